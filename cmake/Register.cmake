@@ -1,0 +1,22 @@
+# kilochain_add_sampler(my_move MyMove): compiles host/instantiate/sampler.cpp (and sampler.cu where CUDA is) once more,
+# with the name as a definition; a static object in it registers the sampler. kilochain_add_target likewise.
+add_library(kilochain_all INTERFACE)
+target_link_libraries(kilochain_all INTERFACE kilochain_host)
+
+function(kilochain_register kind name type)
+  set(lib kilochain_${kind}_${name})
+  set(sources ${PROJECT_SOURCE_DIR}/host/instantiate/${kind}.cpp)
+  if(KILOCHAIN_HAS_CUDA)
+    list(APPEND sources ${PROJECT_SOURCE_DIR}/host/instantiate/${kind}.cu)
+  endif()
+  add_library(${lib} OBJECT ${sources})
+  target_link_libraries(${lib} PUBLIC kilochain_kernels kilochain_libraries)
+  target_compile_definitions(${lib} PRIVATE KILOCHAIN_NAME=${name} KILOCHAIN_TYPE=${type})
+  target_link_libraries(kilochain_all INTERFACE ${lib} $<TARGET_OBJECTS:${lib}>)
+endfunction()
+macro(kilochain_add_sampler name type)
+  kilochain_register(sampler ${name} ${type})
+endmacro()
+macro(kilochain_add_target name type)
+  kilochain_register(target ${name} ${type})
+endmacro()

@@ -1,0 +1,18 @@
+// What differs between compilers, in one place: markers for functions that run on both machines, integer types, hints.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define KC_HD __host__ __device__
+#define KC_INLINE __host__ __device__ __forceinline__
+#else
+#define KC_HD
+#define KC_INLINE inline __attribute__((always_inline))
+#endif
+
+namespace kilochain {
+
+using Index = std::int32_t;  ///< a position inside one chain or a chain's number; products go through std::size_t
+
+}  // namespace kilochain
