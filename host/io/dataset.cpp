@@ -1,0 +1,106 @@
+#include "host/io/dataset.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "host/io/bytes.hpp"
+#include "host/io/csv.hpp"
+#include "host/io/npy.hpp"
+#include "host/nearest_name.hpp"
+#include "kernels/device/error.hpp"
+
+namespace kilochain {
+namespace {
+
+// Two passes (mean, then squared deviations), as the papers' code does: no cancellation for columns far from zero.
+void standardise_column(Design* design, std::size_t j) {
+  const std::size_t n = design->rows, d = design->columns;
+  double* column = design->x.data() + j;
+  double sum = 0, low = column[0], high = column[0];
+  for (std::size_t i = 0; i < n; ++i) {
+    sum += column[i * d];
+    low = std::min(low, column[i * d]);
+    high = std::max(high, column[i * d]);
+  }
+  // Equality of the values, not a zero variance: the mean of equal values rounds.
+  require(low < high, ExitStatus::data, design->source + ": a column is constant and cannot be standardised",
+          fmt::format("column \"{}\" is {} in all {} rows", design->names[j], low, n),
+          "Remove the column, or do not standardise?");
+  const double mean = sum / static_cast<double>(n);
+  double squares = 0;
+  for (std::size_t i = 0; i < n; ++i) squares += (column[i * d] - mean) * (column[i * d] - mean);
+  const double deviation = std::sqrt(squares / static_cast<double>(n - 1));
+  require(deviation > 0 && std::isfinite(deviation), ExitStatus::data,
+          design->source + ": a column's spread is outside the range of a double",
+          fmt::format("column \"{}\" runs from {} to {}", design->names[j], low, high), "Rescale the column?");
+  for (std::size_t i = 0; i < n; ++i) column[i * d] = (column[i * d] - mean) / deviation;
+}
+
+std::size_t find_label(const std::string& path, const std::vector<std::string>& columns, const std::string& label) {
+  if (label.empty()) return columns.size() - 1;
+  const auto found = std::find(columns.begin(), columns.end(), label);
+  if (found == columns.end()) {
+    throw Error(ExitStatus::usage, fmt::format("{}: there is no column \"{}\" for the label", path, label),
+                fmt::format("the nearest of its {} columns is \"{}\"", columns.size(), nearest_name(label, columns)),
+                "Is that the one?");
+  }
+  return static_cast<std::size_t>(found - columns.begin());
+}
+
+}  // namespace
+
+Table read_csv(const std::string& path) { return parse_csv(path, read_bytes(path), Header::required); }
+
+Matrix read_matrix(const std::string& path) {
+  const std::string bytes = read_bytes(path);
+  if (is_npy(bytes)) return parse_npy(path, bytes);
+  Table table = parse_csv(path, bytes, Header::optional);
+  return Matrix{table.rows, table.columns.size(), std::move(table.values)};
+}
+
+Design load_labelled_csv(const std::string& path, const std::string& label, bool standardise, bool bias) {
+  const Table table = read_csv(path);
+  const std::size_t width = table.columns.size(), features = width - 1;
+  require(features > 0, ExitStatus::data, path + ": there is no feature beside the label",
+          fmt::format("one column, \"{}\"", table.columns[0]), "Add at least one column?");
+  require(table.rows >= 2, ExitStatus::data, path + ": too few rows", fmt::format("{}, at least 2 needed", table.rows),
+          "Is the file complete?");
+  const std::size_t label_column = find_label(path, table.columns, label);
+
+  Design design;
+  design.source = path;
+  design.rows = table.rows;
+  design.columns = features + (bias ? 1 : 0);
+  for (std::size_t j = 0; j < width; ++j) {
+    if (j != label_column) design.names.push_back(table.columns[j]);
+  }
+  if (bias) {
+    require(std::find(design.names.begin(), design.names.end(), "bias") == design.names.end(), ExitStatus::data,
+            path + ": a column is already named \"bias\"", "a bias column of ones is to be added under that name",
+            "Rename the column, or add no bias?");
+    design.names.push_back("bias");
+  }
+  design.x.reserve(design.rows * design.columns);
+  design.y.reserve(design.rows);
+  for (std::size_t i = 0; i < table.rows; ++i) {
+    const double* row = table.values.data() + i * width;
+    const double y = row[label_column];
+    require(y == 0 || y == 1, ExitStatus::data, path + ": a label is not 0 or 1",
+            fmt::format("{} in line {}, column {} \"{}\"", y, i + 2, label_column + 1, table.columns[label_column]),
+            "Recode the labels as 0 and 1, or name the label's column?");
+    design.y.push_back(y);
+    for (std::size_t j = 0; j < width; ++j) {
+      if (j != label_column) design.x.push_back(row[j]);
+    }
+    if (bias) design.x.push_back(1.0);
+  }
+  if (standardise) {
+    for (std::size_t j = 0; j < features; ++j) standardise_column(&design, j);
+  }
+  return design;
+}
+
+}  // namespace kilochain

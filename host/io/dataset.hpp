@@ -1,0 +1,61 @@
+// Data input: numeric CSV tables, matrices (CSV or NumPy), labelled CSV and IDX images as a logistic-regression design.
+// Every file may be gzipped; what it is is decided by its bytes, not by its name.
+// Layout: every matrix is row-major, rows x columns, double.
+// Promises: nothing is repaired, dropped or filled in; a file is used whole or is an Error that says where it is wrong.
+// Cost: one read of the file into memory, one pass; CSV at about 100 MB/s.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace kilochain {
+
+/// A CSV file: the names of its header and its numbers.
+struct Table {
+  std::vector<std::string> columns;  ///< unique, not empty
+  std::size_t rows = 0;
+  std::vector<double> values;  ///< row-major, rows x columns.size(), all finite
+};
+
+/// A plain matrix of numbers.
+struct Matrix {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::vector<double> values;  ///< row-major, rows x columns, all finite
+};
+
+/// A binary regression problem: y_i in {0, 1} given the i-th row of x.
+struct Design {
+  std::size_t rows = 0;            ///< observations, at least 2
+  std::size_t columns = 0;         ///< features, the bias counted when it was added
+  std::vector<double> x;           ///< row-major, rows x columns
+  std::vector<double> y;           ///< rows values, each 0 or 1
+  std::vector<std::string> names;  ///< one per column of x; "bias" last when it was added
+  std::string source;              ///< the file(s) it came from, for messages and the output's attributes
+};
+
+/// Reads a CSV file: a header, then rows of numbers, separated by commas; LF or CRLF line ends; names may be quoted.
+/// Throws Error (ExitStatus::data) on a missing or empty file, a missing header, no rows, a ragged row, text where a
+/// number belongs, NaN or infinity, a duplicate or empty column name; with line and column.
+Table read_csv(const std::string& path);
+
+/// Reads a matrix from CSV, with or without a header (a first line of numbers alone is data), or from a NumPy .npy file
+/// (float32 or float64, little-endian, C order, one or two dimensions; one dimension is a column).
+/// Throws Error (ExitStatus::data) as read_csv does.
+Matrix read_matrix(const std::string& path);
+
+/// Reads a CSV file as a design. `label` names the column of zeros and ones, "" is the last column.
+/// `standardise` centres each feature and divides it by its standard deviation (n - 1 in the denominator);
+/// `bias` then appends a column of ones as the last.
+/// Throws Error: as read_csv; data for a label that is not 0 or 1, a constant column under `standardise`, fewer than
+/// 2 rows, no feature; usage for an unknown label column.
+Design load_labelled_csv(const std::string& path, const std::string& label, bool standardise, bool bias);
+
+/// Reads two digits of an IDX image set (MNIST's format): x = pixel / 255, y = 1 for `digit_first` and 0 for
+/// `digit_second`, images in the file's order; columns named pixel_<row>_<column>; `bias` as above.
+/// Throws Error: usage for equal digits or digits outside 0..9; data for a wrong magic number, a short or long body,
+/// a truncated gzip stream, different counts of images and labels, a digit that does not occur.
+Design load_idx(const std::string& images_path, const std::string& labels_path, int digit_first, int digit_second,
+                bool bias);
+
+}  // namespace kilochain

@@ -1,0 +1,14 @@
+// The known name closest to a mistyped one, for messages: unknown column, sampler, setting, TOML key.
+// Distance: insertions, deletions, substitutions and swaps of neighbours, one each (optimal string alignment).
+// Cost: O(|wanted| |known|) per name; only ever run on the way to an error.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace kilochain {
+
+/// The name of `known` with the smallest edit distance to `wanted`; the first of equals, upper and lower case and
+/// "-" and "_" taken as the same. Empty when `known` is.
+std::string nearest_name(const std::string& wanted, const std::vector<std::string>& known);
+
+}  // namespace kilochain
