@@ -1,0 +1,19 @@
+// Disk space ahead of a write, so that a full disk is an error before the write and not damage after it.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace kilochain {
+
+/// Empty when `path` can be created or overwritten, else why not. Leaves an existing file's content alone.
+std::string why_not_writable(const std::string& path);
+
+/// Sets `bytes` beyond the present end of the file `path` aside, its size unchanged. Empty when there is room, else the
+/// reason ("No space left on device", a limit on the file size). A system that cannot set space aside is asked for its
+/// free space.
+std::string reserve_disk_space(const std::string& path, std::int64_t bytes);
+
+/// Gives back what was set aside and not used.
+void release_disk_space(const std::string& path);
+
+}  // namespace kilochain

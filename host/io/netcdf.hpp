@@ -1,0 +1,36 @@
+// The NetCDF C library as this project uses it: checked calls, and attributes <-> JSON.
+// The library is not thread-safe: one thread calls it at a time. Statuses are NetCDF's (0 is NC_NOERR).
+#pragma once
+#include <netcdf.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace kilochain::netcdf {
+
+/// What a status of the library means; "write error" and the like, never empty.
+std::string reason(int status);
+
+/// A failed call of the library, before anybody has said what it means for the user.
+struct Failure {
+  int status;
+};
+
+/// Throws Failure unless `status` is NC_NOERR.
+inline void check(int status) {
+  if (status != NC_NOERR) throw Failure{status};
+}
+
+/// Writes `value` as attribute `name` of a group: integers as int64 (uint64 beyond), floats as double, booleans as 0/1,
+/// text as text, arrays of one of these as arrays, objects as one attribute per leaf ("adapt.scope"), null not at all,
+/// anything else, empty arrays and those beyond 500 elements as JSON text. Text beyond 1 kB leaves the object header,
+/// which HDF5 limits to 64 kB.
+void put_attribute(int group, const std::string& name, const nlohmann::json& value);
+
+/// All attributes of a group as one flat object. One-element arrays come back as scalars.
+nlohmann::json read_attributes(int group);
+
+/// Writes `text` whatever its length as one string attribute of a variable or group (`variable` NC_GLOBAL).
+void put_text(int group, int variable, const std::string& name, const std::string& text);
+
+}  // namespace kilochain::netcdf
