@@ -2,7 +2,7 @@
 // Features: x_1 = z_1, x_j = 0.5 x_{j-1} + sqrt(0.75) z_j, z ~ N(0, 1): unit variance, correlation 0.5^|j-k|; written
 // to six decimals. Weights: one in four is not zero (the first always), normal, scaled so that w.x has standard
 // deviation 2; intercept -0.5. Labels: y ~ Bernoulli(1 / (1 + exp(-(w.x + intercept)))).
-// Promises: the same seed writes the same file everywhere. Cost: about 10 million values a second, one row in memory.
+// Promises: the same seed writes the same file everywhere. Cost: about 7 million values a second, one row in memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "host/io/dataset.hpp"
 #include "tests/host/scratch_files.hpp"
@@ -147,9 +146,7 @@ std::string npy(int version, const std::string& type, const std::string& order, 
   bytes += '\0';
   for (std::size_t i = 0; i < prefix - 8; ++i) bytes += static_cast<char>(header.size() >> (8 * i) & 255);
   bytes += header;
-  std::string body(values.size() * sizeof(T), '\0');
-  std::memcpy(body.data(), values.data(), body.size());
-  return bytes + body;
+  return bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
 TEST(ReadMatrix, ReadsNumPyFiles) {

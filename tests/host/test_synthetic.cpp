@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "host/io/dataset.hpp"
 #include "host/io/synthetic.hpp"
@@ -34,6 +35,22 @@ TEST(Synthetic, HasTheShapeAskedForAndIsReadBack) {
   EXPECT_EQ(design.names[11], "x12");
   EXPECT_EQ(weights.size(), 13u);
   EXPECT_NE(weights[0], 0);
+}
+
+TEST(Synthetic, ScalesTheWeightsToAPredictorOfDeviationTwo) {
+  ScratchFiles files;
+  constexpr std::size_t d = 40;
+  const std::vector<double> weights = write_synthetic_logistic(files.path("a.csv"), 2, d, 3);
+  double variance = 0, diagonal = 0;
+  for (std::size_t j = 0; j < d; ++j) {
+    diagonal += weights[j] * weights[j];
+    for (std::size_t k = 0; k < d; ++k) {
+      variance += weights[j] * weights[k] * std::pow(0.5, std::abs(static_cast<double>(j) - static_cast<double>(k)));
+    }
+  }
+  // Rounding tolerance c n eps, c = 16 (terms of magnitude up to 4, two ways to sum them), n = d.
+  EXPECT_NEAR(variance, 4, 16 * d * std::numeric_limits<double>::epsilon());
+  EXPECT_GT(std::abs(variance - diagonal), 0.1);  // the correlations matter at this seed
 }
 
 TEST(Synthetic, FollowsItsModel) {
