@@ -1,0 +1,16 @@
+// Effective sample size from autocovariances by Geyer's initial sequences (Geyer 1992): sums of neighbouring pairs
+// of autocorrelations are positive, decreasing and convex for a reversible chain, so noise begins where a pair is not.
+#pragma once
+#include "host/diagnostics/autocovariance.hpp"
+
+namespace kilochain {
+
+/// Initial monotone positive sequence over all rows together, as in Stan and ArviZ (Vehtari et al. 2021, eq. 10 to 13):
+/// rho_k = 1 - (W - c_k) / var_plus, tau at least 1 / log10(S). In draws; NaN when nothing varies.
+double ess_of_rows(Autocovariance& covariance);
+
+/// One row, rho_k = c_k / c_0: pair sums from lag 0, their running minimum while positive, tau = max(1, 2 sum - 1)
+/// (the estimator of Titsias and Dellaportas 2019). Never above the number of draws; NaN when nothing varies.
+double ess_of_one_row(Autocovariance& covariance);
+
+}  // namespace kilochain

@@ -1,0 +1,66 @@
+// The draws of one parameter, and the same draws with every chain cut in two halves.
+// Layout: row-major [chain][draw]. Split: [2 * chain + half][draws / 2]; of an odd number of draws the middle one is
+// left out of the halves (as in Stan and ArviZ), but stays in means and quantiles. Views only: nothing is owned,
+// nothing is copied.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace kilochain {
+
+/// The draws of one parameter: values[chain * draws + draw]. T is float or double; all arithmetic is in double.
+template <class T>
+struct BasicSeries {
+  const T* values;
+  std::int64_t chains, draws;
+  std::int64_t size() const { return chains * draws; }
+};
+using Series = BasicSeries<double>;
+using SeriesFloat = BasicSeries<float>;
+
+/// The halves of the chains of a series as 2 * chains rows of draws / 2.
+template <class T>
+struct SplitRows {
+  explicit SplitRows(const BasicSeries<T>& series)
+      : values(series.values), draws(series.draws), rows(2 * series.chains), length(series.draws / 2) {}
+  const T* row(std::int64_t r) const { return values + (r / 2) * draws + (r % 2 == 0 ? 0 : draws - length); }
+
+  const T* values;
+  std::int64_t draws, rows, length;
+};
+
+/// What decides whether diagnostics can be computed at all; one pass over the draws.
+struct Range {
+  double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+  bool finite = true;  ///< no NaN and no infinity anywhere
+  bool constant() const { return finite && lowest == highest; }
+};
+
+template <class T>
+Range range_of(const BasicSeries<T>& series) {
+  T lowest = std::numeric_limits<T>::infinity(), highest = -lowest;
+  T zero = 0;  // x - x is 0 for numbers, NaN for NaN and the infinities
+  const T* x = series.values;
+  const std::int64_t n = series.size();
+#pragma omp simd reduction(min : lowest) reduction(max : highest) reduction(+ : zero)
+  for (std::int64_t i = 0; i < n; ++i) {
+    lowest = x[i] < lowest ? x[i] : lowest;
+    highest = x[i] > highest ? x[i] : highest;
+    zero += x[i] - x[i];
+  }
+  return {static_cast<double>(lowest), static_cast<double>(highest), zero == T(0)};
+}
+
+/// Fewer draws per chain than this have no split-chain diagnostics.
+inline constexpr std::int64_t kFewestDraws = 4;
+
+/// Whether diagnostics exist: at least one chain of 4 draws, everything finite, not all draws equal.
+template <class T>
+bool has_diagnostics(const BasicSeries<T>& series) {
+  if (series.chains < 1 || series.draws < kFewestDraws) return false;
+  const Range range = range_of(series);
+  return range.finite && !range.constant();
+}
+
+}  // namespace kilochain

@@ -1,0 +1,104 @@
+#include "host/diagnostics/summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <memory>
+
+#include "host/diagnostics/ess.hpp"
+#include "host/diagnostics/geyer.hpp"
+#include "host/diagnostics/moments.hpp"
+#include "host/diagnostics/ranks.hpp"
+#include "host/diagnostics/rhat.hpp"
+
+namespace kilochain {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+template <class T>
+ParameterSummary summarise(const std::string& name, const BasicSeries<T>& series) {
+  ParameterSummary summary{name, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN};
+  const Range range = range_of(series);
+  if (series.size() < 1 || !range.finite) return summary;
+  const Moments moments = moments_of(series);
+  summary.mean = moments.mean;
+  summary.sd = moments.sd;
+  if (range.constant()) {
+    summary.mean = summary.q05 = summary.q50 = summary.q95 = range.lowest;
+    summary.sd = 0;
+    return summary;
+  }
+  const bool diagnosed = series.draws >= kFewestDraws;
+  const std::int64_t rows = 2 * series.chains, half = series.draws / 2;
+  std::unique_ptr<double[]> z;
+  double rhat_folded = kNaN;
+  {
+    const RankedDraws<T> ranked(series);
+    summary.q05 = ranked.quantile(0.05);
+    summary.q50 = ranked.quantile(0.50);
+    summary.q95 = ranked.quantile(0.95);
+    if (!diagnosed) return summary;
+    z = std::make_unique_for_overwrite<double[]>(rows * half);
+    ranked.normal_scores(z.get());
+    rhat_folded = rhat_of(ranked.folded_variances());
+  }  // the sorted copy is not needed any more
+  {
+    RealAutocovariance covariance(rows, half,
+                                  [&](std::int64_t r, double* out) { std::copy_n(z.get() + r * half, half, out); });
+    summary.ess_bulk = ess_of_rows(covariance);
+    const double rhat_bulk = rhat_of({rows, half, covariance.variance_within(), covariance.variance_of_means()});
+    summary.rhat = std::max(rhat_bulk, rhat_folded);
+  }
+  z.reset();
+  const SplitRows<T> split(series);
+  RealAutocovariance covariance(split.rows, split.length,
+                                [&](std::int64_t r, double* out) { std::copy_n(split.row(r), split.length, out); });
+  summary.mcse_mean = moments.sd / std::sqrt(ess_of_rows(covariance));
+  summary.ess_tail = std::min(ess_below(series, summary.q05), ess_below(series, summary.q95));
+  return summary;
+}
+
+template <class T>
+std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& names, const T* draws,
+                                              std::int64_t chains, std::int64_t num_draws,
+                                              std::span<const std::int64_t> excluded) {
+  const auto dim = static_cast<std::int64_t>(names.size());
+  std::vector<std::int64_t> kept;
+  for (std::int64_t c = 0; c < chains; ++c) {
+    if (std::find(excluded.begin(), excluded.end(), c) == excluded.end()) kept.push_back(c);
+  }
+  const BasicSeries<T> shape{nullptr, static_cast<std::int64_t>(kept.size()), num_draws};
+  std::vector<ParameterSummary> summaries(dim);
+  std::exception_ptr failure;  // an exception may not leave a parallel region
+#pragma omp parallel for schedule(dynamic, 1)
+  for (std::int64_t d = 0; d < dim; ++d) {
+    try {
+      const auto values = std::make_unique_for_overwrite<T[]>(shape.size());
+      for (std::int64_t k = 0; k < shape.chains; ++k) {
+        const T* from = draws + kept[k] * num_draws * dim + d;
+        T* to = values.get() + k * num_draws;
+        for (std::int64_t i = 0; i < num_draws; ++i) to[i] = from[i * dim];
+      }
+      summaries[d] = summarise(names[d], BasicSeries<T>{values.get(), shape.chains, num_draws});
+    } catch (...) {
+#pragma omp critical(kilochain_summarise_failure)
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  return summaries;
+}
+
+#define KILOCHAIN_INSTANTIATE(T)                                                                                  \
+  template ParameterSummary summarise(const std::string&, const BasicSeries<T>&);                                 \
+  template std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>&, const T*, std::int64_t, \
+                                                         std::int64_t, std::span<const std::int64_t>);
+KILOCHAIN_INSTANTIATE(float)
+KILOCHAIN_INSTANTIATE(double)
+#undef KILOCHAIN_INSTANTIATE
+
+}  // namespace kilochain
