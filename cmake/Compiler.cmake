@@ -5,6 +5,10 @@ target_compile_options(kilochain_options INTERFACE
   # NaN and infinity keep their meaning (they quarantine chains); errno and floating-point traps are given up, without
   # which no loop with a square root or a comparison is vectorised.
   $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno -fno-trapping-math>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 warns of its own AVX-512 intrinsics and of std::string's operator+ (GCC bugs 105593 and 105329).
+  target_compile_options(kilochain_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized -Wno-restrict>)
+endif()
 if(KILOCHAIN_NATIVE AND NOT KILOCHAIN_SANITIZE)
   target_compile_options(kilochain_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -1,0 +1,38 @@
+// Compiled once for each target (cmake/Register.cmake): it on the CPU in both precisions, and its row in the registry.
+#define KILOCHAIN_STRING2(x) #x
+#define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
+#include KILOCHAIN_STRING(targets/KILOCHAIN_NAME.hpp)
+
+#include "host/registry.hpp"
+#include "host/run/cpu_target.hpp"
+
+namespace kilochain {
+namespace {
+
+const char* const name = KILOCHAIN_STRING(KILOCHAIN_NAME);
+
+template <class Real>
+std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts& texts) {
+  using Model = KILOCHAIN_TYPE<Real>;
+  const auto settings = parse_settings<Model>(name, texts);
+  if constexpr (requires { Model::make_cpu(context, settings); })  // it evaluates many chains together
+    return Model::make_cpu(context, settings);
+  else
+    return std::make_unique<CpuTarget<Model, Real>>(context, settings);
+}
+
+TargetEntry entry() {
+  using Model = KILOCHAIN_TYPE<double>;
+  TargetEntry e;
+  e.name = name;
+  e.meaning = Model::meaning;
+  e.settings = describe_settings<Model>();
+  e.make_float = make<float>;
+  e.make_double = make<double>;
+  return e;
+}
+
+const RegisterTarget registered(entry());
+
+}  // namespace
+}  // namespace kilochain

@@ -1,0 +1,27 @@
+// A model written for one chain, as a target for all chains on the CPU.
+#pragma once
+#include "targets/target.hpp"
+
+namespace kilochain {
+
+template <class Model, class Real>
+class CpuTarget final : public Target<Real> {
+ public:
+  CpuTarget(const Context& context, const typename Model::Settings& settings)
+      : arena_(context), data_(Model::prepare(settings, arena_, this->info_)), scratch_(padded(Model::scratch(data_) + 1)) {}
+
+  void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
+    thread_local std::vector<Real> scratch;
+    if (scratch.size() < scratch_) scratch.resize(scratch_);
+    for (Index chain = first; chain < last; ++chain)
+      if (exchange.needs[chain] != Needs::nothing)
+        Model::evaluate(HostTeam{}, data_, exchange.needs[chain], exchange.query(chain), exchange.reply(chain), scratch.data());
+  }
+
+ private:
+  Arena<Real> arena_;
+  typename Model::Data data_;
+  std::size_t scratch_;
+};
+
+}  // namespace kilochain

@@ -1,0 +1,107 @@
+#include "host/run/rounds.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <barrier>
+#include <exception>
+
+namespace kilochain {
+
+const char* quarantine_reason(ChainStatus status) {
+  switch (status) {
+    case ChainStatus::running: return "running";
+    case ChainStatus::start_zero_density: return "the log density at its starting point is not finite";
+    case ChainStatus::start_gradient: return "the gradient at its starting point is not finite";
+    case ChainStatus::proposal: return "its proposal became non-finite";
+  }
+  return "";
+}
+
+template <class Real>
+template <class F>
+void Rounds<Real>::each_tile(F&& f) {
+  const Index tiles = (num_chains_ + tile_ - 1) / tile_;
+  if (tiles == 1 || context_.threads == 1) {
+    for (Index t = 0; t < tiles; ++t) f(t * tile_, std::min(num_chains_, (t + 1) * tile_));
+    return;
+  }
+  std::exception_ptr failure;  // an exception must not leave an OpenMP region
+#pragma omp parallel for schedule(dynamic) num_threads(context_.threads)
+  for (Index t = 0; t < tiles; ++t) {
+    try {
+      f(t * tile_, std::min(num_chains_, (t + 1) * tile_));
+    } catch (...) {
+#pragma omp critical(kilochain_tile_failure)
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+template <class Real>
+void Rounds<Real>::start(const std::vector<Real>& x) {
+  sampler_.place(x);
+  each_tile([&](Index first, Index last) {
+    target_.evaluate(sampler_.exchange(), first, last);
+    sampler_.start(first, last);
+  });
+}
+
+template <class Real>
+void Rounds<Real>::stretch(Index first, Index last, const Plan<Real>& plan) {
+  const Exchange<Real> exchange = sampler_.exchange();
+  Index waiting = sampler_.advance(first, last, action_propose, plan);
+  while (waiting > 0) {
+    target_.evaluate(exchange, first, last);
+    waiting = sampler_.advance(first, last, action_update | action_propose, plan);
+  }
+}
+
+template <class Real>
+bool Rounds<Real>::run(const Plan<Real>& plan, bool pool, const std::atomic<bool>& stop) {
+  if (!pool) {
+    each_tile([&](Index first, Index last) { stretch(first, last, plan); });
+    return true;
+  }
+  const auto controls = sampler_.controls();
+  std::int64_t now = plan.until;
+  for (const auto& c : controls)
+    if (c.status == ChainStatus::running) now = std::min(now, c.iteration);
+  // One parallel region for the whole stretch, and a barrier that sleeps: thousands of OpenMP regions would spin against
+  // whatever else runs on the machine.
+  const Index tiles = (num_chains_ + tile_ - 1) / tile_;
+  const int threads = std::max(1, std::min<int>(context_.threads, tiles));
+  std::exception_ptr failure;
+  std::atomic<bool> halt{false};
+  std::barrier all(threads);
+#pragma omp parallel num_threads(threads)
+  {
+    const int me = omp_get_thread_num();
+    for (std::int64_t t = now; t < plan.until; ++t) {
+      Plan<Real> one = plan;
+      one.until = t + 1;
+      try {
+        for (Index k = me; k < tiles; k += threads) stretch(k * tile_, std::min(num_chains_, (k + 1) * tile_), one);
+      } catch (...) {
+#pragma omp critical(kilochain_tile_failure)
+        failure = std::current_exception();
+        halt = true;
+      }
+      all.arrive_and_wait();
+      if (me == 0 && !halt) {
+        sampler_.pool(one);
+        if (stop) halt = true;
+      }
+      all.arrive_and_wait();
+      if (halt) break;
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  return !halt;
+}
+
+template class Rounds<float>;
+template class Rounds<double>;
+
+}  // namespace kilochain

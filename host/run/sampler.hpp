@@ -1,0 +1,71 @@
+// A sampler as the host sees it: the states of all chains, advanced by propose and update, adapted alone or pooled.
+#pragma once
+#include "targets/target.hpp"
+
+namespace kilochain {
+
+enum class Scope { chain, pooled };
+
+enum class ChainStatus : std::int32_t { running = 0, start_zero_density, start_gradient, proposal };
+/// Why a chain was quarantined, for people.
+const char* quarantine_reason(ChainStatus status);
+
+/// The host's record of one chain.
+struct ChainControl {
+  std::int64_t iteration = 0;  ///< finished iterations, warm-up included
+  std::int64_t gradients = 0;  ///< evaluations answered in this phase
+  std::int64_t counted = 0;    ///< iterations behind acceptance_sum
+  double acceptance_sum = 0, lp_sum = 0;
+  ChainStatus status = ChainStatus::running;
+  std::int32_t waiting = 0;  ///< a query is out
+};
+
+/// Where iterations leave their draws: chain-major (chain, capacity, dim), or nowhere (draws == nullptr).
+template <class Real>
+struct Recording {
+  Real* draws = nullptr;
+  double* lp = nullptr;
+  float* acceptance_rate = nullptr;
+  std::uint8_t* diverging = nullptr;
+  float* stats = nullptr;  ///< (stat, chain, capacity)
+  std::int64_t capacity = 0, first_iteration = 0;
+  std::int32_t thin = 1;
+  bool active = false;
+};
+
+/// One stretch of iterations, the same for every chain.
+template <class Real>
+struct Plan {
+  std::uint64_t seed = 0;
+  std::uint32_t first_chain = 0;
+  std::int64_t phase_start = 0, until = 0;  ///< absolute iterations
+  Schedule schedule;                        ///< t is filled in for each chain
+  bool adapt_alone = false;
+  Recording<Real> recording;
+};
+
+enum Action : unsigned { action_update = 1, action_propose = 2 };
+
+template <class Real>
+class Sampler {
+ public:
+  virtual ~Sampler() = default;
+  virtual Exchange<Real> exchange() const = 0;
+  /// Asks for the value at each chain's starting point, x: (chain, dim) on the host.
+  virtual void place(const std::vector<Real>& x) = 0;
+  /// Takes the answers at the starting points; quarantines chains with zero density there.
+  virtual void start(Index first, Index last) = 0;
+  /// Updates chains whose query was answered, then proposes for those short of plan.until. Returns how many wait for an answer.
+  virtual Index advance(Index first, Index last, unsigned actions, const Plan<Real>& plan) = 0;
+  /// One pooled adaptation step from the signals that all chains left in their last update.
+  virtual void pool(const Plan<Real>& plan) = 0;
+  virtual std::vector<ChainControl> controls() const = 0;
+  virtual void reset_counts() = 0;
+  /// Positions of all chains, (chain, dim).
+  virtual std::vector<Real> positions() const = 0;
+  /// Everything of the state and adaptation that must survive an interruption, and back.
+  virtual std::vector<char> save() const = 0;
+  virtual void load(const std::vector<char>& bytes) = 0;
+};
+
+}  // namespace kilochain

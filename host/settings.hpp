@@ -1,0 +1,100 @@
+// Walks a Settings table: describes it, parses and validates text into it. Flags, TOML keys and documentation are this.
+#pragma once
+#include <map>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "kernels/device/error.hpp"
+#include "kernels/settings.hpp"
+
+namespace kilochain {
+
+/// Values as a user wrote them: setting name -> text.
+using SettingTexts = std::map<std::string, std::string>;
+
+/// One row of the documentation of a sampler or target.
+struct SettingInfo {
+  std::string name;
+  std::string type;           ///< number, integer, yes/no, text, or the choices joined by |
+  std::string default_value;  ///< as text
+  std::string range;          ///< as text, empty when anything goes
+  std::string meaning;
+};
+
+namespace settings_detail {
+std::string text_of(double v);
+std::string text_of(Range r);
+double parse_number(const std::string& owner, const std::string& name, const std::string& text, const Range& range, bool whole);
+bool parse_bool(const std::string& owner, const std::string& name, const std::string& text);
+int parse_choice(const std::string& owner, const std::string& name, const std::string& text, const char* const* names, int count);
+std::string join(const char* const* names, int count);
+
+/// Visitor that fills a table from texts.
+struct Parser {
+  const std::string& owner;
+  const SettingTexts& texts;
+  const std::string* find(const char* name) const {
+    const auto it = texts.find(name);
+    return it == texts.end() ? nullptr : &it->second;
+  }
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  void operator()(const char* name, T& value, Range range, const char*) const {
+    if (const auto* t = find(name)) value = static_cast<T>(parse_number(owner, name, *t, range, std::is_integral_v<T>));
+  }
+  void operator()(const char* name, bool& value, const char*) const {
+    if (const auto* t = find(name)) value = parse_bool(owner, name, *t);
+  }
+  void operator()(const char* name, std::string& value, const char*) const {
+    if (const auto* t = find(name)) value = *t;
+  }
+  template <class E, int N>
+    requires std::is_enum_v<E>
+  void operator()(const char* name, E& value, const Names<N>& names, const char*) const {
+    if (const auto* t = find(name)) value = static_cast<E>(parse_choice(owner, name, *t, names.value, N));
+  }
+};
+
+/// Visitor that describes a table.
+struct Describer {
+  std::vector<SettingInfo>& out;
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  void operator()(const char* name, T& value, Range range, const char* meaning) const {
+    out.push_back({name, std::is_integral_v<T> ? "integer" : "number", text_of(static_cast<double>(value)), text_of(range), meaning});
+  }
+  void operator()(const char* name, bool& value, const char* meaning) const {
+    out.push_back({name, "yes/no", value ? "yes" : "no", "", meaning});
+  }
+  void operator()(const char* name, std::string& value, const char* meaning) const {
+    out.push_back({name, "text", value, "", meaning});
+  }
+  template <class E, int N>
+    requires std::is_enum_v<E>
+  void operator()(const char* name, E& value, const Names<N>& names, const char* meaning) const {
+    out.push_back({name, join(names.value, N), names.value[static_cast<int>(value)], "", meaning});
+  }
+};
+}  // namespace settings_detail
+
+/// The settings of Holder (a sampler's move or a target's model) with `texts` applied over the defaults. Throws Error
+/// (usage) for a value that does not parse or is out of range: `rwm: target_accept = 1.5 (must be > 0 and < 1). ...`
+template <class Holder>
+typename Holder::Settings parse_settings(const std::string& owner, const SettingTexts& texts) {
+  typename Holder::Settings s;
+  settings_detail::Parser parser{owner, texts};
+  Holder::settings(parser, s);
+  return s;
+}
+
+template <class Holder>
+std::vector<SettingInfo> describe_settings() {
+  typename Holder::Settings s;
+  std::vector<SettingInfo> out;
+  settings_detail::Describer describer{out};
+  Holder::settings(describer, s);
+  return out;
+}
+
+}  // namespace kilochain

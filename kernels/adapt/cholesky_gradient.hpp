@@ -1,0 +1,163 @@
+// Gradient ascent of the generalised speed measure in a proposal's Cholesky factor (Titsias & Dellaportas 2019, sec. 2-3):
+//   F = E min(0, log r) + beta sum_i log L_ii;   grad = source + beta diag(1/L_ii), source = 0 where log r >= 0
+//   RMSProp: G <- kappa grad^2 + (1-kappa) G (kappa = 1 first), L += eta grad/(1+sqrt G).  Robbins-Monro: eta/(1+t/(W/4)) grad.
+//   Then L_ii >= floor, then beta <- max(floor, beta (1 + rho (a - target))) with the old beta in the gradient.
+// source(i, j, offset): one chain's outer products, or their mean over chains. L, G: packed panels. Cost: one pass over L and G.
+#pragma once
+#include "kernels/linalg/triangular.hpp"
+
+namespace kilochain {
+
+enum class Optimizer : std::int32_t { rmsprop, robbins_monro, adam };
+enum class BetaControl : std::int32_t { paper, bounded };
+
+struct FactorSettings {
+  double learning_rate, target_accept;
+  Optimizer optimizer = Optimizer::rmsprop;
+  Shape factor = Shape::dense;
+  double initial_scale = 0.1, beta_init = 1, beta_rate = 0.02, beta_floor = 1e-4, diagonal_floor = 1e-3, rms_decay = 0.1;
+  BetaControl beta_control = BetaControl::paper;
+};
+
+template <class V>
+void factor_fields(V&& visit, FactorSettings& s) {
+  visit("learning_rate", s.learning_rate, positive(), "step of the optimiser on the factor L");
+  visit("target_accept", s.target_accept, inside(0, 1), "acceptance rate that beta steers to");
+  visit("optimizer", s.optimizer, Names{"rmsprop", "robbins_monro", "adam"}, "rule that turns gradients into steps of L");
+  visit("factor", s.factor, Names{"dense", "diagonal"}, "shape of L: full lower triangle, or its diagonal, O(n) an iteration");
+  visit("initial_scale", s.initial_scale, positive(), "L starts as initial_scale/sqrt(n) times the identity");
+  visit("beta_init", s.beta_init, positive(), "first weight of the entropy term");
+  visit("beta_rate", s.beta_rate, between(0, 1), "beta is multiplied by 1 + beta_rate (accepted - target_accept)");
+  visit("beta_floor", s.beta_floor, positive(), "least beta");
+  visit("diagonal_floor", s.diagonal_floor, positive(), "least diagonal entry of L");
+  visit("rms_decay", s.rms_decay, between(1e-6, 1), "weight of the newest squared gradient in RMSProp");
+  visit("beta_control", s.beta_control, Names{"paper", "bounded"},
+        "paper: beta may grow without bound while L is far too small; bounded: it stays within [1e-2, 1e2] then");
+}
+
+template <class Real>
+struct FactorAdaptation {
+  Real *L, *second, *first;
+  double* beta;
+};
+
+template <int P, class V, class Real>
+KC_HD void factor_layout(V&& visit, FactorAdaptation<Real>& a, Index n, const FactorSettings& s) {
+  const std::size_t size = factor_size<P>(n, s.factor);
+  visit("L", a.L, size, Keep::yes);
+  visit("second_moment", a.second, s.optimizer == Optimizer::robbins_monro ? 1 : size, Keep::yes);
+  visit("first_moment", a.first, s.optimizer == Optimizer::adam ? size : 1, Keep::yes);
+  visit("beta", a.beta, std::size_t(1), Keep::yes);
+}
+
+/// The start: L = initial_scale / sqrt(n) I, beta = beta_init. Memory must be zero.
+template <class Team, class Real>
+KC_HD void start_factor(const Team& team, const FactorSettings& s, FactorAdaptation<Real>& a, Index n) {
+  constexpr int P = Team::template panel<Real>;
+  const Real scale = static_cast<Real>(s.initial_scale / sqrt(static_cast<double>(n)));
+  team.for_each(n, [&](Index i) { a.L[s.factor == Shape::diagonal ? std::size_t(i) : factor_index<P>(i, i)] = scale; });
+  team.single([&] { *a.beta = s.beta_init; });
+  team.sync();
+}
+
+/// One entry's step. `k` is its place in L and in the moments.
+template <class Real>
+KC_INLINE void step_entry(const FactorSettings& s, Real rate, Real decay, Real bias1, Real bias2, Real grad, Real& L,
+                          Real* second, Real* first, std::size_t k) {
+  if (s.optimizer == Optimizer::rmsprop) {
+    const Real G = decay * grad * grad + (Real(1) - decay) * second[k];
+    second[k] = G;
+    L += rate * grad / (Real(1) + sqrt(G));
+  } else if (s.optimizer == Optimizer::adam) {
+    first[k] = Real(0.9) * first[k] + Real(0.1) * grad;
+    second[k] = Real(0.999) * second[k] + Real(0.001) * grad * grad;
+    L += rate * (first[k] * bias1) / (sqrt(second[k] * bias2) + Real(1e-8));
+  } else {
+    L += rate * grad;
+  }
+}
+
+/// step_entry for a register of entries.
+template <class Real, class Vec>
+KC_INLINE void step_pack(const FactorSettings& s, Real rate, Real decay, Real bias1, Real bias2, Vec grad, Real* L, Real* second, Real* first) {
+  using P = Pack<Real>;
+  if (s.optimizer == Optimizer::rmsprop) {
+    const Vec G = decay * grad * grad + (Real(1) - decay) * P::load(second);
+    P::store(second, G);
+    P::store(L, P::load(L) + rate * grad / (Real(1) + P::sqrt(G)));
+  } else if (s.optimizer == Optimizer::adam) {
+    const Vec m = Real(0.9) * P::load(first) + Real(0.1) * grad;
+    const Vec v = Real(0.999) * P::load(second) + Real(0.001) * grad * grad;
+    P::store(first, m);
+    P::store(second, v);
+    P::store(L, P::load(L) + rate * (m * bias1) / (P::sqrt(v * bias2) + Real(1e-8)));
+  } else {
+    P::store(L, P::load(L) + rate * grad);
+  }
+}
+
+/// Takes one step of L and beta from `source`. Schedule::t = 0 is the first adapting iteration.
+template <class Team, class Real, class Source>
+KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedule& at, const Source& source,
+                        FactorAdaptation<Real>& a, Index n) {
+  constexpr int P = Team::template panel<Real>;
+  const double t = static_cast<double>(at.t), quarter = static_cast<double>(at.num_warmup) / 4 + 1e-300;
+  const Real rate = static_cast<Real>(at.rate * s.learning_rate / (s.optimizer == Optimizer::robbins_monro ? 1 + t / quarter : 1.0));
+  const Real decay = static_cast<Real>(at.t == 0 ? 1.0 : s.rms_decay);
+  const bool adam = s.optimizer == Optimizer::adam;
+  const Real bias1 = static_cast<Real>(adam ? 1 / (1 - pow(0.9, t + 1)) : 1), bias2 = static_cast<Real>(adam ? 1 / (1 - pow(0.999, t + 1)) : 1);
+  const Real beta = static_cast<Real>(*a.beta), floor = static_cast<Real>(s.diagonal_floor);
+  const FactorSettings fixed = s;  // a local copy: the loops below write through pointers that could alias it
+
+  auto diagonal_step = [&](Index i, std::size_t k) {
+    step_entry(fixed, rate, decay, bias1, bias2, source(i, i, k) + beta / a.L[k], a.L[k], a.second, a.first, k);
+    if (!(a.L[k] >= floor)) a.L[k] = floor;
+  };
+  if (fixed.factor == Shape::diagonal) {
+    team.for_each(n, [&](Index i) { diagonal_step(i, static_cast<std::size_t>(i)); });
+  } else {
+    for (Index p = 0; p * P < n; ++p) {
+      const Index columns = panel_columns<P>(p, n), full = p * P;
+      const std::size_t base = panel_offset<P>(p);
+      if constexpr (Team::on_host) {
+        // A register of rows at a time. Rows past n and entries above the diagonal have gradient zero and stay zero.
+        for (Index j = 0; j < columns; ++j) {
+          const std::size_t k = base + static_cast<std::size_t>(j) * P;
+          auto grad = source.column(full, j, k);
+          if (j >= full) {
+            grad = Pack<Real>::keep_from(grad, j - full);
+            grad[j - full] += beta / a.L[k + static_cast<std::size_t>(j - full)];
+          }
+          step_pack(fixed, rate, decay, bias1, bias2, grad, a.L + k, a.second + (fixed.optimizer == Optimizer::robbins_monro ? 0 : k),
+                    a.first + (fixed.optimizer == Optimizer::adam ? k : 0));
+          if (j >= full) {
+            Real& diagonal = a.L[k + static_cast<std::size_t>(j - full)];
+            if (!(diagonal >= floor)) diagonal = floor;
+          }
+        }
+      } else {
+        team.for_each(P, [&](Index l) {
+          const Index i = full + l;
+          if (i >= n) return;
+          for (Index j = 0; j <= i && j < columns; ++j) {
+            const std::size_t k = base + static_cast<std::size_t>(j) * P + l;
+            if (i == j)
+              diagonal_step(i, k);
+            else
+              step_entry(fixed, rate, decay, bias1, bias2, source(i, j, k), a.L[k], a.second, a.first, k);
+          }
+        });
+      }
+    }
+  }
+  team.sync();
+  team.single([&] {
+    double next = *a.beta * (1 + s.beta_rate * (source.acceptance() - s.target_accept));
+    next = next > s.beta_floor ? next : s.beta_floor;
+    if (s.beta_control == BetaControl::bounded) next = next < 1e-2 ? 1e-2 : (next > 1e2 ? 1e2 : next);
+    *a.beta = next;
+  });
+  team.sync();
+}
+
+}  // namespace kilochain

@@ -1,0 +1,2 @@
+# One line per target: kilochain_add_target(file-name-in-targets Type)
+kilochain_add_target(gaussian Gaussian)

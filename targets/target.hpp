@@ -1,0 +1,93 @@
+// A target as the host sees it: many chains' points in, log densities and gradients out. Models are written one chain at a
+// time (targets/gaussian.hpp is the shortest example) and wrapped by host/instantiate; a target that is faster for many
+// chains at once (logistic regression) overrides evaluate itself.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/contract.hpp"
+#include "kernels/device/context.hpp"
+
+namespace kilochain {
+
+/// The points and answers of all chains: rows of `row` elements, chain after chain.
+template <class Real>
+struct Exchange {
+  Real *point, *direction, *gradient, *hessian_vector;
+  double *lp, *accepted;  ///< (chain); accepted: 1 or 0 for the last finished iteration, read by pooled adaptation
+  Needs* needs;
+  std::size_t row;
+
+  KC_INLINE Query<Real> query(Index chain) const {
+    return {point + row * chain, direction + row * chain, needs + chain};
+  }
+  KC_INLINE Reply<Real> reply(Index chain) const {
+    return {lp + chain, gradient + row * chain, hessian_vector + row * chain};
+  }
+};
+
+/// What is known exactly about a target, for tests and for `kilochain targets`.
+struct Exact {
+  std::vector<double> mean, variance;  ///< (n), empty when unknown
+  /// An exact draw from n independent standard normals (and one uniform), empty when none is known.
+  std::function<std::vector<double>(const std::vector<double>& normals, double uniform)> draw;
+};
+
+/// A data array that is stored beside the draws.
+struct Constant {
+  std::string name;
+  std::vector<std::string> dims;
+  std::vector<std::size_t> shape;
+  std::vector<double> values;
+};
+
+/// What does not depend on precision or device.
+struct TargetInfo {
+  Index dim = 0;
+  std::string variable = "x";        ///< name of the posterior variable
+  std::vector<std::string> names;    ///< one per coordinate
+  std::vector<Constant> constants;
+  Exact exact;
+  double flops = 0, bytes = 0;       ///< of one gradient of one chain: multiply-adds count two; data read once
+};
+
+/// Puts a model's arrays where the chains run, in their precision.
+template <class Real>
+class Arena {
+ public:
+  explicit Arena(const Context& context) : context_(context) {}
+  const Real* put(const std::vector<double>& values) {
+    std::vector<Real> converted(values.begin(), values.end());
+    converted.resize(padded(converted.size() + 1));  // rows may be read a whole register at a time
+    buffers_.emplace_back(context_, converted.size());
+    buffers_.back().upload(converted.data());
+    return buffers_.back().data();
+  }
+  const Context& context() const { return context_; }
+
+ private:
+  const Context& context_;
+  std::vector<Buffer<Real>> buffers_;
+};
+
+template <class Real>
+class Target {
+ public:
+  virtual ~Target() = default;
+  const TargetInfo& info() const { return info_; }
+  /// Answers the queries of chains first..last-1 whose needs are not `nothing`. Threads call it side by side on the CPU.
+  virtual void evaluate(const Exchange<Real>& exchange, Index first, Index last) = 0;
+  /// How many chains a CPU thread should bring to one call.
+  virtual Index tile(Index /*num_chains*/, int /*threads*/) const { return 1; }
+  /// How evaluate works and why, for --verbose.
+  virtual std::string plan() const { return "one chain at a time"; }
+
+ protected:
+  TargetInfo info_;
+};
+
+}  // namespace kilochain
