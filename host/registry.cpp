@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "host/nearest_name.hpp"
+#include "targets/data/nearest_name.hpp"
 
 namespace kilochain {
 namespace {

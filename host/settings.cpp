@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "host/nearest_name.hpp"
+#include "targets/data/nearest_name.hpp"
 
 namespace kilochain::settings_detail {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "host/io/dataset.hpp"
+#include "targets/data/dataset.hpp"
 #include "tests/host/scratch_files.hpp"
 
 namespace kilochain {

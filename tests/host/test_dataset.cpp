@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "host/io/dataset.hpp"
+#include "targets/data/dataset.hpp"
 #include "tests/host/scratch_files.hpp"
 
 namespace kilochain {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "host/io/dataset.hpp"
+#include "targets/data/dataset.hpp"
 #include "tests/host/scratch_files.hpp"
 
 namespace kilochain {

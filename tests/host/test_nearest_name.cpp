@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "host/nearest_name.hpp"
+#include "targets/data/nearest_name.hpp"
 
 namespace kilochain {
 namespace {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "host/io/dataset.hpp"
-#include "host/io/synthetic.hpp"
+#include "targets/data/dataset.hpp"
+#include "targets/data/synthetic.hpp"
 #include "tests/host/scratch_files.hpp"
 
 namespace kilochain {

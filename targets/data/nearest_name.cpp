@@ -1,4 +1,4 @@
-#include "host/nearest_name.hpp"
+#include "targets/data/nearest_name.hpp"
 
 #include <algorithm>
 #include <cstddef>

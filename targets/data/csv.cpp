@@ -1,5 +1,5 @@
 // CSV by hand: a table of numbers needs no general reader, and the messages need exact lines and columns.
-#include "host/io/csv.hpp"
+#include "targets/data/csv.hpp"
 
 #include <charconv>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "host/io/dataset.hpp"
+#include "targets/data/dataset.hpp"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <cmath>
 #include <utility>
 
-#include "host/io/bytes.hpp"
-#include "host/io/csv.hpp"
-#include "host/io/npy.hpp"
-#include "host/nearest_name.hpp"
+#include "targets/data/bytes.hpp"
+#include "targets/data/csv.hpp"
+#include "targets/data/npy.hpp"
+#include "targets/data/nearest_name.hpp"
 #include "kernels/device/error.hpp"
 
 namespace kilochain {

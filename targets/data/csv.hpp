@@ -1,8 +1,8 @@
-// The parser behind read_csv, read_matrix and load_labelled_csv (host/io/dataset.hpp), on text already in memory.
+// The parser behind read_csv, read_matrix and load_labelled_csv (targets/data/dataset.hpp), on text already in memory.
 #pragma once
 #include <string>
 
-#include "host/io/dataset.hpp"
+#include "targets/data/dataset.hpp"
 
 namespace kilochain {
 

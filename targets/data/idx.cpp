@@ -5,8 +5,8 @@
 #include <limits>
 #include <string>
 
-#include "host/io/bytes.hpp"
-#include "host/io/dataset.hpp"
+#include "targets/data/bytes.hpp"
+#include "targets/data/dataset.hpp"
 #include "kernels/device/error.hpp"
 
 namespace kilochain {

@@ -1,4 +1,4 @@
-#include "host/io/bytes.hpp"
+#include "targets/data/bytes.hpp"
 
 #include <zlib.h>
 

@@ -1,4 +1,4 @@
-#include "host/io/npy.hpp"
+#include "targets/data/npy.hpp"
 
 #include <fmt/format.h>
 

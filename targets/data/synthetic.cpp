@@ -1,4 +1,4 @@
-#include "host/io/synthetic.hpp"
+#include "targets/data/synthetic.hpp"
 
 #include <fmt/format.h>
 

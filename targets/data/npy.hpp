@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "host/io/dataset.hpp"
+#include "targets/data/dataset.hpp"
 
 namespace kilochain {
 
