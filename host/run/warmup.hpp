@@ -1,0 +1,41 @@
+// When a warm-up is over: blocks of iterations are compared until nothing that matters changes any more.
+//   converged: the chains agree (split R-hat of the block), the mean log density stands still between blocks (z < 3 over
+//   chains), the acceptance is near the target and the sampler's efficiency (ESS of the slowest coordinate an iteration)
+//   has stopped rising. Learning rates are high at first and decay in a last stage, so that the factor settles.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kilochain {
+
+/// What one block of warm-up iterations looked like.
+struct BlockSigns {
+  std::vector<double> lp;       ///< mean log density of each running chain over the block
+  double acceptance = 0;        ///< mean over chains and iterations
+  double rhat = 0;              ///< largest split R-hat over coordinates
+  double ess_per_iteration = 0; ///< of the slowest coordinate, over all chains
+};
+
+class WarmupMonitor {
+ public:
+  explicit WarmupMonitor(double target_accept) : target_accept_(target_accept) {}
+  /// Takes the next block; true when the warm-up has converged.
+  bool add(const BlockSigns& block);
+  double ess_per_iteration() const { return last_.ess_per_iteration; }
+  /// What still moved in the last block, for people.
+  std::string note() const { return note_; }
+
+ private:
+  double target_accept_;  ///< NaN: the sampler has none
+  BlockSigns last_;
+  double best_ = 0;
+  int blocks_ = 0;
+  std::string note_;
+};
+
+/// Factor on learning rates in pooled adaptation, by the fraction f of a warm-up of known length: 10, and from half-way
+/// down to 1 (measured in docs/decisions/0004-pooled-adaptation.md). One chain alone keeps the paper's rate: 1.
+double pooled_rate(double fraction);
+
+}  // namespace kilochain
