@@ -2,6 +2,7 @@
 #include <chrono>
 #include <ctime>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "host/io/disk_space.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 using netcdf::check;
 
-constexpr std::int64_t kMargin = 1 << 20;  // kept free for HDF5's own tables and the closing attributes
+constexpr std::int64_t kMargin = 1 << 18;  // kept free for HDF5's own tables and the closing attributes
 
 std::size_t size_of_real(const DrawsHeader& header) { return header.real == "float" ? sizeof(float) : sizeof(double); }
 
@@ -41,6 +42,12 @@ void require_header(const std::string& path, const DrawsHeader& h) {
   wrong(!h.names.empty(), "no coordinates to write", "0 names", "Is the target's dimension 0?");
   wrong(h.real == "float" || h.real == "double", "unknown type of draws", "real \"" + h.real + "\"",
         "Choose --real float or double?");
+  std::map<std::string, std::size_t> seen;
+  for (std::size_t i = 0; i < h.names.size(); ++i) {
+    const auto [first, added] = seen.emplace(h.names[i], i);
+    wrong(added, "two coordinates have the name \"" + h.names[i] + "\"",
+          "coordinates " + std::to_string(first->second) + " and " + std::to_string(i), "Rename one of the columns?");
+  }
 }
 
 /// One attribute for every group: what made the file.

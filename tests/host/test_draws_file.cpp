@@ -355,7 +355,7 @@ TEST(DrawsFile, FullDiskKeepsEarlierDraws) {
   });
   ASSERT_EQ(status, 42);
   const DrawsReader reader(file.path);
-  EXPECT_GT(reader.draws_written(), 100);  // 4 MiB less the margin of 1 MiB hold about 600
+  EXPECT_GT(reader.draws_written(), 100);  // 4 MiB less the margin hold about 700
   EXPECT_LT(reader.draws_written(), 1000);
   EXPECT_EQ(wrong_numbers<double>(reader, 30), 0);
   EXPECT_EQ(reader.attributes().at("sampling_time"), 3.0);
@@ -374,6 +374,9 @@ TEST(DrawsFile, UnwritablePathsAreRefusedBeforeSampling) {
   wrong = header;
   wrong.num_chains = 0;
   expect_error([&] { DrawsWriter(file.path, wrong); }, ExitStatus::usage, "num_chains 0");
+  wrong = make_header(2, 5, 4, "float");
+  wrong.names[3] = wrong.names[1];
+  expect_error([&] { DrawsWriter(file.path, wrong); }, ExitStatus::usage, "coordinates 1 and 3");
   EXPECT_FALSE(std::filesystem::exists(file.path));
 }
 
