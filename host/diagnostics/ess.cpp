@@ -103,7 +103,7 @@ double mcse_mean(const BasicSeries<T>& series) {
 
 template <class T>
 double ess_paper(const T* x, std::int64_t n) {
-  const Range range = range_of(BasicSeries<T>{x, 1, n});
+  const Extent range = range_of(BasicSeries<T>{x, 1, n});
   if (n < 2 || !range.finite || range.constant()) return kNaN;
   RealAutocovariance covariance(1, n, [x, n](std::int64_t, double* out) { std::copy_n(x, n, out); });
   return ess_of_one_row(covariance);

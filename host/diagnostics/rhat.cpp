@@ -62,7 +62,7 @@ double rhat_nested(const BasicSeries<T>& series, std::int64_t superchains) {
           "chains do not fall into equal superchains",
           std::to_string(series.chains) + " chains, " + std::to_string(superchains) + " superchains",
           "Choose at least 2 superchains, a divisor of the number of chains?");
-  const Range range = range_of(series);
+  const Extent range = range_of(series);
   if (series.draws < 1 || !range.finite || range.constant()) return kNaN;
   const std::int64_t chains = series.chains / superchains;
   std::vector<double> super_means(superchains), chain_means(chains);

@@ -31,14 +31,14 @@ struct SplitRows {
 };
 
 /// What decides whether diagnostics can be computed at all; one pass over the draws.
-struct Range {
+struct Extent {
   double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
   bool finite = true;  ///< no NaN and no infinity anywhere
   bool constant() const { return finite && lowest == highest; }
 };
 
 template <class T>
-Range range_of(const BasicSeries<T>& series) {
+Extent range_of(const BasicSeries<T>& series) {
   T lowest = std::numeric_limits<T>::infinity(), highest = -lowest;
   T zero = 0;  // x - x is 0 for numbers, NaN for NaN and the infinities
   const T* x = series.values;
@@ -59,7 +59,7 @@ inline constexpr std::int64_t kFewestDraws = 4;
 template <class T>
 bool has_diagnostics(const BasicSeries<T>& series) {
   if (series.chains < 1 || series.draws < kFewestDraws) return false;
-  const Range range = range_of(series);
+  const Extent range = range_of(series);
   return range.finite && !range.constant();
 }
 

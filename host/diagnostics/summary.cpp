@@ -22,7 +22,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 template <class T>
 ParameterSummary summarise(const std::string& name, const BasicSeries<T>& series) {
   ParameterSummary summary{name, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN};
-  const Range range = range_of(series);
+  const Extent range = range_of(series);
   if (series.size() < 1 || !range.finite) return summary;
   const Moments moments = moments_of(series);
   summary.mean = moments.mean;
