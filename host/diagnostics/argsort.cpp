@@ -48,7 +48,7 @@ void pack(const T* values, std::int64_t n, Packed* packed) {
 }
 
 /// Least significant digit first; leaves the result in `packed`, uses `scratch`.
-void radix_sort(std::unique_ptr<Packed[]>& packed, std::unique_ptr<Packed[]>& scratch, std::int64_t n) {
+void radix_sort(Scratch<Packed>& packed, Scratch<Packed>& scratch, std::int64_t n) {
   auto histograms = std::make_unique<Histograms>();
   for (auto& histogram : *histograms) histogram.fill(0);
   for (std::int64_t i = 0; i < n; ++i) {
@@ -88,14 +88,14 @@ template <class T>
 Sorted<T> argsort(const T* values, std::int64_t n) {
   require(n < (std::int64_t(1) << 32), ExitStatus::usage, "too many draws of one parameter to rank",
           std::to_string(n) + " draws, at most 4294967295", "Keep fewer draws with --thin?");
-  Sorted<T> sorted{std::make_unique_for_overwrite<T[]>(n), std::make_unique_for_overwrite<std::uint32_t[]>(n)};
+  Sorted<T> sorted{make_scratch<T>(n), make_scratch<std::uint32_t>(n)};
   if (n == 0) return sorted;
-  auto packed = std::make_unique_for_overwrite<Packed[]>(n);
+  auto packed = make_scratch<Packed>(n);
   pack(values, n, packed.get());
   if (n < 4 * kBuckets) {
     std::sort(packed.get(), packed.get() + n);
   } else {
-    auto scratch = std::make_unique_for_overwrite<Packed[]>(n);
+    auto scratch = make_scratch<Packed>(n);
     radix_sort(packed, scratch, n);
   }
   for (std::int64_t i = 0; i < n; ++i) sorted.index[i] = static_cast<std::uint32_t>(packed[i]);

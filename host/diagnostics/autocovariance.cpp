@@ -12,9 +12,12 @@ namespace {
 
 constexpr std::int64_t kFirstBatch = 16;  // lags; most well-mixed chains need no more
 constexpr std::int64_t kTile = 8;         // lags in flight: one load of x_i for eight products
-/// Direct lags that cost as much as one transform, per doubling of its length; measured (about 1 ns a value and
-/// octave).
-constexpr double kLagsPerOctave = 25;
+
+/// Direct lags that cost as much as one transform of all rows. Measured at lengths 5e2 to 1e6: 35 lags per doubling of
+/// the length while a row's spectrum fits the second-level cache, 80 and more after that.
+double break_even_lags(std::int64_t length) {
+  return (length < 50000 ? 35 : 80) * std::log2(2.0 * static_cast<double>(length));
+}
 
 /// sums[j] += sum_i x[i] * x[i + lag + j], j < 8; x must be zero (and readable) from n to n + 8.
 void add_eight_lags(const double* x, std::int64_t n, std::int64_t lag, double* sums) {
@@ -80,9 +83,9 @@ RealAutocovariance::RealAutocovariance(std::int64_t rows, std::int64_t length, R
 
 void RealAutocovariance::extend() {
   const auto done = static_cast<std::int64_t>(covariances_.size());
-  const double break_even = kLagsPerOctave * std::log2(2.0 * static_cast<double>(length_));
+  const double break_even = break_even_lags(length_);
   // Half of break-even is spent before changing over: never worse than 1.5 times the better way in hindsight.
-  if (static_cast<double>(done) >= break_even / 2 && static_cast<double>(length_) > break_even) {
+  if (static_cast<double>(done) >= break_even / 2 && static_cast<double>(length_ - done) > break_even) {
     transform();
   } else {
     extend_directly(done);

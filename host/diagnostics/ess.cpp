@@ -75,7 +75,7 @@ template <class T>
 double ess_bulk(const BasicSeries<T>& series) {
   if (!has_diagnostics(series)) return kNaN;
   const SplitRows<T> split(series);
-  const auto z = std::make_unique_for_overwrite<double[]>(split.rows * split.length);
+  const auto z = make_scratch<double>(split.rows * split.length);
   RankedDraws<T>(series).normal_scores(z.get());
   RealAutocovariance covariance(split.rows, split.length, [&](std::int64_t r, double* out) {
     std::copy_n(z.get() + r * split.length, split.length, out);

@@ -47,8 +47,7 @@ RankedDraws<T>::RankedDraws(const BasicSeries<T>& series)
     split_place_ = all_.index.get();
     return;
   }
-  without_middle_ = {std::make_unique_for_overwrite<T[]>(split_size_),
-                     std::make_unique_for_overwrite<std::uint32_t[]>(split_size_)};
+  without_middle_ = {make_scratch<T>(split_size_), make_scratch<std::uint32_t>(split_size_)};
   const Divider chain_of(draws_);
   std::int64_t kept = 0;
   for (std::int64_t i = 0; i < series.size(); ++i) {

@@ -50,7 +50,7 @@ double rhat(const BasicSeries<T>& series) {
   if (!has_diagnostics(series)) return kNaN;
   const RankedDraws<T> ranked(series);
   const std::int64_t rows = 2 * series.chains, half = series.draws / 2;
-  const auto z = std::make_unique_for_overwrite<double[]>(rows * half);
+  const auto z = make_scratch<double>(rows * half);
   ranked.normal_scores(z.get());
   const SplitRows<double> halves(Series{z.get(), series.chains, 2 * half});
   return std::max(rhat_of(row_variances(halves)), rhat_of(ranked.folded_variances()));

@@ -1,21 +1,24 @@
 #include "host/diagnostics/summary.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cmath>
 #include <exception>
 #include <limits>
-#include <memory>
 
 #include "host/diagnostics/ess.hpp"
 #include "host/diagnostics/geyer.hpp"
 #include "host/diagnostics/moments.hpp"
 #include "host/diagnostics/ranks.hpp"
 #include "host/diagnostics/rhat.hpp"
+#include "host/diagnostics/scratch.hpp"
 
 namespace kilochain {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t kGatherBytes = std::int64_t(1) << 30;
 
 }  // namespace
 
@@ -24,6 +27,7 @@ ParameterSummary summarise(const std::string& name, const BasicSeries<T>& series
   ParameterSummary summary{name, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN};
   const Extent range = range_of(series);
   if (series.size() < 1 || !range.finite) return summary;
+  const ScratchReuse reuse;
   const Moments moments = moments_of(series);
   summary.mean = moments.mean;
   summary.sd = moments.sd;
@@ -34,7 +38,7 @@ ParameterSummary summarise(const std::string& name, const BasicSeries<T>& series
   }
   const bool diagnosed = series.draws >= kFewestDraws;
   const std::int64_t rows = 2 * series.chains, half = series.draws / 2;
-  std::unique_ptr<double[]> z;
+  Scratch<double> z;
   double rhat_folded = kNaN;
   {
     const RankedDraws<T> ranked(series);
@@ -42,7 +46,7 @@ ParameterSummary summarise(const std::string& name, const BasicSeries<T>& series
     summary.q50 = ranked.quantile(0.50);
     summary.q95 = ranked.quantile(0.95);
     if (!diagnosed) return summary;
-    z = std::make_unique_for_overwrite<double[]>(rows * half);
+    z = make_scratch<double>(rows * half);
     ranked.normal_scores(z.get());
     rhat_folded = rhat_of(ranked.folded_variances());
   }  // the sorted copy is not needed any more
@@ -67,26 +71,44 @@ std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& na
                                               std::int64_t chains, std::int64_t num_draws,
                                               std::span<const std::int64_t> excluded) {
   const auto dim = static_cast<std::int64_t>(names.size());
+  std::vector<char> left_out(chains, 0);
+  for (const std::int64_t c : excluded) left_out.at(c) = 1;
   std::vector<std::int64_t> kept;
   for (std::int64_t c = 0; c < chains; ++c) {
-    if (std::find(excluded.begin(), excluded.end(), c) == excluded.end()) kept.push_back(c);
+    if (!left_out[c]) kept.push_back(c);
   }
-  const BasicSeries<T> shape{nullptr, static_cast<std::int64_t>(kept.size()), num_draws};
+  const auto num_kept = static_cast<std::int64_t>(kept.size()), size = num_kept * num_draws;
   std::vector<ParameterSummary> summaries(dim);
+  if (dim == 0) return summaries;
+  // Neighbouring parameters share cache lines: several are gathered in one pass over the draws.
+  const std::int64_t threads = omp_get_max_threads(), wanted = std::max<std::int64_t>(threads, 64 / sizeof(T));
+  const std::int64_t affordable = kGatherBytes / std::max<std::int64_t>(1, size * static_cast<std::int64_t>(sizeof(T)));
+  const std::int64_t block = std::min(dim, std::clamp(affordable, std::min(threads, wanted), wanted));
+  const auto values = make_scratch<T>(block * size);
   std::exception_ptr failure;  // an exception may not leave a parallel region
-#pragma omp parallel for schedule(dynamic, 1)
-  for (std::int64_t d = 0; d < dim; ++d) {
-    try {
-      const auto values = std::make_unique_for_overwrite<T[]>(shape.size());
-      for (std::int64_t k = 0; k < shape.chains; ++k) {
-        const T* from = draws + kept[k] * num_draws * dim + d;
+#pragma omp parallel
+  {
+    const ScratchReuse reuse;
+    for (std::int64_t first = 0; first < dim; first += block) {
+      const std::int64_t count = std::min(block, dim - first);
+#pragma omp for schedule(static)
+      for (std::int64_t k = 0; k < num_kept; ++k) {
+        const T* from = draws + kept[k] * num_draws * dim + first;
         T* to = values.get() + k * num_draws;
-        for (std::int64_t i = 0; i < num_draws; ++i) to[i] = from[i * dim];
+        for (std::int64_t i = 0; i < num_draws; ++i) {
+          for (std::int64_t d = 0; d < count; ++d) to[d * size + i] = from[i * dim + d];
+        }
       }
-      summaries[d] = summarise(names[d], BasicSeries<T>{values.get(), shape.chains, num_draws});
-    } catch (...) {
+#pragma omp for schedule(dynamic, 1)
+      for (std::int64_t d = 0; d < count; ++d) {
+        try {
+          summaries[first + d] =
+              summarise(names[first + d], BasicSeries<T>{values.get() + d * size, num_kept, num_draws});
+        } catch (...) {
 #pragma omp critical(kilochain_summarise_failure)
-      failure = std::current_exception();
+          failure = std::current_exception();
+        }
+      }
     }
   }
   if (failure) std::rethrow_exception(failure);

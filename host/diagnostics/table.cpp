@@ -31,8 +31,8 @@ Row row_of(const ParameterSummary& p) {
   const int decimals = decimals_of(p);
   return {p.name,
           value(p.mean, decimals),
-          fmt::format("{:.3g}", p.sd),
-          fmt::format("{:.2g}", p.mcse_mean),
+          value(p.sd, decimals),
+          value(p.mcse_mean, decimals),
           value(p.q05, decimals),
           value(p.q50, decimals),
           value(p.q95, decimals),
