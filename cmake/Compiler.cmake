@@ -27,9 +27,21 @@ if(NOT KILOCHAIN_CUDA STREQUAL "OFF")
   if(CMAKE_CUDA_COMPILER)
     set(CMAKE_CUDA_ARCHITECTURES ${KILOCHAIN_CUDA_ARCHITECTURES})
     enable_language(CUDA)
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25.1 does not know that nvcc >= 12 has it
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+    endif()
     set(CMAKE_CUDA_STANDARD 20)
+    set(CMAKE_CUDA_EXTENSIONS OFF)
     find_package(CUDAToolkit REQUIRED)
     set(KILOCHAIN_HAS_CUDA ON)
+    # -lineinfo: profilers and compute-sanitizer name source lines, at no cost. Relaxed constexpr: numeric_limits in kernels.
+    # Host code of .cu files is a shell around launches; it is compiled for any processor, warnings as for .cpp files.
+    target_compile_options(kilochain_options INTERFACE
+      $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas>)
+    if(KILOCHAIN_CUDA_REPORT)
+      target_compile_options(kilochain_options INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-v>)
+    endif()
   elseif(KILOCHAIN_CUDA STREQUAL "ON")
     message(FATAL_ERROR "kilochain: KILOCHAIN_CUDA is ON but no nvcc was found. Install the CUDA toolkit, or set KILOCHAIN_CUDA=OFF?")
   endif()

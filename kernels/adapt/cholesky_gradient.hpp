@@ -105,7 +105,9 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
   const Real rate = static_cast<Real>(at.rate * s.learning_rate / (s.optimizer == Optimizer::robbins_monro ? 1 + t / quarter : 1.0));
   const Real decay = static_cast<Real>(at.t == 0 ? 1.0 : s.rms_decay);
   const bool adam = s.optimizer == Optimizer::adam;
-  const Real bias1 = static_cast<Real>(adam ? 1 / (1 - pow(0.9, t + 1)) : 1), bias2 = static_cast<Real>(adam ? 1 / (1 - pow(0.999, t + 1)) : 1);
+  const double log_09 = -0.10536051565782628, log_0999 = -0.0010005003335835335;  // powers of 0.9 and 0.999, without a call
+  const Real bias1 = static_cast<Real>(adam ? 1 / (1 - math::exp((t + 1) * log_09)) : 1.0);
+  const Real bias2 = static_cast<Real>(adam ? 1 / (1 - math::exp((t + 1) * log_0999)) : 1.0);
   const Real beta = static_cast<Real>(*a.beta), floor = static_cast<Real>(s.diagonal_floor);
   const FactorSettings fixed = s;  // a local copy: the loops below write through pointers that could alias it
 
@@ -136,16 +138,14 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
           }
         }
       } else {
-        team.for_each(P, [&](Index l) {
-          const Index i = full + l;
-          if (i >= n) return;
-          for (Index j = 0; j <= i && j < columns; ++j) {
-            const std::size_t k = base + static_cast<std::size_t>(j) * P + l;
-            if (i == j)
-              diagonal_step(i, k);
-            else
-              step_entry(fixed, rate, decay, bias1, bias2, source(i, j, k), a.L[k], a.second, a.first, k);
-          }
+        team.for_each(P * columns, [&](Index e) {  // in the order of memory, as wide as the team is
+          const Index i = full + e % P, j = e / P;
+          if (i >= n || j > i) return;
+          const std::size_t k = base + static_cast<std::size_t>(e);
+          if (i == j)
+            diagonal_step(i, k);
+          else
+            step_entry(fixed, rate, decay, bias1, bias2, source(i, j, k), a.L[k], a.second, a.first, k);
         });
       }
     }

@@ -73,8 +73,7 @@ KC_INLINE Real exp(Real x) {
   const Real k = shifted - B::magic;
   const Real r = (c - k * B::ln2_high) - k * B::ln2_low;
   Real p = Real(1);
-#pragma unroll
-#pragma GCC unroll 16
+  KC_UNROLL
   for (int i = B::exp_terms; i >= 1; --i) p = p * r * (Real(1) / Real(i)) + Real(1);
   // 2^k in two halves: k may be 1 past the largest exponent, or the scale alone subnormal.
   const Int whole = bits_of(shifted) - bits_of(B::magic);
@@ -95,8 +94,7 @@ KC_INLINE Real log(Real x) {
   const Real m = from_bits(static_cast<Int>(b - static_cast<Int>(static_cast<std::make_unsigned_t<Int>>(k) << B::mantissa)));
   const Real s = (m - Real(1)) / (m + Real(1)), s2 = s * s;
   Real p = Real(0);
-#pragma unroll
-#pragma GCC unroll 16
+  KC_UNROLL
   for (int i = B::log_terms; i >= 1; --i) p = p * s2 + Real(2) / Real(2 * i + 1);
   const Real kr = Real(k);
   return kr * B::ln2_high + (Real(2) * s + (s * s2 * p + kr * B::ln2_low));
@@ -110,8 +108,7 @@ KC_INLINE void sincos_turns(Real u, Real& sine, Real& cosine) {
   const Real quarter = shifted - B::magic;
   const Real a = (u - Real(0.25) * quarter) * Real(6.283185307179586476925), a2 = a * a;
   Real s = Real(1), c = Real(1);
-#pragma unroll
-#pragma GCC unroll 16
+  KC_UNROLL
   for (int i = B::trig_terms - 1; i >= 1; --i) {
     s = Real(1) - s * a2 * (Real(1) / Real((2 * i) * (2 * i + 1)));
     c = Real(1) - c * a2 * (Real(1) / Real((2 * i - 1) * (2 * i)));

@@ -6,9 +6,11 @@
 #if defined(__CUDACC__)
 #define KC_HD __host__ __device__
 #define KC_INLINE __host__ __device__ __forceinline__
+#define KC_UNROLL _Pragma("unroll")
 #else
 #define KC_HD
 #define KC_INLINE inline __attribute__((always_inline))
+#define KC_UNROLL _Pragma("GCC unroll 16")
 #endif
 
 namespace kilochain {

@@ -39,6 +39,15 @@ struct HostTeam {
 };
 
 #if defined(__CUDACC__)
+// Marked for both machines, so that algorithms marked so may call them; the host's halves are never run.
+KC_INLINE int thread_of_block() {
+#if defined(__CUDA_ARCH__)
+  return static_cast<int>(threadIdx.x);
+#else
+  return 0;
+#endif
+}
+
 /// One warp is the team: 32 lanes, no shared memory, several chains to a block.
 struct WarpTeam {
   static constexpr bool on_host = false;
@@ -46,27 +55,74 @@ struct WarpTeam {
   template <class Real>
   static constexpr int panel = 32;
 
-  __device__ static int rank() { return static_cast<int>(threadIdx.x) & 31; }
+  static KC_INLINE int rank() { return thread_of_block() & 31; }
   template <class F>
-  __device__ void for_each(Index n, F&& f) const {
-    for (Index i = rank(); i < n; i += 32) f(i);
+  KC_INLINE void for_each(Index n, F&& f) const {
+    for (Index i = rank(); i < n; i += lanes) f(i);
   }
   template <class T>
-  __device__ T all_sum(T value) const {
+  KC_INLINE T all_sum(T value) const {
+#if defined(__CUDA_ARCH__)
     for (int half = 16; half > 0; half /= 2) value += __shfl_xor_sync(0xffffffffu, value, half);
+#endif
     return value;
   }
   template <class T, class F>
-  __device__ T sum(Index n, F&& f) const {
+  KC_INLINE T sum(Index n, F&& f) const {
     T part{};
-    for (Index i = rank(); i < n; i += 32) part += f(i);
+    for (Index i = rank(); i < n; i += lanes) part += f(i);
     return all_sum(part);
   }
   template <class F>
-  __device__ void single(F&& f) const {
+  KC_INLINE void single(F&& f) const {
     if (rank() == 0) f();
   }
-  __device__ void sync() const { __syncwarp(); }
+  KC_INLINE void sync() const {
+#if defined(__CUDA_ARCH__)
+    __syncwarp();
+#endif
+  }
+};
+
+/// A whole block of `Threads` is the team: for work that is one for all chains (a step of the pooled factor).
+template <int Threads>
+struct BlockTeam {
+  static_assert(Threads % 32 == 0 && Threads <= 1024);
+  static constexpr bool on_host = false;
+  static constexpr int lanes = Threads;
+  template <class Real>
+  static constexpr int panel = 32;
+
+  static KC_INLINE int rank() { return thread_of_block(); }
+  template <class F>
+  KC_INLINE void for_each(Index n, F&& f) const {
+    for (Index i = rank(); i < n; i += lanes) f(i);
+  }
+  /// Trees inside the warps, then the warps in order.
+  template <class T, class F>
+  KC_INLINE T sum(Index n, F&& f) const {
+    T part{};
+    for (Index i = rank(); i < n; i += lanes) part += f(i);
+    part = WarpTeam().all_sum(part);
+#if defined(__CUDA_ARCH__)
+    __shared__ T parts[Threads / 32];
+    __syncthreads();
+    if (rank() % 32 == 0) parts[rank() / 32] = part;
+    __syncthreads();
+    part = T{};
+    for (int w = 0; w < Threads / 32; ++w) part += parts[w];
+#endif
+    return part;
+  }
+  template <class F>
+  KC_INLINE void single(F&& f) const {
+    if (rank() == 0) f();
+  }
+  KC_INLINE void sync() const {
+#if defined(__CUDA_ARCH__)
+    __syncthreads();
+#endif
+  }
 };
 #endif
 

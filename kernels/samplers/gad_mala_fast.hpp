@@ -15,6 +15,7 @@ struct GadMalaFast {
   static constexpr const char* stat_names[1] = {""};
   static constexpr bool adaptive = true;
   static constexpr bool has_vector = false;
+  static constexpr bool asks_once = true;
 
   struct Settings : FactorSettings {
     Settings() : FactorSettings{1.5e-4, 0.55} {}

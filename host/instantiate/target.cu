@@ -1,0 +1,27 @@
+// Compiled once for each target where CUDA is (cmake/Register.cmake): it on CUDA, in both precisions.
+#define KILOCHAIN_STRING2(x) #x
+#define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
+#include KILOCHAIN_STRING(targets/KILOCHAIN_NAME.hpp)
+
+#include "host/registry.hpp"
+#include "host/run/cuda_target.cuh"
+
+namespace kilochain {
+namespace {
+
+const char* const name = KILOCHAIN_STRING(KILOCHAIN_NAME);
+
+template <class Real>
+std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts& texts) {
+  using Model = KILOCHAIN_TYPE<Real>;
+  const auto settings = parse_settings<Model>(name, texts);
+  if constexpr (requires { Model::make_cuda(context, settings); })  // it evaluates many chains together
+    return Model::make_cuda(context, settings);
+  else
+    return std::make_unique<CudaTarget<Model, Real>>(context, settings);
+}
+
+const RegisterCudaTarget registered(name, {make<float>, make<double>});
+
+}  // namespace
+}  // namespace kilochain

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Compiles every CUDA source for sm_80 and sm_90 and fails on a compiler warning, or on a spill or stack frame in a hot kernel
+# (those that run in every iteration). Usage: tools/check_spills.sh [build directory] [architectures, such as "90"]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=${1:-build/spills}
+architectures=${2:-80;90}
+hot='advance_chains|evaluate_chains|pool_tiles|pool_rows|pool_adapt|logistic_'
+log=$build/ptxas.log
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKILOCHAIN_CUDA=ON -DKILOCHAIN_CUDA_REPORT=ON \
+  -DKILOCHAIN_CUDA_ARCHITECTURES="$architectures" > "$build.configure" 2>&1 || { cat "$build.configure" >&2; exit 1; }
+mv "$build.configure" "$build/configure.log"
+objects=$(ninja -C "$build" -t targets all | sed -n 's/^\(.*\.cu\.o\): .*/\1/p')
+# Reports come from the compiler alone: objects are made anew.
+for o in $objects; do rm -f "$build/$o"; done
+CCACHE_DISABLE=1 ninja -C "$build" $objects > "$log" 2>&1 || { cat "$log" >&2; exit 1; }
+status=0
+if grep -nE 'warning|Warning' "$log"; then
+  echo "check_spills: compiler warnings (above)" >&2
+  status=1
+fi
+kernels=$(grep -cE "Compiling entry function" "$log" || true)
+spills=$(awk -v hot="$hot" '
+  /Compiling entry function/ { name = $0; sub(/.*function ./, "", name); sub(/. for .*/, "", name); arch = $NF }
+  /bytes stack frame/ { if (name ~ hot && ($1 > 0 || $5 > 0 || $9 > 0)) print name, arch ":", $0; name = "" }
+' "$log")
+if [ -n "$spills" ]; then
+  printf '%s\n' "$spills" >&2
+  echo "check_spills: stack or spills in the hot kernels above" >&2
+  status=1
+fi
+[ "$kernels" -gt 0 ] || { echo "check_spills: no kernel was compiled" >&2; status=1; }
+[ "$status" = 0 ] && echo "check_spills: $kernels kernels, no warnings, no spills in hot kernels ($architectures)"
+exit "$status"
