@@ -15,7 +15,7 @@ void expect_close(double ours, const nlohmann::json& theirs, std::int64_t n, con
 }
 
 TEST(Ess, AgreesWithKnownAnswers) {
-  for (const auto& answer : test::known_answers()["cases"]) {
+  for (const auto& answer : test::known_answers("cases")) {
     SCOPED_TRACE(test::name_of_case(answer));
     const Draws<double> x = test::series_of_case(answer);
     const std::int64_t n = x.series().size();

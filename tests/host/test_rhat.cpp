@@ -16,7 +16,7 @@ namespace {
 using test::Draws;
 
 TEST(Rhat, AgreesWithKnownAnswers) {
-  for (const auto& answer : test::known_answers()["cases"]) {
+  for (const auto& answer : test::known_answers("cases")) {
     SCOPED_TRACE(test::name_of_case(answer));
     const Draws<double> x = test::series_of_case(answer);
     if (x.chains == 1) continue;  // no answer there
@@ -100,7 +100,7 @@ TEST(Rhat, NestedByHand) {
 }
 
 TEST(NormalQuantile, AgreesWithKnownAnswers) {
-  for (const auto& pair : test::known_answers()["normal_quantile"]) {
+  for (const auto& pair : test::known_answers("normal_quantile")) {
     const double p = pair[0], z = pair[1];
     EXPECT_NEAR(normal_quantile(p), z, 16 * 2.3e-16 * std::abs(z)) << p;  // 15 operations
   }

@@ -18,7 +18,7 @@ using test::Draws;
 void expect_near(double ours, double theirs, std::int64_t n) { EXPECT_NEAR(ours, theirs, test::rounding(n, theirs)); }
 
 TEST(Summary, AgreesWithKnownAnswers) {
-  for (const auto& answer : test::known_answers()["cases"]) {
+  for (const auto& answer : test::known_answers("cases")) {
     SCOPED_TRACE(test::name_of_case(answer));
     const Draws<double> x = test::series_of_case(answer);
     const std::int64_t n = x.series().size();
