@@ -1,0 +1,39 @@
+// The keys that every run has, as flags (--num-chains) and as TOML keys (num_chains): one table that help, parsing and
+// checks read. The settings of the chosen sampler and target come beside them, from the registry.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "host/run/run.hpp"
+
+namespace kilochain {
+
+/// A run as a front end is told of it: what to run, and how to speak about it.
+struct Configuration {
+  Options options;
+  bool quiet = false;    ///< no progress
+  bool verbose = false;  ///< plan, estimate and configuration too
+  bool json = false;     ///< one JSON object instead of text
+};
+
+struct Key {
+  std::string group;  ///< heading in the help
+  SettingInfo info;
+  /// Parses `text` into the configuration; throws Error (usage) that begins with `owner: shown = text`.
+  std::function<void(Configuration&, const std::string& owner, const std::string& shown, const std::string& text)> set;
+};
+
+/// All of them, in the order of the help.
+const std::vector<Key>& common_keys();
+/// nullptr when there is none of that name.
+const Key* find_common_key(const std::string& name);
+
+/// num_chains for --num-chains, num-chains and num_chains.
+std::string key_of(std::string flag);
+/// --num-chains for num_chains.
+std::string flag_of(std::string key);
+/// yes, no, true, false, on, off, 1, 0: what may follow a yes/no flag.
+bool is_yes_or_no(const std::string& text);
+
+}  // namespace kilochain
