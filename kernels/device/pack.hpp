@@ -1,31 +1,31 @@
 // A vector register's worth of numbers on the CPU (64 bytes: one AVX-512 register, or several smaller ones).
 // Arithmetic is the compiler's own on vector types; here is what it has no operator for.
-// nvcc has no such types: its translation units see the name alone, and run no code of HostTeam's.
 #pragma once
 #if defined(__AVX512F__) && !defined(__CUDACC__)
 #include <immintrin.h>
 #endif
 #include <cmath>
+#include <type_traits>
+#include <utility>
 
 #include "kernels/device/platform.hpp"
 
 namespace kilochain {
 
-#if defined(__CUDACC__)
-template <class Real>
-struct Pack;
-#else
 template <class Real>
 struct Pack {
   static constexpr int size = 64 / static_cast<int>(sizeof(Real));
   typedef Real Type __attribute__((vector_size(64), aligned(sizeof(Real)), may_alias));
   typedef Real Wide __attribute__((vector_size(64)));
+  using Int = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
+  typedef Int Ints __attribute__((vector_size(64)));
+
   static KC_INLINE Type load(const Real* p) { return *reinterpret_cast<const Type*>(p); }
   static KC_INLINE void store(Real* p, Type v) { *reinterpret_cast<Type*>(p) = v; }
   static KC_INLINE Type all(Real v) { return v - Type{}; }
 
   static KC_INLINE Type sqrt(Type v) {
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && !defined(__CUDACC__)
     if constexpr (sizeof(Real) == 4)
       return (Type)_mm512_sqrt_ps((__m512)v);
     else
@@ -37,13 +37,12 @@ struct Pack {
   }
   /// v in lanes >= first, zero below.
   static KC_INLINE Type keep_from(Type v, int first) {
-    for (int l = 0; l < size; ++l)
-      if (l < first) v[l] = 0;
-    return v;
+    const Ints lane = iota(std::make_integer_sequence<int, size>());
+    return (Type)(lane >= static_cast<Int>(first) ? (Wide)v : Wide{});
   }
   /// The sum of the lanes, by halves.
   static KC_INLINE Real sum(Type v) {
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && !defined(__CUDACC__)
     if constexpr (sizeof(Real) == 4)
       return _mm512_reduce_add_ps((__m512)v);
     else
@@ -56,7 +55,42 @@ struct Pack {
     return part[0];
 #endif
   }
-};
+  /// Lane k of the result is the sum of the lanes of v[k]: transposed halving, size - 1 additions for all of them.
+  static KC_INLINE Type sums(Type* v) {
+    halve<size>(v);
+    return v[0];
+  }
+
+ private:
+  template <int... l>
+  static KC_INLINE constexpr Ints iota(std::integer_sequence<int, l...>) {
+    return Ints{l...};
+  }
+  // Every group of m lanes of x and of y is folded in two; x's halves go to the front of the group, y's to its back.
+  template <int m, int upper, int... l>
+  static KC_INLINE constexpr Ints fold(std::integer_sequence<int, l...>) {
+    return Ints{(l / m * m + l % m % (m / 2) + upper * (m / 2) + (l % m < m / 2 ? 0 : size))...};
+  }
+  static KC_INLINE Wide pick(Wide x, Wide y, Ints from) {
+#if defined(__clang__) || defined(__CUDACC__)
+    Wide out;
+    for (int l = 0; l < size; ++l) out[l] = from[l] < size ? x[from[l]] : y[from[l] - size];
+    return out;
+#else
+    return __builtin_shuffle(x, y, from);
 #endif
+  }
+  template <int m>
+  static KC_INLINE void halve(Type* v) {
+    if constexpr (m > 1) {
+      constexpr auto all_lanes = std::make_integer_sequence<int, size>();
+      for (int k = 0; k < m / 2; ++k) {
+        const Wide x = (Wide)v[k], y = (Wide)v[k + m / 2];
+        v[k] = (Type)(pick(x, y, fold<m, 0>(all_lanes)) + pick(x, y, fold<m, 1>(all_lanes)));
+      }
+      halve<m / 2>(v);
+    }
+  }
+};
 
 }  // namespace kilochain

@@ -76,16 +76,21 @@ KC_HD void multiply_transposed(const Team& team, Shape shape, const Real* L, con
     using Vec = Pack<Real>;
     const Index panels = (n + P - 1) / P;
     for (Index q = 0; q < panels; ++q) {  // columns of panel q's diagonal block, P at a time
-      const Index first = q * P, count = n - first < P ? n - first : P;
-      typename Vec::Type part[P];
+      const Index first = q * P;
       const auto own = Vec::load(v + first);
-      for (Index c = 0; c < count; ++c) part[c] = Vec::load(L + panel_offset<P>(q) + (first + c) * std::size_t(P)) * own;
+      const Real* block = L + panel_offset<P>(q) + first * std::size_t(P);
+      if (n - first < P) {  // the last block: nothing below it
+        for (Index c = 0; first + c < n; ++c) y[first + c] = Vec::sum(Vec::load(block + c * P) * own);
+        break;
+      }
+      typename Vec::Type part[P];
+      for (int c = 0; c < P; ++c) part[c] = Vec::load(block + c * P) * own;
       for (Index p = q + 1; p < panels; ++p) {
         const auto below = Vec::load(v + p * P);
         const Real* column = L + panel_offset<P>(p) + first * std::size_t(P);
-        for (Index c = 0; c < count; ++c) part[c] += Vec::load(column + c * P) * below;
+        for (int c = 0; c < P; ++c) part[c] += Vec::load(column + c * P) * below;
       }
-      for (Index c = 0; c < count; ++c) y[first + c] = Vec::sum(part[c]);
+      Vec::store(y + first, Vec::sums(part));
     }
   } else {
     for (Index j = 0; j < n; ++j) {
