@@ -1,0 +1,109 @@
+// Times the logistic-regression gradient on one core, for each data set, precision, evaluator and number of chains.
+// One JSON line each: microseconds and GFLOP/s for one chain's gradient, best of many calls. Checks before it times: the
+// evaluators must agree. --smoke: a small generated data set only, a few calls.   bench_logistic [--smoke] [--data FOLDER]
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "kernels/fields.hpp"
+#include "host/registry.hpp"
+
+namespace kilochain {
+namespace {
+
+struct Case {
+  std::string name;
+  SettingTexts settings;
+};
+
+/// Points, answers and needs of `chains` chains in dimension n.
+template <class Real>
+struct Memory {
+  Memory(const Context& context, Index chains, Index n)
+      : row(padded(n)), point(context, row * chains), direction(context, row * chains), gradient(context, row * chains), product(context, row * chains),
+        lp(context, chains), accepted(context, chains), needs(context, chains) {
+    for (Index c = 0; c < chains; ++c) {
+      needs.data()[c] = Needs::gradient;
+      for (Index j = 0; j < n; ++j) point.data()[row * c + j] = Real(0.3 * std::sin(1.0 + 0.7 * c + 1.3 * j));
+    }
+  }
+  Exchange<Real> exchange() {
+    return {point.data(), direction.data(), gradient.data(), product.data(), lp.data(), accepted.data(), needs.data(), row};
+  }
+  std::size_t row;
+  Buffer<Real> point, direction, gradient, product;
+  Buffer<double> lp, accepted;
+  Buffer<Needs> needs;
+};
+
+template <class Real>
+bool bench(const Context& context, const Case& one, bool smoke) {
+  bool good = true;
+  std::vector<double> reference;
+  for (const char* evaluator : {"team", "blocked", "gemm"}) {
+    SettingTexts settings = one.settings;
+    settings["evaluator"] = evaluator;
+    const auto target = make_target<Real>(context, "logistic_regression", settings);
+    const TargetInfo& info = target->info();
+    for (const Index chains : {1, 8, 64}) {
+      Memory<Real> memory(context, chains, info.dim);
+      target->evaluate(memory.exchange(), 0, chains);
+      std::vector<double> first(memory.gradient.data(), memory.gradient.data() + info.dim);
+      first.push_back(memory.lp.data()[0]);
+      if (reference.empty()) reference = first;
+      double norm = 0, distance = 0;
+      for (std::size_t j = 0; j < first.size(); ++j) norm += reference[j] * reference[j], distance += std::pow(first[j] - reference[j], 2);
+      const bool agrees = std::sqrt(distance / norm) < 1e3 * std::numeric_limits<Real>::epsilon();
+      good = good && agrees;
+      double best = 1e30, spent = 0;
+      for (int call = 0; call < 3 || (!smoke && spent < 0.7); ++call) {
+        const auto begin = std::chrono::steady_clock::now();
+        target->evaluate(memory.exchange(), 0, chains);
+        const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        best = std::min(best, s), spent += s;
+      }
+      std::printf("{\"data\": \"%s\", \"precision\": \"%s\", \"evaluator\": \"%s\", \"chains\": %d, \"us\": %.3f, \"gflops\": %.1f, \"agrees\": %s}\n", one.name.c_str(),
+                  sizeof(Real) == 4 ? "float" : "double", evaluator, chains, best / chains * 1e6, info.flops * chains / best * 1e-9, agrees ? "true" : "false");
+      std::fflush(stdout);
+    }
+  }
+  return good;
+}
+
+}  // namespace
+}  // namespace kilochain
+
+int main(int argc, char** argv) {
+  using namespace kilochain;
+  bool smoke = false;
+  std::string folder = "../shared/data";
+  for (int i = 1; i < argc; ++i) {
+    if (!std::strcmp(argv[i], "--smoke")) smoke = true;
+    if (!std::strcmp(argv[i], "--data") && i + 1 < argc) folder = argv[++i];
+  }
+  const Context context = cpu_context(1);
+  std::vector<Case> cases;
+  if (smoke) {
+    const auto path = std::filesystem::temp_directory_path() / "kilochain_bench_logistic.csv";
+    std::ofstream file(path);
+    file << "a,b,y\n";
+    for (int i = 0; i < 100; ++i) file << std::sin(i) << ',' << std::cos(2.0 * i) << ',' << (i % 3 == 0) << '\n';
+    file.close();
+    cases.push_back({"generated", {{"data", path.string()}}});
+  } else {
+    cases.push_back({"german", {{"data", folder + "/german.csv"}}});
+    cases.push_back({"caravan", {{"data", folder + "/caravan.csv"}}});
+    cases.push_back({"mnist", {{"images", folder + "/mnist56-images-idx3-ubyte.gz"}, {"labels", folder + "/mnist56-labels-idx1-ubyte.gz"}}});
+  }
+  bool good = true;
+  try {
+    for (const Case& one : cases) good = bench<float>(context, one, smoke) && good, good = bench<double>(context, one, smoke) && good;
+  } catch (const Error& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return static_cast<int>(e.status());
+  }
+  return good ? 0 : 1;
+}

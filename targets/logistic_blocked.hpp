@@ -1,0 +1,28 @@
+// Logistic regression for many chains on one CPU core: X is brought from memory once for all chains of a call.
+// Layout: X in blocks of 4 registers of observations, [block][feature][observation]: lanes are observations in both
+// products, so one copy serves both. A slab of blocks that fits the L2 cache is finished (logits, residuals, gradient) for
+// every chain before the next slab is read.
+// Promise: a chain's result has the same bits whichever and however many chains are evaluated with it: its logits are sums
+// in the order of the features, its gradient sums over lanes in the order of the observations, and neither depends on the
+// number of chains that a micro-kernel holds in registers.
+#pragma once
+#include "targets/logistic_regression.hpp"
+
+namespace kilochain {
+
+template <class Real>
+class BlockedLogistic {
+ public:
+  BlockedLogistic(const Design& design, double prior_sd, Arena<Real>& arena);
+  /// Answers the queries of chains first..last-1 whose needs are not `nothing`.
+  void evaluate(const Exchange<Real>& exchange, Index first, Index last) const;
+
+ private:
+  void run(const Exchange<Real>& exchange, Needs needs, const std::vector<Index>& chains) const;
+
+  const Real *x_, *sign_;
+  double log_constant_, inverse_variance_;
+  Index n_, num_blocks_, slab_;  // slab_: blocks in a slab
+};
+
+}  // namespace kilochain
