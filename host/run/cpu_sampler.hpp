@@ -1,6 +1,7 @@
 // A sampler's chains on the CPU: the kernel bodies in loops. Threads bring their own ranges of chains; only pool uses many.
 #pragma once
 #include "host/run/chain_memory.hpp"
+#include "kernels/linalg/triangular.hpp"
 
 namespace kilochain {
 
