@@ -13,6 +13,9 @@ enum class Keep { yes, no };
 
 KC_INLINE std::size_t padded(std::size_t n) { return n == 1 ? 1 : (n + 31) / 32 * 32; }
 
+/// Length of a field that is a vector over the coordinates of one chain: never 1, which would be a number without padding.
+KC_INLINE std::size_t row_length(Index n) { return n == 1 ? 2 : static_cast<std::size_t>(n); }
+
 /// Visitor that points the fields of one chain into the memory shared by all `chains`.
 struct FieldBinder {
   char* base;

@@ -18,7 +18,7 @@ namespace kilochain {
 template <class Real>
 struct Exchange {
   Real *point, *direction, *gradient, *hessian_vector;
-  double *lp, *accepted;  ///< (chain); accepted: 1 or 0 for the last finished iteration, read by pooled adaptation
+  double *lp, *accepted;  ///< (chain); accepted: acceptance in the last signal, read by pooled adaptation
   Needs* needs;
   std::size_t row;
 

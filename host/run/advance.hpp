@@ -100,7 +100,10 @@ KC_HD bool advance_chain(const Team& team, const Chains<Move, Real>& c, const Pl
       ++control.counted;
       control.acceptance_sum += info.acceptance_rate;
       control.lp_sum += info.lp;
-      if constexpr (Move::adaptive) team.single([&] { c.exchange.accepted[chain] = info.accepted ? 1.0 : 0.0; });
+      if constexpr (Move::adaptive) {
+        const double acceptance = Move::signal(c.settings, st, info.accepted).acceptance;
+        team.single([&] { c.exchange.accepted[chain] = acceptance; });
+      }
     }
   }
   if ((actions & action_propose) && !control.waiting && control.iteration < plan.until) {

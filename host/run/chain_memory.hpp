@@ -6,6 +6,17 @@
 
 namespace kilochain {
 
+/// Layout of the mean of the signals' outer products: the factor's where the settings have one, else what the move says.
+template <class Move>
+Shape signal_shape(const typename Move::Settings& settings) {
+  if constexpr (requires { settings.factor; })
+    return settings.factor;
+  else if constexpr (requires { Move::signal_shape(settings); })
+    return Move::signal_shape(settings);
+  else
+    return Shape::diagonal;
+}
+
 /// Bytes of state and adaptation (P: rows of a panel), and of the queries and answers.
 struct ChainBytes {
   std::size_t state, adaptation, exchange;

@@ -62,12 +62,7 @@ class CpuSampler final : public Sampler<Real> {
   const Chains<Move, Real>& chains() const { return memory_.chains(); }
 
  private:
-  Shape shape() const {
-    if constexpr (requires { memory_.chains().settings.factor; })
-      return memory_.chains().settings.factor;
-    else
-      return Shape::diagonal;
-  }
+  Shape shape() const { return signal_shape<Move>(memory_.chains().settings); }
 
   // Chains are added in their order whatever the number of threads: threads split the columns of the matrix.
   void mean_matrix(const std::vector<Signal<Real>>& signals, Index n) {

@@ -105,12 +105,25 @@ KC_HD void multiply_transposed(const Team& team, Shape shape, const Real* L, con
   team.sync();
 }
 
-/// Solves L y = v in place of v (v becomes y). Serial in rows: for adaptation rules, not for the inner loop.
+/// Solves L y = v in place of v (v becomes y). A panel waits for those before it: for adaptation rules, not for the inner loop.
 template <class Team, class Real>
 KC_HD void solve_lower(const Team& team, Shape shape, const Real* L, Real* v, Index n) {
   constexpr int P = Team::template panel<Real>;
   if (shape == Shape::diagonal) {
     team.for_each(n, [&](Index i) { v[i] /= L[i]; });
+  } else if constexpr (Team::on_host) {
+    using Vec = Pack<Real>;
+    for (Index p = 0; p * P < n; ++p) {
+      const Real* panel = L + panel_offset<P>(p);
+      const Index full = p * P, columns = panel_columns<P>(p, n);
+      auto rest = Vec::load(v + full);
+      for (Index j = 0; j < full; ++j) rest -= Vec::load(panel + j * P) * v[j];
+      for (Index j = full; j < columns; ++j) {  // the column holds zeros above its diagonal
+        const Real pivot = rest[j - full] / panel[static_cast<std::size_t>(j) * P + static_cast<std::size_t>(j - full)];
+        rest -= Vec::load(panel + j * P) * pivot;
+        v[j] = pivot;
+      }
+    }
   } else {
     for (Index j = 0; j < n; ++j) {  // column oriented: subtract column j from what is below
       const Real pivot = v[j] / L[factor_index<P>(j, j)];
@@ -121,6 +134,31 @@ KC_HD void solve_lower(const Team& team, Shape shape, const Real* L, Real* v, In
     }
   }
   team.sync();
+}
+
+/// Replaces the lower triangle of a positive-definite A (packed panels) by its Cholesky factor. Returns false, A unusable,
+/// when a pivot is not positive. n^3/6 multiply-adds, a row at a time: for the rare moment when a matrix has been learnt.
+template <class Team, class Real>
+KC_HD bool cholesky(const Team& team, Real* A, Index n) {
+  constexpr int P = Team::template panel<Real>;
+  for (Index j = 0; j < n; ++j) {
+    const Real square = A[factor_index<P>(j, j)] - team.template sum<Real>(j, [&](Index k) {
+      const Real v = A[factor_index<P>(j, k)];
+      return v * v;
+    });
+    if (!(square > Real(0)) || !math::finite(square)) return false;
+    const Real pivot = static_cast<Real>(sqrt(square));
+    team.sync();
+    team.single([&] { A[factor_index<P>(j, j)] = pivot; });
+    team.for_each(n - j - 1, [&](Index r) {
+      const Index i = j + 1 + r;
+      Real s = A[factor_index<P>(i, j)];
+      for (Index k = 0; k < j; ++k) s -= A[factor_index<P>(i, k)] * A[factor_index<P>(j, k)];
+      A[factor_index<P>(i, j)] = s / pivot;
+    });
+    team.sync();
+  }
+  return true;
 }
 
 }  // namespace kilochain

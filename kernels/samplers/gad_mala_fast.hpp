@@ -33,7 +33,7 @@ struct GadMalaFast {
   };
   template <int P, class V>
   static KC_HD void state(V&& visit, State& s, Index n, const Settings&) {
-    const std::size_t size = static_cast<std::size_t>(n);
+    const std::size_t size = row_length(n);
     visit("x", s.x, size, Keep::yes);
     visit("gradient", s.g, size, Keep::yes);
     visit("ltg", s.ltg, size, Keep::yes);
@@ -82,23 +82,20 @@ struct GadMalaFast {
     team.sync();
   }
 
+  /// log r of the move to query.point, where the reply holds; leaves L^T g(y) in ltgy.
   template <class Team>
-  static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
-                           State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
+  static KC_HD double log_ratio(const Team& team, const Settings& s, const Adaptation& a, State& st, const Reply<Real>& reply, Index n) {
     multiply_transposed(team, s.factor, a.L, reply.gradient, st.ltgy, n);
     const double back = team.template sum<Real>(n, [&](Index i) {
       const Real d = st.h[i] + Real(0.5) * st.ltgy[i];
       return d * d;
     });
-    const double log_r = *reply.lp - *st.lp - 0.5 * back + 0.5 * *st.eps_square;
-    const Decision move = decide(rng, log_r);
-    if (at.adapting) {
-      const Real weight = move.finite && log_r < 0 ? Real(-0.5) : Real(0);
-      team.for_each(n, [&](Index i) {
-        st.a[i] = weight != Real(0) ? weight * (st.g[i] - reply.gradient[i]) : Real(0);
-        st.b[i] = weight != Real(0) ? st.h[i] - Real(0.5) * st.ltgy[i] : Real(0);
-      });
-    }
+    return *reply.lp - *st.lp - 0.5 * back + 0.5 * *st.eps_square;
+  }
+
+  /// Moves the chain if the decision says so, and reports.
+  template <class Team>
+  static KC_HD void finish(const Team& team, const Decision& move, State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
     if (move.accept) {
       team.for_each(n, [&](Index i) {
         st.x[i] = query.point[i];
@@ -113,6 +110,21 @@ struct GadMalaFast {
     info.acceptance_rate = move.probability;
     info.accepted = move.accept;
     info.diverging = !move.finite;
+  }
+
+  template <class Team>
+  static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
+                           State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
+    const double log_r = log_ratio(team, s, a, st, reply, n);
+    const Decision move = decide(rng, log_r);
+    if (at.adapting) {
+      const Real weight = move.finite && log_r < 0 ? Real(-0.5) : Real(0);
+      team.for_each(n, [&](Index i) {
+        st.a[i] = weight != Real(0) ? weight * (st.g[i] - reply.gradient[i]) : Real(0);
+        st.b[i] = weight != Real(0) ? st.h[i] - Real(0.5) * st.ltgy[i] : Real(0);
+      });
+    }
+    finish(team, move, st, query, reply, info, n);
     return Step::done;
   }
 

@@ -1,0 +1,131 @@
+// A mass matrix learnt from the draws of warm-up, kept as a factor F of its inverse: inv_mass_matrix = F F^T (HMC, NUTS).
+// Momenta are whitened, r = F^T p ~ N(0, I): kick r += c F^T g, drift q += c F r, kinetic energy |r|^2/2. unit needs no F.
+// The variance of the draws x in each window of warmup_windows.hpp, shrunk as Stan does ((k V + 5 1e-3)/(k + 5)), becomes the
+// next inverse mass. Sums are taken about a centre near the mean: d = x - centre, sums of d and d d^T, means over chains when
+// pooled. Cost of a kick or drift: O(n), dense one pass over F; the end of a window costs a Cholesky decomposition if dense.
+#pragma once
+#include "kernels/adapt/warmup_windows.hpp"
+#include "kernels/linalg/triangular.hpp"
+
+namespace kilochain {
+
+enum class Mass : std::int32_t { unit, diagonal, dense };
+
+template <class Real>
+struct MassAdaptation {
+  Real *F, *centre, *sum, *square;  ///< square: packed panels like F
+  double* count;                    ///< draws (means over chains count one) in the sums
+};
+
+KC_INLINE Shape mass_shape(Mass mass) { return mass == Mass::dense ? Shape::dense : Shape::diagonal; }
+
+template <int P, class V, class Real>
+KC_HD void mass_layout(V&& visit, MassAdaptation<Real>& a, Index n, Mass mass) {
+  const std::size_t size = mass == Mass::unit ? 1 : factor_size<P>(n, mass_shape(mass)), row = mass == Mass::unit ? 1 : static_cast<std::size_t>(n);
+  visit("mass_factor", a.F, size, Keep::yes);
+  visit("mass_centre", a.centre, row, Keep::yes);
+  visit("mass_sum", a.sum, row, Keep::yes);
+  visit("mass_square", a.square, size, Keep::yes);
+  visit("mass_count", a.count, std::size_t(1), Keep::yes);
+}
+
+/// F = I. Memory must be zero.
+template <class Team, class Real>
+KC_HD void start_mass(const Team& team, Mass mass, MassAdaptation<Real>& a, Index n) {
+  constexpr int P = Team::template panel<Real>;
+  if (mass != Mass::unit)
+    team.for_each(n, [&](Index i) { a.F[mass == Mass::diagonal ? std::size_t(i) : factor_index<P>(i, i)] = Real(1); });
+  team.sync();
+}
+
+/// r += c F^T g. work: a row; n: coordinates.
+template <class Team, class Real>
+KC_HD void kick(const Team& team, Mass mass, const Real* F, Real c, const Real* g, Real* r, Real* work, Index n) {
+  if (mass == Mass::dense) {
+    multiply_transposed(team, Shape::dense, F, g, work, n);
+    team.for_each(n, [&](Index i) { r[i] += c * work[i]; });
+  } else if (mass == Mass::diagonal) {
+    team.for_each(n, [&](Index i) { r[i] += c * F[i] * g[i]; });
+  } else {
+    team.for_each(n, [&](Index i) { r[i] += c * g[i]; });
+  }
+  team.sync();
+}
+/// q = x + c F r; q may be x.
+template <class Team, class Real>
+KC_HD void drift(const Team& team, Mass mass, const Real* F, Real c, const Real* x, const Real* r, Real* q, Real* work, Index n) {
+  if (mass == Mass::dense) {
+    multiply_lower(team, Shape::dense, F, r, work, n);
+    team.for_each(n, [&](Index i) { q[i] = x[i] + c * work[i]; });
+  } else if (mass == Mass::diagonal) {
+    team.for_each(n, [&](Index i) { q[i] = x[i] + c * F[i] * r[i]; });
+  } else {
+    team.for_each(n, [&](Index i) { q[i] = x[i] + c * r[i]; });
+  }
+  team.sync();
+}
+
+/// Adds one draw (or the mean over chains): source holds d d^T and d. Returns true when a window ended and F is new.
+template <class Team, class Real, class Source>
+KC_HD bool adapt_mass(const Team& team, Mass mass, const Schedule& at, const Source& source, MassAdaptation<Real>& a, Index n) {
+  constexpr int P = Team::template panel<Real>;
+  const WarmupWindows windows(at.num_warmup);
+  if (mass == Mass::unit || at.t + 1 < windows.first || at.t >= windows.last) return false;
+  if (!windows.learning(at.t)) {  // the iteration before the first window gives its centre
+    team.for_each(n, [&](Index i) { a.centre[i] += source.vector(i); });
+    team.sync();
+    return false;
+  }
+  team.for_each(n, [&](Index i) { a.sum[i] += source.vector(i); });
+  if (mass == Mass::diagonal) {
+    team.for_each(n, [&](Index i) { a.square[i] += source(i, i, static_cast<std::size_t>(i)); });
+  } else {
+    team.for_each(n, [&](Index i) {
+      for (Index j = 0; j <= i; ++j) a.square[factor_index<P>(i, j)] += source(i, j, factor_index<P>(i, j));
+    });
+  }
+  team.sync();
+  const double count = *a.count + 1;
+  const bool ends = windows.ends(at.t);
+  team.sync();
+  team.single([&] { *a.count = ends ? 0 : count; });
+  if (!ends) {
+    team.sync();
+    return false;
+  }
+  const Real each = static_cast<Real>(1 / count), kept = static_cast<Real>(count / (count + 5)), prior = static_cast<Real>(1e-3 * 5 / (count + 5));
+  const auto covariance = [&](Index i, Index j, std::size_t k) {
+    const Real v = kept * (a.square[k] * each - (a.sum[i] * each) * (a.sum[j] * each));
+    return i == j ? v + prior : v;
+  };
+  bool fresh = true;
+  if (mass == Mass::diagonal) {
+    team.for_each(n, [&](Index i) {
+      const Real v = covariance(i, i, static_cast<std::size_t>(i));
+      if (v > Real(0) && math::finite(v)) a.F[i] = static_cast<Real>(sqrt(v));
+      a.square[i] = 0;
+    });
+  } else {
+    team.for_each(n, [&](Index i) {
+      for (Index j = 0; j <= i; ++j) a.square[factor_index<P>(i, j)] = covariance(i, j, factor_index<P>(i, j));
+    });
+    team.sync();
+    fresh = cholesky(team, a.square, n);  // a window of too few draws in float may not be positive definite: keep F
+    team.for_each(n, [&](Index i) {
+      for (Index j = 0; j <= i; ++j) {
+        const std::size_t k = factor_index<P>(i, j);
+        if (fresh) a.F[k] = a.square[k];
+        a.square[k] = 0;
+      }
+    });
+  }
+  team.sync();
+  team.for_each(n, [&](Index i) {
+    a.centre[i] += a.sum[i] * each;
+    a.sum[i] = 0;
+  });
+  team.sync();
+  return fresh;
+}
+
+}  // namespace kilochain

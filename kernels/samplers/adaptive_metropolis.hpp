@@ -1,0 +1,160 @@
+// Adaptive Metropolis in Cholesky form: y = x + sqrt(delta) L eps (algorithms.md 2; Haario et al. 2001, Andrieu & Thoms 2008).
+//   after the decision, x' the new state: mu <- mu + rho_mu (x' - mu), v = L^-1 (x' - mu), L <- L + rho [L (v v^T - I)]_low
+//   variant authors: rho = 0.0005/(1 + t/(W/4)), rho_mu = 0.01, L_0 = I, delta_0 = 0.1/sqrt(n), delta steered to acceptance 0.25
+//   variant paper: L <- L + rho L [v v^T - I]_low with the mu before its update, rho = rho_mu = 0.001/(1 + t/4000),
+//   L_0 = 0.1/sqrt(n) I, no delta. mu starts at x_0. State rows (n). Team-uniform; bitwise the same under any batch split.
+// Cost: one pass over L; while adapting a triangular solve and an update more (paper: n^3/6).
+#pragma once
+#include "kernels/adapt/acceptance_step.hpp"
+#include "kernels/adapt/cholesky_covariance.hpp"
+
+namespace kilochain {
+
+enum class AmVariant : std::int32_t { authors, paper };
+
+template <class Real>
+struct AdaptiveMetropolis {
+  static constexpr const char* meaning = "Adaptive Metropolis, Cholesky form: proposal shaped by the chain's covariance";
+  static constexpr int num_stats = 1;
+  static constexpr const char* stat_names[1] = {"step_size"};
+  static constexpr bool adaptive = true;
+  static constexpr bool has_vector = true;
+
+  struct Settings : AcceptanceStep {
+    AmVariant variant = AmVariant::authors;
+    Shape factor = Shape::dense;
+    double factor_rate = 0, mean_rate = 0, initial_scale = 0, initial_variance = 0, diagonal_floor = 1e-3;
+    Settings() : AcceptanceStep{0.25} {}
+  };
+  template <class V>
+  static void settings(V&& visit, Settings& s) {
+    acceptance_step_fields(visit, s);
+    visit("variant", s.variant, Names{"authors", "paper"}, "update rule and constants: what the 2019 paper's authors ran, or what it prints (no scale delta)");
+    visit("factor", s.factor, Names{"dense", "diagonal"}, "shape of L: full lower triangle, or its diagonal, O(n) an iteration");
+    visit("factor_rate", s.factor_rate, between(0, 0.5), "first rate of L; 0 takes 0.0005 (authors) or 0.001 (paper)");
+    visit("mean_rate", s.mean_rate, between(0, 0.5), "rate of the mean; 0 takes 0.01 (authors) or the rate of L (paper)");
+    visit("initial_scale", s.initial_scale, at_least(0), "L starts as this times the identity; 0 takes 1 (authors) or 0.1/sqrt(n) (paper)");
+    visit("initial_variance", s.initial_variance, at_least(0), "delta at the start; 0 takes 0.1/sqrt(n) (authors) or 1 (paper)");
+    visit("diagonal_floor", s.diagonal_floor, positive(), "least diagonal entry of L");
+  }
+
+  struct State {
+    Real *x, *eps, *a, *b, *mean;  ///< a, b: the outer product of the signal; mean: mu after this iteration
+    double* lp;
+  };
+  template <int P, class V>
+  static KC_HD void state(V&& visit, State& s, Index n, const Settings&) {
+    visit("x", s.x, row_length(n), Keep::yes);
+    visit("eps", s.eps, row_length(n), Keep::no);
+    visit("signal_a", s.a, row_length(n), Keep::no);
+    visit("signal_b", s.b, row_length(n), Keep::no);
+    visit("signal_mean", s.mean, row_length(n), Keep::no);
+    visit("lp", s.lp, std::size_t(1), Keep::yes);
+  }
+  struct Adaptation {
+    Real *L, *mean;
+    double* variance;
+  };
+  template <int P, class V>
+  static KC_HD void adaptation(V&& visit, Adaptation& a, Index n, const Settings& s) {
+    visit("L", a.L, factor_size<P>(n, s.factor), Keep::yes);
+    visit("mean", a.mean, row_length(n), Keep::yes);
+    visit("variance", a.variance, std::size_t(1), Keep::yes);
+  }
+  template <class Team>
+  static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
+    constexpr int P = Team::template panel<Real>;
+    const bool paper = s.variant == AmVariant::paper;
+    const double thin = 0.1 / sqrt(static_cast<double>(n));
+    const Real scale = static_cast<Real>(s.initial_scale > 0 ? s.initial_scale : paper ? thin : 1.0);
+    team.for_each(n, [&](Index i) { a.L[s.factor == Shape::diagonal ? std::size_t(i) : factor_index<P>(i, i)] = scale; });
+    team.single([&] { *a.variance = s.initial_variance > 0 ? s.initial_variance : paper ? 1.0 : thin; });
+    team.sync();
+  }
+
+  static KC_HD double factor_rate(const Settings& s, const Schedule& at) {
+    const bool paper = s.variant == AmVariant::paper;
+    const double first = s.factor_rate > 0 ? s.factor_rate : paper ? 0.001 : 0.0005;
+    const double period = paper ? 4000 : static_cast<double>(at.num_warmup) / 4 + 1e-300;
+    const double rate = at.rate * first / (1 + static_cast<double>(at.t) / period);
+    return rate < 0.5 ? rate : 0.5;
+  }
+  static KC_HD double mean_rate(const Settings& s, const Schedule& at) {
+    if (s.mean_rate == 0 && s.variant == AmVariant::paper) return factor_rate(s, at);
+    const double rate = at.rate * (s.mean_rate > 0 ? s.mean_rate : 0.01);
+    return rate < 0.5 ? rate : 0.5;
+  }
+
+  static KC_HD Needs start_needs(const Settings&) { return Needs::value; }
+  template <class Team>
+  static KC_HD void start(const Team& team, const Settings&, const Adaptation&, State& st, const Query<Real>& query,
+                          const Reply<Real>& reply, Index n) {
+    team.for_each(n, [&](Index i) { st.x[i] = query.point[i]; });
+    team.single([&] { *st.lp = *reply.lp; });
+    team.sync();
+  }
+
+  template <class Team>
+  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule&, const Adaptation& a,
+                            State& st, const Query<Real>& query, Index n) {
+    normals(team, rng, Purpose::proposal, st.eps, n);
+    multiply_lower(team, s.factor, a.L, st.eps, query.point, n);
+    const Real scale = static_cast<Real>(sqrt(*a.variance));
+    team.for_each(n, [&](Index i) { query.point[i] = st.x[i] + scale * query.point[i]; });
+    team.single([&] { *query.needs = Needs::value; });
+    team.sync();
+  }
+
+  template <class Team>
+  static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
+                           State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
+    const Decision move = decide(rng, *reply.lp - *st.lp);
+    info.stats[0] = sqrt(*a.variance);
+    if (at.adapting) {
+      // The first mean is this chain's starting point, which only the chain knows when the adaptation is pooled.
+      const bool paper = s.variant == AmVariant::paper;
+      const Real rate = static_cast<Real>(mean_rate(s, at));
+      team.for_each(n, [&](Index i) {
+        const Real next = move.accept ? query.point[i] : st.x[i], old = at.t == 0 ? st.x[i] : a.mean[i];
+        st.mean[i] = old + rate * (next - old);
+        st.a[i] = st.b[i] = next - (paper ? old : st.mean[i]);
+      });
+      team.sync();
+      solve_lower(team, s.factor, a.L, st.b, n);
+      if (paper) team.for_each(n, [&](Index i) { st.a[i] = st.b[i]; });
+    }
+    team.sync();
+    if (move.accept) {
+      team.for_each(n, [&](Index i) { st.x[i] = query.point[i]; });
+      team.single([&] { *st.lp = *reply.lp; });
+    }
+    team.sync();
+    info.lp = *st.lp;
+    info.acceptance_rate = move.probability;
+    info.accepted = move.accept;
+    info.diverging = !move.finite;
+    return Step::done;
+  }
+
+  static KC_HD Signal<Real> signal(const Settings&, const State& st, double acceptance) {
+    Signal<Real> out;
+    out.rank = 1;
+    out.a[0] = st.a;
+    out.b[0] = st.b;
+    out.vector = st.mean;
+    out.acceptance = acceptance;
+    return out;
+  }
+  template <class Team, class Source>
+  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a, Index n) {
+    team.for_each(n, [&](Index i) { a.mean[i] = source.vector(i); });
+    if (s.variant == AmVariant::paper) {
+      track_covariance_printed(team, s.factor, factor_rate(s, at), s.diagonal_floor, source, a.L, n);
+    } else {
+      track_covariance(team, s.factor, factor_rate(s, at), s.diagonal_floor, source, a.L, n);
+      adapt_acceptance_step(team, s, at, source.acceptance(), a.variance);
+    }
+  }
+};
+
+}  // namespace kilochain
