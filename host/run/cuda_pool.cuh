@@ -3,7 +3,7 @@
 // The split into chunks depends on n and the number of chains alone, so a run is bit-equal on every device.
 // A dense factor is summed in 32 x 32 tiles, one block each: 1024 (chains x rank) multiply-adds against 64 loads.
 #pragma once
-#include "host/run/advance.hpp"
+#include "host/run/chain_memory.hpp"
 #include "kernels/device/launch.cuh"
 
 namespace kilochain::cuda {
@@ -110,7 +110,7 @@ struct PoolSums {
 
 inline constexpr int adapt_block = 512;
 
-/// One block takes the step, from the means over the running chains; acceptances are 0 or 1, so their sum is exact.
+/// One block takes the step, from the means over the running chains; sums go by a fixed tree.
 template <class Move, class Real>
 __global__ void __launch_bounds__(adapt_block)
     pool_adapt(const __grid_constant__ Chains<Move, Real> c, const __grid_constant__ Plan<Real> plan, const __grid_constant__ PoolSums<Real> sums) {
@@ -148,7 +148,7 @@ class Pool {
   Pool() = default;
   Pool(const Context& context, const Chains<Move, Real>& c) {
     const Index panels = (c.dim + 31) / 32;
-    if constexpr (requires { c.settings.factor; }) dense_ = c.settings.factor == Shape::dense;
+    dense_ = signal_shape<Move>(c.settings) == Shape::dense;
     rows_ = PoolSplit(c.num_chains, (c.dim + 127) / 128);
     matrix_ = dense_ ? PoolSplit(c.num_chains, panels * (panels + 1) / 2) : rows_;
     size_ = factor_size<32>(c.dim, dense_ ? Shape::dense : Shape::diagonal);

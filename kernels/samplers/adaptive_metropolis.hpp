@@ -17,7 +17,7 @@ struct AdaptiveMetropolis {
   static constexpr const char* meaning = "Adaptive Metropolis, Cholesky form: proposal shaped by the chain's covariance";
   static constexpr int num_stats = 1;
   static constexpr const char* stat_names[1] = {"step_size"};
-  static constexpr bool adaptive = true;
+  static constexpr bool adaptive = true, asks_once = true;
   static constexpr bool has_vector = true;
 
   struct Settings : AcceptanceStep {

@@ -12,7 +12,7 @@ struct GadRwm {
   static constexpr const char* meaning = "random-walk Metropolis with a full Cholesky factor learnt by gradient (Titsias & Dellaportas 2019)";
   static constexpr int num_stats = 0;
   static constexpr const char* stat_names[1] = {""};
-  static constexpr bool adaptive = true;
+  static constexpr bool adaptive = true, asks_once = true;
   static constexpr bool has_vector = false;
 
   struct Settings : FactorSettings {

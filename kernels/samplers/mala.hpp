@@ -12,7 +12,7 @@ struct Mala {
   static constexpr const char* meaning = "Metropolis-adjusted Langevin, one step for all coordinates";
   static constexpr int num_stats = 1;
   static constexpr const char* stat_names[1] = {"step_size"};
-  static constexpr bool adaptive = true;
+  static constexpr bool adaptive = true, asks_once = true;
   static constexpr bool has_vector = false;
 
   struct Settings : AcceptanceStep {

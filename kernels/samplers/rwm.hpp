@@ -11,7 +11,7 @@ struct Rwm {
   static constexpr const char* meaning = "random-walk Metropolis, one scale for all coordinates";
   static constexpr int num_stats = 1;
   static constexpr const char* stat_names[1] = {"step_size"};
-  static constexpr bool adaptive = true;
+  static constexpr bool adaptive = true, asks_once = true;
   static constexpr bool has_vector = false;
 
   struct Settings : AcceptanceStep {
