@@ -1,5 +1,6 @@
 // A vector register's worth of numbers on the CPU (64 bytes: one AVX-512 register, or several smaller ones).
 // Arithmetic is the compiler's own on vector types; here is what it has no operator for.
+// nvcc has no such types: its translation units see the name alone, and run no code of HostTeam's.
 #pragma once
 #if defined(__AVX512F__) && !defined(__CUDACC__)
 #include <immintrin.h>
@@ -12,6 +13,10 @@
 
 namespace kilochain {
 
+#if defined(__CUDACC__)
+template <class Real>
+struct Pack;
+#else
 template <class Real>
 struct Pack {
   static constexpr int size = 64 / static_cast<int>(sizeof(Real));
@@ -25,7 +30,7 @@ struct Pack {
   static KC_INLINE Type all(Real v) { return v - Type{}; }
 
   static KC_INLINE Type sqrt(Type v) {
-#if defined(__AVX512F__) && !defined(__CUDACC__)
+#if defined(__AVX512F__)
     if constexpr (sizeof(Real) == 4)
       return (Type)_mm512_sqrt_ps((__m512)v);
     else
@@ -42,7 +47,7 @@ struct Pack {
   }
   /// The sum of the lanes, by halves.
   static KC_INLINE Real sum(Type v) {
-#if defined(__AVX512F__) && !defined(__CUDACC__)
+#if defined(__AVX512F__)
     if constexpr (sizeof(Real) == 4)
       return _mm512_reduce_add_ps((__m512)v);
     else
@@ -92,5 +97,6 @@ struct Pack {
     }
   }
 };
+#endif
 
 }  // namespace kilochain
