@@ -7,9 +7,13 @@
 namespace kilochain {
 
 double ess_of_rows(Autocovariance& covariance) {
-  const std::int64_t n = covariance.length();
-  const double within = covariance.variance_within();
-  const double var_plus = within * static_cast<double>(n - 1) / static_cast<double>(n) + covariance.variance_of_means();
+  return ess_of_covariances(covariance.rows(), covariance.length(), covariance.variance_within(),
+                            covariance.variance_of_means(), [&](std::int64_t lag) { return covariance(lag); });
+}
+
+double ess_of_covariances(std::int64_t rows, std::int64_t n, double within, double between,
+                          const std::function<double(std::int64_t)>& covariance) {
+  const double var_plus = within * static_cast<double>(n - 1) / static_cast<double>(n) + between;
   if (!(var_plus > 0)) return std::numeric_limits<double>::quiet_NaN();
   const auto rho = [&](std::int64_t lag) { return 1 - (within - covariance(lag)) / var_plus; };
 
@@ -23,7 +27,7 @@ double ess_of_rows(Autocovariance& covariance) {
   }
   // Of the pair that ended the sequence the even lag still counts: less bias for antithetic chains (Vehtari et al.).
   const double rest = even + odd >= 0 ? even : std::max(0.0, even);
-  const double draws = static_cast<double>(covariance.rows()) * static_cast<double>(n);
+  const double draws = static_cast<double>(rows) * static_cast<double>(n);
   return draws / std::max(-1 + 2 * sum + rest, 1 / std::log10(draws));
 }
 

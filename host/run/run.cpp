@@ -1,0 +1,36 @@
+// The order of a run: check, load, account for memory, open the output, start, warm up, sample, summarise.
+#include "host/run/run.hpp"
+
+#include <fmt/format.h>
+
+#include "host/run/device.hpp"
+#include "host/run/session.hpp"
+
+namespace kilochain {
+namespace {
+
+template <class Real>
+Result run_as(const Options& o, const Context& context, std::vector<std::string> notes, const ProgressCallback& progress, const std::atomic<bool>& stop) {
+  auto target = make_target<Real>(context, o.target, o.target_settings);
+  refuse_if_too_large(o, estimate_for(o, context, target->info(), sizeof(Real) == 8));
+  Session<Real> session(o, context, *target, progress, stop);
+  session.open_output();
+  session.start();
+  session.warm_up();
+  session.sample();
+  Result result = session.finish();
+  result.notes.insert(result.notes.begin(), notes.begin(), notes.end());
+  result.plan = target->plan();
+  return result;
+}
+
+}  // namespace
+
+Result run(const Options& o, const ProgressCallback& progress, const std::atomic<bool>& stop) {
+  check(o);
+  std::vector<std::string> notes;
+  const Context context = choose_device(o, notes);
+  return uses_double(o, context) ? run_as<double>(o, context, notes, progress, stop) : run_as<float>(o, context, notes, progress, stop);
+}
+
+}  // namespace kilochain

@@ -1,0 +1,73 @@
+// One run under way: chains, windows of draws, sinks, progress. Phases in order: open_output, start, warm_up, sample, finish.
+#pragma once
+#include <chrono>
+#include <future>
+#include <memory>
+#include <optional>
+
+#include "host/diagnostics/streaming.hpp"
+#include "host/run/device.hpp"
+#include "host/run/rounds.hpp"
+#include "host/run/warmup.hpp"
+#include "host/run/windows.hpp"
+
+namespace kilochain {
+
+template <class Real>
+class Session {
+ public:
+  Session(const Options& options, const Context& context, Target<Real>& target, const ProgressCallback& progress, const std::atomic<bool>& stop);
+  ~Session();
+  /// Creates the file; Error (usage) when it cannot be written.
+  void open_output();
+  void start();
+  void warm_up();
+  void sample();
+  Result finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct PhaseTotals {
+    std::int64_t gradients = 0;
+    double seconds = 0;
+  };
+
+  bool stretch(Plan<Real>& plan, std::int64_t until, bool pool);
+  void automatic_warmup();
+  void fixed_warmup();
+  BlockSigns signs_of(const Window& window, std::int64_t count, const std::vector<ChainControl>& controls) const;
+  std::int64_t automatic_samples() const;
+  void deliver(DrawsBuffer<Real>& buffer, std::int64_t count, const std::vector<std::int64_t>& from);
+  void wait_for_disk();
+  void note_quarantined(const std::vector<ChainControl>& controls);
+  std::vector<std::int64_t> quarantined_chains() const;
+  void report(const char* phase, std::int64_t done, std::int64_t total);
+  DrawsHeader header(std::int64_t num_samples) const;
+  void create_file(std::int64_t num_samples);
+  double seconds_since(Clock::time_point t) const { return std::chrono::duration<double>(Clock::now() - t).count(); }
+
+  const Options& options_;
+  const Context& context_;
+  Target<Real>& target_;
+  const ProgressCallback& progress_;
+  const std::atomic<bool>& stop_;
+  Index num_chains_, dim_;
+  int num_stats_;
+  std::unique_ptr<Sampler<Real>> sampler_;
+  std::unique_ptr<Rounds<Real>> rounds_;
+  std::unique_ptr<DrawsWriter> writer_;
+  std::unique_ptr<StreamingSummary> streaming_;
+  std::future<void> pending_;  ///< the window that is on its way to the disk
+  std::int64_t iteration_ = 0, num_warmup_ = 0, num_samples_ = 0, sampled_ = 0, draws_ = 0;
+  double per_iteration_ = 0;  ///< seconds, smoothed
+  PhaseTotals warmup_, sampling_;
+  double ess_per_iteration_ = 0, acceptance_now_ = 0;
+  bool interrupted_ = false, converged_ = true;
+  std::string warmup_note_;
+  std::vector<std::string> notes_;
+  std::vector<QuarantinedChain> quarantined_;
+  std::vector<ChainControl> final_controls_;
+  Clock::time_point begin_, phase_begin_, last_report_;
+};
+
+}  // namespace kilochain
