@@ -2,3 +2,5 @@
 kilochain_add_target(gaussian Gaussian)
 kilochain_add_target(logistic_regression LogisticRegression)
 kilochain_add_target(funnel Funnel)
+kilochain_add_target(banana Banana)
+kilochain_add_target(gaussian_mixture GaussianMixture)

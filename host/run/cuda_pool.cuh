@@ -5,6 +5,7 @@
 #pragma once
 #include "host/run/chain_memory.hpp"
 #include "kernels/device/launch.cuh"
+#include "kernels/linalg/triangular.hpp"
 
 namespace kilochain::cuda {
 
