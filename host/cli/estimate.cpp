@@ -19,7 +19,8 @@ std::string total(const char* where, std::size_t bytes, std::size_t available) {
 
 std::string estimate_table(const Estimate& e) {
   std::vector<std::vector<std::string>> rows = {{"what", "where", "   bytes"}};
-  for (const Estimate::Row& row : e.rows) rows.push_back({row.what, row.where, right(bytes_text(static_cast<double>(row.bytes)), 8)});
+  for (const Estimate::Row& row : e.rows)
+    rows.push_back({row.what, row.where, right(bytes_text(static_cast<double>(row.bytes)), 8)});
   std::string out = columns(rows) + "total\n" + total("host", e.host_bytes, e.host_available);
   if (e.device_bytes > 0 || e.device_available > 0) out += total("device", e.device_bytes, e.device_available);
   if (e.disk_bytes > 0) out += total("disk", e.disk_bytes, e.disk_available);
@@ -31,7 +32,8 @@ std::string estimate_table(const Estimate& e) {
 
 nlohmann::json to_json(const Estimate& e) {
   nlohmann::json rows = nlohmann::json::array();
-  for (const Estimate::Row& row : e.rows) rows.push_back({{"what", row.what}, {"where", row.where}, {"bytes", row.bytes}});
+  for (const Estimate::Row& row : e.rows)
+    rows.push_back({{"what", row.what}, {"where", row.where}, {"bytes", row.bytes}});
   return {{"rows", rows},
           {"bytes", {{"host", e.host_bytes}, {"device", e.device_bytes}, {"disk", e.disk_bytes}}},
           {"available", {{"host", e.host_available}, {"device", e.device_available}, {"disk", e.disk_available}}},

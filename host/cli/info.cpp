@@ -1,11 +1,12 @@
-#include <CLI/Version.hpp>
-#include <Eigen/Core>
 #include <fmt/format.h>
 #include <netcdf.h>
-#include <nlohmann/json.hpp>
 #include <omp.h>
 #include <toml++/toml.h>
 #include <zlib.h>
+
+#include <CLI/Version.hpp>
+#include <Eigen/Core>
+#include <nlohmann/json.hpp>
 
 #include "host/cli/commands.hpp"
 #include "host/cli/text.hpp"
@@ -39,10 +40,11 @@ std::string vector_width() {
 std::string libraries() {
   std::string netcdf = nc_inq_libvers();
   netcdf = netcdf.substr(0, netcdf.find(' '));
-  return fmt::format("NetCDF {}, zlib {}, Eigen {}.{}.{}, OpenMP {}, CLI11 {}, toml++ {}.{}.{}, nlohmann-json {}.{}.{}, fmt {}.{}.{}", netcdf,
-                     zlibVersion(), EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION, _OPENMP, CLI11_VERSION, TOML_LIB_MAJOR,
-                     TOML_LIB_MINOR, TOML_LIB_PATCH, NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH,
-                     FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100);
+  return fmt::format(
+      "NetCDF {}, zlib {}, Eigen {}.{}.{}, OpenMP {}, CLI11 {}, toml++ {}.{}.{}, nlohmann-json {}.{}.{}, fmt {}.{}.{}",
+      netcdf, zlibVersion(), EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION, _OPENMP, CLI11_VERSION,
+      TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH, NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+      NLOHMANN_JSON_VERSION_PATCH, FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100);
 }
 
 }  // namespace
@@ -62,8 +64,10 @@ int info() {
   if (!why_none.empty()) rows.push_back({"CUDA", "none: " + why_none});
   for (const std::string& device : cuda_devices()) rows.push_back({"CUDA", device});
   rows.push_back({"libraries", libraries()});
-  rows.push_back({"evaluation", "a target with data is evaluated for all chains at once by two matrix products, or chain by chain when its data is "
-                                "small; a cost model decides, and `kilochain sample --verbose` says how it did for a run"});
+  rows.push_back({"evaluation",
+                  "a target with data is evaluated for all chains at once by two matrix products, or chain by chain "
+                  "when its data is "
+                  "small; a cost model decides, and `kilochain sample --verbose` says how it did for a run"});
   fmt::print("{}", columns(rows, 0));
   return 0;
 }

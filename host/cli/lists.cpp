@@ -26,7 +26,8 @@ template <class Entry>
 int list(const std::vector<Entry>& entries, const Entry* one, const std::string& kind, bool verbose) {
   if (one) {
     print_settings(*one);
-    fmt::print("As TOML keys: dashes become underscores. `kilochain sample --{} {} --help` lists the common flags.\n", kind, one->name);
+    fmt::print("As TOML keys: dashes become underscores. `kilochain sample --{} {} --help` lists the common flags.\n",
+               kind, one->name);
     return 0;
   }
   if (verbose) {
@@ -53,9 +54,11 @@ int list_targets(const std::string& name, bool verbose) {
 }
 
 std::string sample_help(const std::string& command) {
-  std::string out = fmt::format("Usage: kilochain {} [CONFIG.toml] [--flag value ...]\n\n{}\n", command,
-                                command == "sample" ? "Draws from a target with many chains, prints a summary and writes the draws."
-                                                    : "Says what a run would take: bytes on host, device and disk, and time. Status 2 when it does not fit.");
+  std::string out = fmt::format(
+      "Usage: kilochain {} [CONFIG.toml] [--flag value ...]\n\n{}\n", command,
+      command == "sample"
+          ? "Draws from a target with many chains, prints a summary and writes the draws."
+          : "Says what a run would take: bytes on host, device and disk, and time. Status 2 when it does not fit.");
   std::vector<std::vector<std::string>> rows;
   for (const Key& key : common_keys()) rows.push_back(row_of(key.info));
   const std::string table = columns(rows);

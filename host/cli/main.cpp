@@ -1,7 +1,7 @@
 // The program `kilochain`: which subcommand, and what an error becomes: one line on standard error and an exit status.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
 #include <iostream>
@@ -23,7 +23,8 @@ void refuse_extras(const CLI::App& command) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   const std::string& extra = extras[0];
   const bool flag = extra.starts_with("-");
-  throw Error(ExitStatus::usage, fmt::format("command line: {} {}", flag ? "unknown flag" : "unexpected argument", extra),
+  throw Error(ExitStatus::usage,
+              fmt::format("command line: {} {}", flag ? "unknown flag" : "unexpected argument", extra),
               "kilochain " + command.get_name(),
               flag ? fmt::format("Did you mean {}?", nearest_name(extra.substr(0, extra.find('=')), known))
                    : fmt::format("`kilochain {} --help` says what it takes.", command.get_name()));
@@ -35,18 +36,20 @@ void refuse_unknown_command(const CLI::App& app, const std::string& first) {
   require(!first.starts_with("-"), ExitStatus::usage, "command line: unknown flag " + first, "a command comes first",
           "Try kilochain sample " + first + "?");
   known.clear();
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) known.push_back(command->get_name());
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    known.push_back(command->get_name());
   if (std::find(known.begin(), known.end(), first) != known.end()) return;
-  throw Error(ExitStatus::usage, fmt::format("command line: unknown command \"{}\"", first), fmt::format("{}", fmt::join(known, ", ")),
-              fmt::format("Did you mean {}?", nearest_name(first, known)));
+  throw Error(ExitStatus::usage, fmt::format("command line: unknown command \"{}\"", first),
+              fmt::format("{}", fmt::join(known, ", ")), fmt::format("Did you mean {}?", nearest_name(first, known)));
 }
 
 int run_program(int argc, char** argv) {
   CLI::App app("Thousands of adaptive MCMC chains at once, on CPU and GPU.", "kilochain");
   app.set_version_flag("--version", "kilochain " KILOCHAIN_VERSION);
   app.require_subcommand(1);
-  app.footer("`kilochain COMMAND --help` says more. A first run:\n"
-             "  kilochain sample --target logistic_regression --data data/challenger.csv --output challenger.nc");
+  app.footer(
+      "`kilochain COMMAND --help` says more. A first run:\n"
+      "  kilochain sample --target logistic_regression --data data/challenger.csv --output challenger.nc");
   int status = 0;
 
   // Their flags depend on the sampler and target that they choose: everything after the name is theirs.
@@ -55,7 +58,9 @@ int run_program(int argc, char** argv) {
     command->set_help_flag();
     command->callback([command, call, &status] { status = call(command->remaining()); });
   };
-  const auto plain = [&](const char* name, const char* meaning) { return app.add_subcommand(name, meaning)->allow_extras(); };
+  const auto plain = [&](const char* name, const char* meaning) {
+    return app.add_subcommand(name, meaning)->allow_extras();
+  };
 
   whole("sample", "draw from a target, summarise, write the draws", sample);
 
@@ -89,7 +94,8 @@ int run_program(int argc, char** argv) {
   generate_command->add_option("--rows", rows, "observations")->capture_default_str();
   generate_command->add_option("--features", features, "features")->capture_default_str();
   generate_command->add_option("--seed", seed, "the same seed writes the same file")->capture_default_str();
-  generate_command->callback([&] { refuse_extras(*generate_command), status = generate(output, rows, features, seed); });
+  generate_command->callback(
+      [&] { refuse_extras(*generate_command), status = generate(output, rows, features, seed); });
 
   if (argc < 2) {
     std::cout << app.help();
@@ -103,7 +109,8 @@ int run_program(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const auto chosen = app.get_subcommands();
     const std::string command = chosen.empty() ? "kilochain" : "kilochain " + chosen[0]->get_name();
-    throw Error(ExitStatus::usage, std::string("command line: ") + error.what(), command, fmt::format("`{} --help` says what it takes.", command));
+    throw Error(ExitStatus::usage, std::string("command line: ") + error.what(), command,
+                fmt::format("`{} --help` says what it takes.", command));
   }
   return status;
 }
@@ -118,7 +125,8 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "kilochain: {}\n", error.what());
     return static_cast<int>(error.status());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "kilochain: out of memory (the machine gave no more). Try `kilochain estimate` with the same flags?\n");
+    fmt::print(stderr,
+               "kilochain: out of memory (the machine gave no more). Try `kilochain estimate` with the same flags?\n");
   } catch (const std::exception& error) {
     fmt::print(stderr, "kilochain: {}\n", error.what());
   }

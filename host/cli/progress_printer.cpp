@@ -12,7 +12,8 @@ namespace kilochain::cli {
 
 std::string progress_text(const Progress& p) {
   std::string line = fmt::format("{:<8} {}", p.phase, p.done);
-  if (p.total > 0) line += fmt::format("/{} {:3.0f} %", p.total, 100.0 * static_cast<double>(p.done) / static_cast<double>(p.total));
+  if (p.total > 0)
+    line += fmt::format("/{} {:3.0f} %", p.total, 100.0 * static_cast<double>(p.done) / static_cast<double>(p.total));
   if (p.iterations_per_second > 0) line += fmt::format("  {:.3g} it/s", p.iterations_per_second);
   if (p.eta_seconds >= 0) line += "  ETA " + seconds_text(p.eta_seconds);
   line += fmt::format("  accept {:.3f}", p.acceptance_rate);
@@ -33,7 +34,8 @@ void ProgressPrinter::operator()(const Progress& progress) {
   std::string line = progress_text(progress);
   if (terminal_) {
     winsize size{};
-    if (ioctl(fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 && line.size() >= size.ws_col) line.resize(size.ws_col - 1u);
+    if (ioctl(fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 && line.size() >= size.ws_col)
+      line.resize(size.ws_col - 1u);
     std::fprintf(out_, "\r%s\033[K", line.c_str());
     drawn_ = true;
   } else {

@@ -36,7 +36,8 @@ void catch_signals() {
 void print_quarantined(std::FILE* out, const std::vector<QuarantinedChain>& chains) {
   constexpr std::size_t shown = 10;
   for (std::size_t k = 0; k < chains.size() && k < shown; ++k)
-    fmt::print(out, "quarantined: chain {} at iteration {}: {}\n", chains[k].chain, chains[k].iteration, chains[k].reason);
+    fmt::print(out, "quarantined: chain {} at iteration {}: {}\n", chains[k].chain, chains[k].iteration,
+               chains[k].reason);
   if (chains.size() > shown) fmt::print(out, "quarantined: {} more chains\n", chains.size() - shown);
 }
 
@@ -58,8 +59,10 @@ int sample(const std::vector<std::string>& arguments) {
   {
     ProgressPrinter printer(stderr);
     ProgressCallback progress;
-    if (!c.quiet) progress = [&](const Progress& p) { printer(p); };
-    else progress = [](const Progress&) {};
+    if (!c.quiet)
+      progress = [&](const Progress& p) { printer(p); };
+    else
+      progress = [](const Progress&) {};
     result = run(c.options, progress, stop_requested);
   }
   if (c.verbose && !result.plan.empty()) fmt::print(stderr, "plan: {}\n", result.plan);
@@ -72,8 +75,10 @@ int sample(const std::vector<std::string>& arguments) {
   print_quarantined(words, result.quarantined);
   if (result.interrupted) fmt::print(words, "interrupted: these are the draws until then\n");
   if (!c.options.output.empty())
-    fmt::print(words, "draws: {} ({} of each chain); `kilochain summary {}` summarises them again\n", c.options.output, result.draws_written, c.options.output);
-  require(std::fflush(stdout) == 0, ExitStatus::output, "standard output cannot be written", "a full disk or a closed pipe", "Write elsewhere?");
+    fmt::print(words, "draws: {} ({} of each chain); `kilochain summary {}` summarises them again\n", c.options.output,
+               result.draws_written, c.options.output);
+  require(std::fflush(stdout) == 0, ExitStatus::output, "standard output cannot be written",
+          "a full disk or a closed pipe", "Write elsewhere?");
   if (result.interrupted) return 130;
   return result.quarantined.empty() && result.summary.quarantined == 0 ? 0 : static_cast<int>(ExitStatus::quarantined);
 }

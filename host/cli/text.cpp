@@ -11,7 +11,12 @@ std::string bytes_text(double bytes) {
   const char* const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
   std::size_t unit = 0;
   for (; bytes >= 999.5 && unit + 1 < std::size(units); ++unit) bytes /= 1000;
-  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.{}f} {}", bytes, bytes < 9.995 ? 2 : bytes < 99.95 ? 1 : 0, units[unit]);
+  return unit == 0 ? fmt::format("{:.0f} B", bytes)
+                   : fmt::format("{:.{}f} {}", bytes,
+                                 bytes < 9.995   ? 2
+                                 : bytes < 99.95 ? 1
+                                                 : 0,
+                                 units[unit]);
 }
 
 std::string seconds_text(double seconds) {

@@ -41,8 +41,9 @@ Arguments split_arguments(const std::vector<std::string>& arguments) {
       continue;
     }
     if (!argument.starts_with("--")) {
-      require(argument.empty() || argument[0] != '-', ExitStatus::usage, fmt::format("command line: unknown flag {}", argument),
-              "flags begin with two dashes", "`kilochain sample --help` lists them.");
+      require(argument.empty() || argument[0] != '-', ExitStatus::usage,
+              fmt::format("command line: unknown flag {}", argument), "flags begin with two dashes",
+              "`kilochain sample --help` lists them.");
       set_config(out, argument);
       continue;
     }

@@ -50,8 +50,10 @@ class Resolver {
         const std::string place = apply(a);
         const auto [it, fresh] = seen.emplace(place, &a);
         if (!fresh)
-          throw Error(ExitStatus::usage, fmt::format("{}: {} is given twice", a.owner, a.shown),
-                      fmt::format("{} and {}{}", it->second->text, a.text, is_flag(a) ? "" : ", first in " + it->second->owner), "Keep one?");
+          throw Error(
+              ExitStatus::usage, fmt::format("{}: {} is given twice", a.owner, a.shown),
+              fmt::format("{} and {}{}", it->second->text, a.text, is_flag(a) ? "" : ", first in " + it->second->owner),
+              "Keep one?");
       }
     }
     if (out_.options.target.empty()) no_target(file, flags);
@@ -86,9 +88,11 @@ class Resolver {
   [[noreturn]] void unknown(const Assignment& a, const std::string& name, bool maybe_sampler, bool maybe_target) const {
     const std::string what = fmt::format("{}: unknown {} {}", a.owner, is_flag(a) ? "flag" : "key", a.shown);
     const Options& o = out_.options;
-    const auto elsewhere = [&](const std::string& kind, const std::vector<std::string>& owners, const std::string& chosen) {
+    const auto elsewhere = [&](const std::string& kind, const std::vector<std::string>& owners,
+                               const std::string& chosen) {
       if (owners.empty()) return;
-      throw Error(ExitStatus::usage, what, fmt::format("a setting of {} {}, but the {} is {}", kind, fmt::join(owners, ", "), kind, chosen),
+      throw Error(ExitStatus::usage, what,
+                  fmt::format("a setting of {} {}, but the {} is {}", kind, fmt::join(owners, ", "), kind, chosen),
                   fmt::format("Add {}, or remove it?", spelled(a, kind, owners[0])));
     };
     if (maybe_sampler) elsewhere("sampler", owners_of(samplers(), name), o.sampler);
@@ -103,7 +107,8 @@ class Resolver {
     if (maybe_target)
       for (const SettingInfo& info : target_) known.push_back(info.name);
     const std::string nearest = nearest_name(name, known);
-    throw Error(ExitStatus::usage, what, fmt::format("sampler {}, target {}", o.sampler, o.target.empty() ? "not chosen" : o.target),
+    throw Error(ExitStatus::usage, what,
+                fmt::format("sampler {}, target {}", o.sampler, o.target.empty() ? "not chosen" : o.target),
                 nearest.empty() ? "Remove it?" : fmt::format("Did you mean {}?", spelled(a, prefix + nearest)));
   }
 
@@ -111,10 +116,12 @@ class Resolver {
     for (const auto* source : {&flags, &file})
       for (const Assignment& a : *source) {
         const std::string name = a.key.starts_with("target.") ? a.key.substr(7) : a.key;
-        const auto owners = find_common_key(name) || has(sampler_, name) ? std::vector<std::string>{} : owners_of(targets(), name);
+        const auto owners =
+            find_common_key(name) || has(sampler_, name) ? std::vector<std::string>{} : owners_of(targets(), name);
         if (owners.empty()) continue;
         const bool regression = std::find(owners.begin(), owners.end(), "logistic_regression") != owners.end();
-        throw Error(ExitStatus::usage, "no target", fmt::format("{}: {} {} is given, but not what to do with it", a.owner, a.shown, a.text),
+        throw Error(ExitStatus::usage, "no target",
+                    fmt::format("{}: {} {} is given, but not what to do with it", a.owner, a.shown, a.text),
                     fmt::format("Add {}?", spelled(a, "target", regression ? "logistic_regression" : owners[0])));
       }
     throw Error(ExitStatus::usage, "no target", "neither --target nor a TOML file names one",

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
+#include <toml++/toml.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <toml++/toml.h>
 
 #include "host/options/assignment.hpp"
 #include "host/options/keys.hpp"
@@ -34,7 +34,8 @@ struct Reader {
   }
 
   [[noreturn]] void refuse(const std::string& key, const toml::node& node, const std::string& what) const {
-    throw Error(ExitStatus::usage, fmt::format("{}: {} is {}", path, key, what), line_of(node), "Write a text, a number, true or false?");
+    throw Error(ExitStatus::usage, fmt::format("{}: {} is {}", path, key, what), line_of(node),
+                "Write a text, a number, true or false?");
   }
 
   void add(const std::string& shown, const std::string& key, const toml::node& node) {
@@ -46,7 +47,8 @@ struct Reader {
       const std::string written(name.str()), key = key_of(written);
       if (prefix.empty() && node.is_table()) {
         if (key != "sampler" && key != "target")
-          throw Error(ExitStatus::usage, fmt::format("{}: unknown table [{}]", path, written), line_of(node), "Use [sampler], [target] or no table?");
+          throw Error(ExitStatus::usage, fmt::format("{}: unknown table [{}]", path, written), line_of(node),
+                      "Use [sampler], [target] or no table?");
         table(key + ".", *node.as_table());
       } else if (!prefix.empty() && key == "name") {
         add(prefix + written, prefix.substr(0, prefix.size() - 1), node);
@@ -63,7 +65,10 @@ std::vector<Assignment> read_toml(const std::string& path) {
   std::error_code ignored;
   const bool folder = std::filesystem::is_directory(path, ignored), there = std::filesystem::exists(path, ignored);
   std::ifstream file(path, std::ios::binary);
-  require(!folder && file, ExitStatus::usage, path + ": no configuration can be read", folder ? "a directory" : there ? "not readable" : "no such file",
+  require(!folder && file, ExitStatus::usage, path + ": no configuration can be read",
+          folder  ? "a directory"
+          : there ? "not readable"
+                  : "no such file",
           "Is the path right? Flags begin with --, `kilochain sample --help` lists them.");
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   try {
@@ -73,7 +78,8 @@ std::vector<Assignment> read_toml(const std::string& path) {
     return std::move(reader.out);
   } catch (const toml::parse_error& error) {
     throw Error(ExitStatus::usage, fmt::format("{}: not TOML: {}", path, error.description()),
-                fmt::format("line {}, column {}", error.source().begin.line, error.source().begin.column), "Write key = value, texts in quotes?");
+                fmt::format("line {}, column {}", error.source().begin.line, error.source().begin.column),
+                "Write key = value, texts in quotes?");
   }
 }
 

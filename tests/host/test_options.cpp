@@ -33,10 +33,44 @@ TEST(Options, DefaultsAreThoseOfTheApi) {
 }
 
 TEST(Options, EveryFlagReachesItsOption) {
-  const Configuration c = gaussian({"--sampler", "gad_mala_fast", "--adapt-scope", "chain", "--init", "zeros", "--num-chains=64", "--num_warmup", "0",
-                                    "--num-samples", "1e3", "--thin", "5", "--seed", "18446744073709551615", "--device", "cpu", "--real", "float",
-                                    "--threads", "2", "--chain-batch-size", "32", "--draws", "moments", "--output", "a=b.nc", "--save-warmup", "--quiet",
-                                    "yes", "--verbose=on", "--json", "--preset", "gauss2d_corr", "--target-accept", "0.5", "--sampler.beta-rate", "0.01"});
+  const Configuration c = gaussian({"--sampler",
+                                    "gad_mala_fast",
+                                    "--adapt-scope",
+                                    "chain",
+                                    "--init",
+                                    "zeros",
+                                    "--num-chains=64",
+                                    "--num_warmup",
+                                    "0",
+                                    "--num-samples",
+                                    "1e3",
+                                    "--thin",
+                                    "5",
+                                    "--seed",
+                                    "18446744073709551615",
+                                    "--device",
+                                    "cpu",
+                                    "--real",
+                                    "float",
+                                    "--threads",
+                                    "2",
+                                    "--chain-batch-size",
+                                    "32",
+                                    "--draws",
+                                    "moments",
+                                    "--output",
+                                    "a=b.nc",
+                                    "--save-warmup",
+                                    "--quiet",
+                                    "yes",
+                                    "--verbose=on",
+                                    "--json",
+                                    "--preset",
+                                    "gauss2d_corr",
+                                    "--target-accept",
+                                    "0.5",
+                                    "--sampler.beta-rate",
+                                    "0.01"});
   const Options& o = c.options;
   EXPECT_EQ(o.adapt_scope, Scope::chain);
   EXPECT_EQ(o.init, "zeros");
@@ -65,14 +99,31 @@ TEST(Options, EnumerationsHaveTheirNames) {
   EXPECT_EQ(gaussian({"--num-samples", "auto"}).options.num_samples, -1);
 }
 
-// Every common key with a value of its own: as a flag and in TOML it must give the same, so none may be left out of either.
+// Every common key with a value of its own: as a flag and in TOML it must give the same, so none may be left out of
+// either.
 TEST(Options, TomlIsFlags) {
   ScratchFiles files;
-  const std::map<std::string, std::string> values = {
-      {"target", "gaussian"}, {"sampler", "gad_mala_fast"}, {"adapt_scope", "chain"}, {"init", "normal:2"}, {"num_chains", "7"}, {"num_warmup", "8"},
-      {"num_samples", "9"}, {"thin", "2"}, {"seed", "10"}, {"device", "cpu"}, {"real", "float"}, {"threads", "1"}, {"chain_batch_size", "3"},
-      {"draws", "none"}, {"output", "out.nc"}, {"save_warmup", "true"}, {"quiet", "true"}, {"verbose", "true"}, {"json", "true"},
-      {"preset", "neal_gaussian"}, {"learning_rate", "0.001"}};
+  const std::map<std::string, std::string> values = {{"target", "gaussian"},
+                                                     {"sampler", "gad_mala_fast"},
+                                                     {"adapt_scope", "chain"},
+                                                     {"init", "normal:2"},
+                                                     {"num_chains", "7"},
+                                                     {"num_warmup", "8"},
+                                                     {"num_samples", "9"},
+                                                     {"thin", "2"},
+                                                     {"seed", "10"},
+                                                     {"device", "cpu"},
+                                                     {"real", "float"},
+                                                     {"threads", "1"},
+                                                     {"chain_batch_size", "3"},
+                                                     {"draws", "none"},
+                                                     {"output", "out.nc"},
+                                                     {"save_warmup", "true"},
+                                                     {"quiet", "true"},
+                                                     {"verbose", "true"},
+                                                     {"json", "true"},
+                                                     {"preset", "neal_gaussian"},
+                                                     {"learning_rate", "0.001"}};
   Words flags;
   std::string toml;
   for (const auto& [key, value] : values) {
@@ -80,7 +131,8 @@ TEST(Options, TomlIsFlags) {
     const bool bare = value == "true" || value.find_first_not_of("0123456789.") == std::string::npos;
     toml += key + " = " + (bare ? value : "\"" + value + "\"") + "\n";
   }
-  for (const Key& key : common_keys()) EXPECT_TRUE(values.count(key.info.name)) << key.info.name << " is missing in this test";
+  for (const Key& key : common_keys())
+    EXPECT_TRUE(values.count(key.info.name)) << key.info.name << " is missing in this test";
   const Configuration a = parse(flags), b = parse({files.write("a.toml", toml)});
   EXPECT_EQ(to_json(a.options), to_json(b.options));
   EXPECT_TRUE(a.quiet && a.verbose && a.json && b.quiet && b.verbose && b.json);
@@ -89,9 +141,11 @@ TEST(Options, TomlIsFlags) {
 
 TEST(Options, TomlTablesAndTypes) {
   ScratchFiles files;
-  const Options o = parse({files.write("a.toml", "num-chains = 12\nnum_warmup = 'auto'\n[target]\nname = 'gaussian'\nmean = [1, 2.5, 'x']\n"
-                                                 "[sampler]\nname = 'gad_mala_fast'\ntarget-accept = 0.574\n")})
-                        .options;
+  const Options o =
+      parse({files.write("a.toml",
+                         "num-chains = 12\nnum_warmup = 'auto'\n[target]\nname = 'gaussian'\nmean = [1, 2.5, 'x']\n"
+                         "[sampler]\nname = 'gad_mala_fast'\ntarget-accept = 0.574\n")})
+          .options;
   EXPECT_EQ(o.num_chains, 12);
   EXPECT_EQ(o.num_warmup, -1);
   EXPECT_EQ(o.target, "gaussian");
@@ -101,7 +155,8 @@ TEST(Options, TomlTablesAndTypes) {
 
 TEST(Options, FlagsOverrideToml) {
   ScratchFiles files;
-  const std::string path = files.write("a.toml", "num_chains = 12\nseed = 3\ntarget_accept = 0.4\ntarget = 'nothing_yet'\nquiet = true\n");
+  const std::string path =
+      files.write("a.toml", "num_chains = 12\nseed = 3\ntarget_accept = 0.4\ntarget = 'nothing_yet'\nquiet = true\n");
   const Configuration c = gaussian({"--num-chains", "5", path, "--sampler.target-accept", "0.6", "--quiet", "no"});
   EXPECT_EQ(c.options.num_chains, 5);
   EXPECT_EQ(c.options.seed, 3u);
@@ -111,26 +166,42 @@ TEST(Options, FlagsOverrideToml) {
 }
 
 TEST(Options, RefusesWrongFlags) {
-  refused_gaussian({"--num-chain", "4"}, "command line: unknown flag --num-chain (sampler gad_mala_fast, target gaussian). Did you mean --num-chains?");
-  refused_gaussian({"--target-acept", "4"}, "command line: unknown flag --target-acept (sampler gad_mala_fast, target gaussian). Did you mean --target-accept?");
-  refused_gaussian({"--sampler.preset", "x"}, "command line: unknown flag --sampler.preset (sampler gad_mala_fast, target gaussian). Did you mean --sampler.factor?");
+  refused_gaussian(
+      {"--num-chain", "4"},
+      "command line: unknown flag --num-chain (sampler gad_mala_fast, target gaussian). Did you mean --num-chains?");
+  refused_gaussian({"--target-acept", "4"},
+                   "command line: unknown flag --target-acept (sampler gad_mala_fast, target gaussian). Did you mean "
+                   "--target-accept?");
+  refused_gaussian({"--sampler.preset", "x"},
+                   "command line: unknown flag --sampler.preset (sampler gad_mala_fast, target gaussian). Did you mean "
+                   "--sampler.factor?");
   refused_gaussian({"--num-chains", "0"}, "command line: --num-chains = 0 (must be >= 1 and <= 16777216). Try 1?");
   refused_gaussian({"--num-chains", "-5"}, "command line: --num-chains = -5 (must be >= 1 and <= 16777216). Try 1?");
   refused_gaussian({"--thin", "1.5"}, "command line: --thin = 1.5 (not a whole number). Try 1?");
-  refused_gaussian({"--threads", "two"}, "command line: --threads = two (not a number). Write --threads = a number >= 0 and <= 4096?");
-  refused_gaussian({"--seed", "-1"}, "command line: --seed = -1 (must be a whole number >= 0 and <= 18446744073709551615). Try 1?");
-  refused_gaussian({"--seed", "18446744073709551616"},
-                   "command line: --seed = 18446744073709551616 (must be a whole number >= 0 and <= 18446744073709551615). Try 1?");
-  refused_gaussian({"--draws", "moment"}, "command line: --draws = moment (must be one of all|moments|none). Did you mean moments?");
+  refused_gaussian({"--threads", "two"},
+                   "command line: --threads = two (not a number). Write --threads = a number >= 0 and <= 4096?");
+  refused_gaussian({"--seed", "-1"},
+                   "command line: --seed = -1 (must be a whole number >= 0 and <= 18446744073709551615). Try 1?");
+  refused_gaussian(
+      {"--seed", "18446744073709551616"},
+      "command line: --seed = 18446744073709551616 (must be a whole number >= 0 and <= 18446744073709551615). Try 1?");
+  refused_gaussian({"--draws", "moment"},
+                   "command line: --draws = moment (must be one of all|moments|none). Did you mean moments?");
   refused_gaussian({"--json=perhaps"}, "command line: --json = perhaps (must be yes or no). Write --json = yes?");
   refused_gaussian({"--seed", "1", "--seed=2"}, "command line: --seed is given twice (1 and 2). Keep one?");
-  refused_gaussian({"--beta-rate", "1", "--sampler.beta-rate", "2"}, "command line: --sampler.beta-rate is given twice (1 and 2). Keep one?");
+  refused_gaussian({"--beta-rate", "1", "--sampler.beta-rate", "2"},
+                   "command line: --sampler.beta-rate is given twice (1 and 2). Keep one?");
   refused_gaussian({"--output="}, "command line: --output is empty (a text is needed). Leave it out?");
-  refused_gaussian({"--output", "--json"}, "command line: --output has no value (followed by --json). Write --output VALUE?");
+  refused_gaussian({"--output", "--json"},
+                   "command line: --output has no value (followed by --json). Write --output VALUE?");
   refused({"--seed"}, "command line: --seed has no value (the last argument). Write --seed VALUE?");
-  refused_gaussian({"--typo"}, "command line: unknown flag --typo (sampler gad_mala_fast, target gaussian). Did you mean --thin?");
-  refused_gaussian({"-v"}, "command line: unknown flag -v (flags begin with two dashes). `kilochain sample --help` lists them.");
-  refused({"a.toml", "b"}, "command line: unexpected argument \"b\" (the configuration file is already a.toml). Is a -- missing in front of it?");
+  refused_gaussian({"--typo"},
+                   "command line: unknown flag --typo (sampler gad_mala_fast, target gaussian). Did you mean --thin?");
+  refused_gaussian(
+      {"-v"}, "command line: unknown flag -v (flags begin with two dashes). `kilochain sample --help` lists them.");
+  refused({"a.toml", "b"},
+          "command line: unexpected argument \"b\" (the configuration file is already a.toml). Is a -- missing in "
+          "front of it?");
 }
 
 TEST(Options, RefusesUnknownNames) {
@@ -138,15 +209,20 @@ TEST(Options, RefusesUnknownNames) {
           "unknown sampler \"gad_mala_fats\" (" + std::to_string(samplers().size()) +
               " samplers are registered). Did you mean gad_mala_fast? `kilochain samplers` lists all.");
   refused({"--target", "gausian"},
-          "unknown target \"gausian\" (" + std::to_string(targets().size()) + " targets are registered). Did you mean gaussian? `kilochain targets` lists all.");
+          "unknown target \"gausian\" (" + std::to_string(targets().size()) +
+              " targets are registered). Did you mean gaussian? `kilochain targets` lists all.");
 }
 
 TEST(Options, NoTargetSuggestsOne) {
   ScratchFiles files;
   const std::string toml = files.write("a.toml", "covariance = 'c.csv'\n");
-  refused({toml}, "no target (" + toml + " line 1: covariance c.csv is given, but not what to do with it). Add target = \"gaussian\"?");
-  refused({}, "no target (neither --target nor a TOML file names one). Try --target logistic_regression --data FILE.csv? `kilochain targets` lists all.");
-  refused({"--covariance", "c.csv"}, "no target (command line: --covariance c.csv is given, but not what to do with it). Add --target gaussian?");
+  refused({toml}, "no target (" + toml +
+                      " line 1: covariance c.csv is given, but not what to do with it). Add target = \"gaussian\"?");
+  refused({},
+          "no target (neither --target nor a TOML file names one). Try --target logistic_regression --data FILE.csv? "
+          "`kilochain targets` lists all.");
+  refused({"--covariance", "c.csv"},
+          "no target (command line: --covariance c.csv is given, but not what to do with it). Add --target gaussian?");
 }
 
 TEST(Options, SettingOfAnotherTargetIsSaid) {
@@ -155,12 +231,15 @@ TEST(Options, SettingOfAnotherTargetIsSaid) {
   other.settings = {{"degrees_of_freedom", "number", "5", "> 0", ""}, {"learning_rate", "number", "1", "", ""}};
   RegisterTarget registered(other);
   refused_gaussian({"--degrees-of-freedom", "3"},
-                   "command line: unknown flag --degrees-of-freedom (a setting of target zz_of_this_test, but the target is gaussian). "
+                   "command line: unknown flag --degrees-of-freedom (a setting of target zz_of_this_test, but the "
+                   "target is gaussian). "
                    "Add --target zz_of_this_test, or remove it?");
-  refused({"--target", "zz_of_this_test", "--learning-rate", "1"},
-          "command line: --learning-rate is ambiguous (a setting of sampler gad_mala_fast and of target zz_of_this_test). "
-          "Write --sampler.learning-rate or --target.learning-rate?");
-  const Options o = parse({"--target", "zz_of_this_test", "--sampler.learning-rate", "1", "--target.learning-rate", "2"}).options;
+  refused(
+      {"--target", "zz_of_this_test", "--learning-rate", "1"},
+      "command line: --learning-rate is ambiguous (a setting of sampler gad_mala_fast and of target zz_of_this_test). "
+      "Write --sampler.learning-rate or --target.learning-rate?");
+  const Options o =
+      parse({"--target", "zz_of_this_test", "--sampler.learning-rate", "1", "--target.learning-rate", "2"}).options;
   EXPECT_EQ(o.sampler_settings.at("learning_rate"), "1");
   EXPECT_EQ(o.target_settings.at("learning_rate"), "2");
 }
@@ -172,13 +251,17 @@ TEST(Options, RefusesWrongToml) {
     files.write("a.toml", toml);
     expect_error([&] { parse({path}); }, ExitStatus::usage, path, text);
   };
-  refused_toml("target = 'gaussian'\nnum_chian = 4\n", " line 2: unknown key num_chian (sampler gad_mala_fast, target gaussian). Did you mean num_chains?");
-  refused_toml("target = 'gaussian'\n\nnum_chains = 0\n", " line 3: num_chains = 0 (must be >= 1 and <= 16777216). Try 1?");
+  refused_toml("target = 'gaussian'\nnum_chian = 4\n",
+               " line 2: unknown key num_chian (sampler gad_mala_fast, target gaussian). Did you mean num_chains?");
+  refused_toml("target = 'gaussian'\n\nnum_chains = 0\n",
+               " line 3: num_chains = 0 (must be >= 1 and <= 16777216). Try 1?");
   refused_toml("[other]\nx = 1\n", ": unknown table [other] (line 1). Use [sampler], [target] or no table?");
   refused_toml("seed = 1979-05-27\n", ": seed is a date or time (line 1). Write a text, a number, true or false?");
-  refused_toml("init = [[1], [2]]\n", ": init is an array in an array (line 1). Write a text, a number, true or false?");
+  refused_toml("init = [[1], [2]]\n",
+               ": init is an array in an array (line 1). Write a text, a number, true or false?");
   refused_toml("[target]\nname = 'gaussian'\n[sampler]\nbeta_rat = 1\n",
-               " line 4: unknown key sampler.beta_rat (sampler gad_mala_fast, target gaussian). Did you mean sampler.beta_rate?");
+               " line 4: unknown key sampler.beta_rat (sampler gad_mala_fast, target gaussian). Did you mean "
+               "sampler.beta_rate?");
   try {
     files.write("a.toml", "target = 'gaussian'\nnum_chains 5\n");
     parse({path});

@@ -1,0 +1,102 @@
+// Help, lists and what is refused before a run is thought of.
+#include "host/options/keys.hpp"
+#include "tests/cli/program.hpp"
+
+namespace kilochain {
+namespace {
+
+using namespace testing_support;
+
+TEST(Program, NoCommandShowsHelp) {
+  ScratchFiles files;
+  const Outcome none = kilochain(files, {}), help = kilochain(files, {"--help"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_EQ(help.status, 0);
+  EXPECT_EQ(none.out, help.out);
+  for (const char* command : {"sample", "summary", "samplers", "targets", "info", "estimate", "generate"})
+    EXPECT_TRUE(contains(help.out, command)) << command;
+  EXPECT_EQ(kilochain(files, {"--version"}).out.rfind("kilochain ", 0), 0u);
+}
+
+TEST(Program, HelpOfSampleListsEveryCommonFlag) {
+  ScratchFiles files;
+  const Outcome help = kilochain(files, {"sample", "--num-chains", "3", "--help"});
+  EXPECT_EQ(help.status, 0);
+  for (const Key& key : common_keys())
+    EXPECT_TRUE(contains(help.out, "\n  " + flag_of(key.info.name) + " ")) << key.info.name;
+  for (const char* words :
+       {"kilochain samplers NAME", "kilochain targets NAME", "relative to the directory that the program runs in"})
+    EXPECT_TRUE(contains(help.out, words)) << words;
+  EXPECT_EQ(kilochain(files, {"estimate", "--help"}).status, 0);
+  for (const char* command : {"summary", "samplers", "targets", "info", "generate"})
+    EXPECT_EQ(kilochain(files, {command, "--help"}).status, 0) << command;
+}
+
+TEST(Program, ListsWhatIsRegisteredWithEverySetting) {
+  ScratchFiles files;
+  const std::string sampler_table = kilochain(files, {"samplers"}).out,
+                    all_samplers = kilochain(files, {"samplers", "--verbose"}).out;
+  for (const SamplerEntry& e : samplers()) {
+    EXPECT_TRUE(contains(sampler_table, "  " + e.name + " ")) << e.name;
+    EXPECT_TRUE(contains(all_samplers, e.name + ": " + e.meaning));
+    const std::string one = kilochain(files, {"samplers", e.name}).out;
+    for (const SettingInfo& s : e.settings)
+      EXPECT_TRUE(contains(one, flag_of(s.name) + " ")) << e.name << " " << s.name;
+  }
+  const std::string target_table = kilochain(files, {"targets"}).out;
+  for (const TargetEntry& e : targets()) {
+    EXPECT_TRUE(contains(target_table, "  " + e.name + " ")) << e.name;
+    const std::string one = kilochain(files, {"targets", e.name}).out;
+    for (const SettingInfo& s : e.settings)
+      EXPECT_TRUE(contains(one, flag_of(s.name) + " ")) << e.name << " " << s.name;
+  }
+}
+
+TEST(Program, InfoNamesBuildDevicesAndLibraries) {
+  ScratchFiles files;
+  const Outcome info = kilochain(files, {"info"});
+  EXPECT_EQ(info.status, 0);
+  for (const char* row : {"version ", "build ", "real types ", "threads ", "vectors ", "BLAS ", "CUDA ", "libraries ",
+                          "evaluation ", "NetCDF ", "fmt "})
+    EXPECT_TRUE(contains(info.out, row)) << row;
+}
+
+TEST(Program, RefusesWrongCommandsAndFlags) {
+  ScratchFiles files;
+  expect_refusal(files, {"sumary"}, 2,
+                 "command line: unknown command \"sumary\" (sample, summary, samplers, targets, info, estimate, "
+                 "generate). Did you mean summary?");
+  expect_refusal(files, {"--target"}, 2,
+                 "command line: unknown flag --target (a command comes first). Try kilochain sample --target?");
+  expect_refusal(files, {"summary", "x.nc", "--jsn"}, 2,
+                 "command line: unknown flag --jsn (kilochain summary). Did you mean --json?");
+  expect_refusal(files, {"summary"}, 2,
+                 "command line: FILE is required (kilochain summary). `kilochain summary --help` says what it takes.");
+  expect_refusal(files, {"summary", "x.nc", "--rows", "0"}, 2, "command line: --rows = 0 (must be > 0). Try 20?");
+  expect_refusal(files, {"info", "x"}, 2,
+                 "command line: unexpected argument x (kilochain info). `kilochain info --help` says what it takes.");
+  expect_refusal(
+      files, {"generate"}, 2,
+      "command line: --output is required (kilochain generate). `kilochain generate --help` says what it takes.");
+  expect_refusal(files, {"generate", "--output", files.path("x.csv"), "--rows", "-1"}, 2,
+                 "command line: --rows = -1 (must be > 0). Try 1000?");
+  expect_refusal(files, {"estimate", "--num-chains", "x", "--target", "gaussian"}, 2,
+                 "command line: --num-chains = x (not a number). Write --num-chains = a number >= 1 and <= 16777216?");
+}
+
+TEST(Program, GenerateWritesTheSameFileForTheSameSeed) {
+  ScratchFiles files;
+  const auto generate = [&](const char* name, const char* seed) {
+    const Outcome o =
+        kilochain(files, {"generate", "--rows", "50", "--features", "3", "--seed", seed, "--output", files.path(name)});
+    EXPECT_EQ(o.status, 0) << o.err;
+    return files.read(name);
+  };
+  const std::string a = generate("a.csv", "1");
+  EXPECT_EQ(a.rfind("x1,x2,x3,y\n", 0), 0u);
+  EXPECT_EQ(a, generate("b.csv", "1"));
+  EXPECT_NE(a, generate("c.csv", "2"));
+}
+
+}  // namespace
+}  // namespace kilochain

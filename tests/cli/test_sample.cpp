@@ -1,0 +1,187 @@
+// Whole runs of the program: what stands on standard output, on standard error, in the file, and in the exit status.
+#include <pty.h>
+#include <sys/ioctl.h>
+
+#include "tests/cli/program.hpp"
+
+namespace kilochain {
+namespace {
+
+using namespace testing_support;
+using nlohmann::json;
+
+Argv small(const Argv& more) {
+  Argv words = {"sample", "--target",     "gaussian", "--preset",      "gauss2d_corr", "--num-chains",
+                "8",      "--num-warmup", "50",       "--num-samples", "100",          "--threads",
+                "1"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+/// What a second run may change is taken out.
+json without_times(json j) {
+  j.erase("seconds");
+  j.erase("min_ess_per_second");
+  return j;
+}
+
+TEST(Sample, PrintsTheSummaryAndWhereTheDrawsAre) {
+  ScratchFiles files;
+  const std::string path = files.path("draws.nc");
+  const Outcome run = kilochain(files, small({"--output", path}));
+  EXPECT_EQ(run.status, 0) << run.err;
+  for (const std::string& words : {std::string("gad_mala_fast on gaussian: 8 chains, 50 warm-up + 100 samples"),
+                                   std::string("x[0]"), std::string("x[1]"), "draws: " + path})
+    EXPECT_TRUE(contains(run.out, words)) << words << "\n" << run.out;
+  EXPECT_TRUE(contains(run.err, "warm-up") && contains(run.err, "sampling")) << run.err;
+  EXPECT_FALSE(contains(run.err, "\r")) << "a line that is written over is for terminals";
+  const Outcome again = kilochain(files, {"summary", path});
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_TRUE(contains(again.out, "x[1]")) << again.out;
+}
+
+TEST(Sample, QuietSaysNothingOnStandardError) {
+  ScratchFiles files;
+  const Outcome run = kilochain(files, small({"--quiet"}));
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(run.err, "");
+  EXPECT_TRUE(contains(run.out, "x[1]"));
+}
+
+TEST(Sample, JsonIsOneObjectWithExactlyTheseKeys) {
+  ScratchFiles files;
+  const std::string path = files.path("draws.nc");
+  const Outcome run = kilochain(files, small({"--json", "--verbose", "--output", path}));
+  ASSERT_EQ(run.status, 0) << run.err;
+  const json j = json::parse(run.out);
+  EXPECT_EQ(keys_of(j), (Argv{"acceptance_rate", "device", "ess", "gradient_evaluations", "min_ess_per_second",
+                              "num_chains", "num_samples", "num_warmup", "parameters", "quarantined", "real",
+                              "rhat_max", "sampler", "seconds", "target"}));
+  EXPECT_EQ(keys_of(j["seconds"]), (Argv{"sampling", "total", "warmup"}));
+  EXPECT_EQ(keys_of(j["acceptance_rate"]), (Argv{"mean", "q05", "q95"}));
+  EXPECT_EQ(keys_of(j["ess"]), (Argv{"max", "median", "min"}));
+  ASSERT_EQ(j["parameters"].size(), 2u);
+  EXPECT_EQ(keys_of(j["parameters"][0]),
+            (Argv{"ess_bulk", "ess_tail", "mcse_mean", "mean", "name", "q05", "q50", "q95", "rhat", "sd"}));
+  EXPECT_EQ(j["target"], "gaussian");
+  EXPECT_EQ(j["sampler"], "gad_mala_fast");
+  EXPECT_EQ(j["num_chains"], 8);
+  EXPECT_EQ(j["num_warmup"], 50);
+  EXPECT_EQ(j["num_samples"], 100);
+  EXPECT_EQ(j["quarantined"], 0);
+  for (const char* words : {"configuration", "plan: ", "total"})
+    EXPECT_TRUE(contains(run.err, words)) << words << " missing in " << run.err;
+  const Outcome again = kilochain(files, {"summary", path, "--json"});
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(keys_of(json::parse(again.out)), keys_of(j));
+}
+
+TEST(Sample, TomlGivesTheSameRunAsFlags) {
+  ScratchFiles files;
+  const std::string toml = files.write(
+      "a.toml",
+      "num_chains = 8\nnum_warmup = 50\nnum_samples = 100\nthreads = 1\nseed = 5\njson = true\nquiet = true\n"
+      "[target]\nname = \"gaussian\"\npreset = \"gauss2d_corr\"\n[sampler]\nname = \"gad_mala_fast\"\ntarget_accept = "
+      "0.5\n");
+  const Outcome a = kilochain(files, small({"--seed", "5", "--json", "--quiet", "--target-accept", "0.5"})),
+                b = kilochain(files, {"sample", toml}), c = kilochain(files, {"sample", toml, "--seed", "6"});
+  ASSERT_EQ(a.status + b.status + c.status, 0) << a.err << b.err << c.err;
+  EXPECT_EQ(without_times(json::parse(a.out)), without_times(json::parse(b.out)));
+  EXPECT_NE(without_times(json::parse(b.out)), without_times(json::parse(c.out))) << "a flag must override the file";
+}
+
+TEST(Sample, ChallengerWithEveryDefault) {
+  ScratchFiles files;
+  const Outcome run = kilochain(files, {"sample", "--target", "logistic_regression", "--data",
+                                        KILOCHAIN_SOURCE_DIR "/data/challenger.csv", "--json"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const json j = json::parse(run.out);
+  EXPECT_EQ(j["sampler"], "gad_mala_fast");
+  EXPECT_EQ(j["parameters"].size(), 3u);
+  EXPECT_LT(j["rhat_max"].get<double>(), 1.01);
+}
+
+TEST(Sample, QuarantinedChainsGiveStatus4) {
+  ScratchFiles files;
+  // exp(-|x|^2/2) is zero in double beyond 1e154: chain 1 starts where there is no density.
+  const std::string start = files.write("start.csv", "0,0\n1e200,0\n0,1\n1,0\n0,0\n1,1\n0,0.5\n0.5,0\n");
+  const Outcome run = kilochain(files, small({"--init", "file:" + start}));
+  EXPECT_EQ(run.status, 4) << run.err;
+  EXPECT_TRUE(contains(run.out, "quarantined: chain 1 at iteration 0: ")) << run.out;
+  EXPECT_TRUE(contains(run.out, "quarantined 1 of 8 chains")) << run.out;
+}
+
+TEST(Sample, CtrlCEndsCleanlyAndTheFileIsReadable) {
+  for (const int signal_number : {SIGINT, SIGTERM}) {
+    ScratchFiles files;
+    const std::string path = files.path("draws.nc");
+    Program program(files,
+                    {"sample", "--target", "gaussian", "--preset", "gauss2d_corr", "--num-chains", "4", "--num-warmup",
+                     "100", "--num-samples", "100000000", "--thin", "100", "--threads", "1", "--output", path});
+    ASSERT_TRUE(wait_until(program, [&] { return contains(program.err(), "sampling"); })) << program.err();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));  // some draws
+    program.send(signal_number);
+    EXPECT_EQ(program.wait(), 130) << program.err();
+    EXPECT_TRUE(contains(program.out(), "interrupted")) << program.out();
+    EXPECT_TRUE(contains(program.out(), "x[1]")) << program.out();
+    const Outcome again = kilochain(files, {"summary", path, "--json"});
+    ASSERT_EQ(again.status, 0) << again.err;
+    const json j = json::parse(again.out);
+    EXPECT_GT(j["num_samples"].get<std::int64_t>(), 0);
+    EXPECT_LT(j["num_samples"].get<std::int64_t>(), 100000000);
+    EXPECT_TRUE(j["parameters"][0]["mean"].is_number());
+  }
+}
+
+TEST(Sample, OnATerminalProgressIsOneLine) {
+  int terminal = -1;
+  winsize size{24, 60, 0, 0};
+  const pid_t pid = forkpty(&terminal, nullptr, nullptr, &size);
+  if (pid == 0) {
+    execl(KILOCHAIN_BINARY_DIR "/kilochain", "kilochain", "sample", "--target", "gaussian", "--preset", "gauss2d_corr",
+          "--num-chains", "4", "--num-warmup", "100", "--num-samples", "1000", "--threads", "1", nullptr);
+    _exit(127);
+  }
+  std::string seen;
+  char bytes[4096];
+  for (ssize_t n; (n = read(terminal, bytes, sizeof bytes)) > 0;) seen.append(bytes, static_cast<std::size_t>(n));
+  int raw = 0;
+  waitpid(pid, &raw, 0);
+  close(terminal);
+  EXPECT_TRUE(WIFEXITED(raw) && WEXITSTATUS(raw) == 0) << seen;
+  const std::size_t line = seen.find("\rwarm-up");
+  ASSERT_NE(line, std::string::npos) << seen;
+  const std::size_t end = seen.find("\033[K", line);
+  ASSERT_NE(end, std::string::npos);
+  EXPECT_LT(end - line - 1, 60u) << "it must not wrap";
+  EXPECT_FALSE(contains(seen.substr(line, end - line), "\n"));
+  EXPECT_TRUE(contains(seen, "\r\033[K")) << "the line is cleared in the end";
+}
+
+TEST(Estimate, FitsOrSaysWhatWould) {
+  ScratchFiles files;
+  const Outcome fits = kilochain(files, {"estimate", "--target", "gaussian", "--preset", "gauss2d_corr", "--num-warmup",
+                                         "10", "--num-samples", "10"});
+  EXPECT_EQ(fits.status, 0) << fits.err;
+  for (const char* words : {"bytes", "host", "time    about", "It fits."})
+    EXPECT_TRUE(contains(fits.out, words)) << words << "\n" << fits.out;
+  const Argv large = {"--target",     "gaussian", "--preset",      "neal_gaussian", "--num-chains", "1000000",
+                      "--num-warmup", "10",       "--num-samples", "100000000",     "--output",     files.path("a.nc")};
+  Argv words = large;
+  words.insert(words.begin(), "estimate");
+  const Outcome no = kilochain(files, words);
+  EXPECT_EQ(no.status, 2) << no.err;
+  EXPECT_TRUE(contains(no.out, "DOES NOT FIT") && contains(no.out, "It does not fit.") &&
+              contains(no.out, "--draws moments"))
+      << no.out;
+  words.push_back("--json");
+  const json j = json::parse(kilochain(files, words).out);
+  EXPECT_FALSE(j["fits"].get<bool>());
+  EXPECT_GT(j["bytes"]["disk"].get<double>(), 1e15);
+  words.pop_back();
+  words[0] = "sample";
+  EXPECT_EQ(kilochain(files, words).status, 2);
+}
+
+}  // namespace
+}  // namespace kilochain
