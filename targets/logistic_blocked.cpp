@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <new>
 #include <numbers>
 #include <utility>
 
@@ -13,26 +14,28 @@ namespace {
 
 using namespace logistic;
 
-constexpr int max_logit_chains = 6, max_features = 6, max_product_chains = 4;  // 24 accumulators of 32 registers
-constexpr Index group = 12;                                                    // chains whose residuals stay in L1
-constexpr std::size_t slab_bytes = 384 * 1024;                                 // of X: the rest of L2 is the chains'
-constexpr Index max_slab_packs = 64;                                           // logistic::residuals
+constexpr int micro = 5;             // chains in a micro-kernel, and features of products: 25 accumulators of 32 registers
+constexpr Index group = 2 * micro;   // chains whose residuals stay in L1 together
+constexpr Index batch = 60;          // chains whose sums are kept at once
+constexpr std::size_t slab_bytes = 640 * 1024;  // of X: the rest of L2 is the chains'
+constexpr std::size_t strip_bytes = 24 * 1024;  // of a block of X, for which logits stay in L1
 
 template <class Real>
-void all_logits(const Real* x, Index n, int count, const Real* const* w, Real* t, std::size_t ld) {
-  using Kernel = void (*)(const Real*, Index, const Real* const*, Real*, std::size_t);
-  static constexpr Kernel kernels[max_logit_chains] = {logits<Real, 1>, logits<Real, 2>, logits<Real, 3>, logits<Real, 4>, logits<Real, 5>, logits<Real, 6>};
-  kernels[count - 1](x, n, w, t, ld);
-}
-
-template <class Real>
-using Product = void (*)(const Real*, std::size_t, Index, const Real*, std::size_t, Real* const*, bool);
+using LogitKernel = void (*)(const Real*, Index, Index, const Real* const*, Real*, std::size_t);
 template <class Real, int... K>
-constexpr auto product_table(std::integer_sequence<int, K...>) {
-  return std::array<Product<Real>, sizeof...(K)>{products<Real, K / max_product_chains + 1, K % max_product_chains + 1>...};
+constexpr std::array<LogitKernel<Real>, micro> logit_table(std::integer_sequence<int, K...>) {
+  return {logits<Real, K + 1>...};
 }
 template <class Real>
-constexpr auto product_kernels = product_table<Real>(std::make_integer_sequence<int, max_features * max_product_chains>());
+using ProductKernel = void (*)(const Real*, std::size_t, Index, const Real*, std::size_t, Real*, bool);
+template <class Real, int... K>
+constexpr std::array<ProductKernel<Real>, micro * micro> product_table(std::integer_sequence<int, K...>) {
+  return {products<Real, K / micro + 1, K % micro + 1>...};
+}
+template <class Real>
+constexpr auto logit_kernels = logit_table<Real>(std::make_integer_sequence<int, micro>());
+template <class Real>
+constexpr auto product_kernels = product_table<Real>(std::make_integer_sequence<int, micro * micro>());  // [features - 1][chains - 1]
 
 /// 64-byte aligned memory of this thread that only grows.
 template <class Real>
@@ -66,69 +69,84 @@ BlockedLogistic<Real>::BlockedLogistic(const Design& design, double prior_sd, Ar
   log_constant_ = -static_cast<double>(n) * (std::log(prior_sd) + 0.5 * std::log(2 * std::numbers::pi));
   n_ = static_cast<Index>(n);
   num_blocks_ = static_cast<Index>(blocks);
-  slab_ = std::clamp<Index>(static_cast<Index>(slab_bytes / (rows * n * sizeof(Real))), 1, max_slab_packs / block_packs);
+  slab_ = std::clamp<Index>(static_cast<Index>(slab_bytes / (rows * n * sizeof(Real))), 1, max_packs / block_packs);
+  padding_ = std::ldexp(1.0, -static_cast<int>(blocks * rows - design.rows));
 }
 
 template <class Real>
 void BlockedLogistic<Real>::evaluate(const Exchange<Real>& exchange, Index first, Index last) const {
+  Index chains[batch];
   for (const Needs needs : {Needs::gradient, Needs::value, Needs::hessian_vector}) {
-    std::vector<Index> chains;
-    for (Index c = first; c < last; ++c)
-      if (exchange.needs[c] == needs) chains.push_back(c);
-    if (!chains.empty()) run(exchange, needs, chains);
+    Index count = 0;
+    for (Index c = first; c < last; ++c) {
+      if (exchange.needs[c] == needs) chains[count++] = c;
+      if (count == batch || (c + 1 == last && count > 0)) run(exchange, needs, chains, count), count = 0;
+    }
   }
 }
 
 template <class Real>
-void BlockedLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, const std::vector<Index>& chains) const {
+void BlockedLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, const Index* chains, Index count) const {
   const bool hessian = needs == Needs::hessian_vector;
-  const Index count = static_cast<Index>(chains.size());
-  const std::size_t rows = block_rows<Real>, block = rows * n_, ld = rows * slab_;
-  Real* const t = thread_scratch<Real>(ld * group * (hessian ? 2 : 1));
-  std::vector<const Real*> w, direction;
-  std::vector<Real*> g;
-  std::vector<double> lp(chains.size(), 0.0);
-  for (const Index c : chains) {
-    w.push_back(exchange.query(c).point), direction.push_back(exchange.query(c).direction);
-    g.push_back(hessian ? exchange.reply(c).hessian_vector : exchange.reply(c).gradient);
-  }
-  const auto fill = [&](const Real* const* vectors, Index chains_here, const Real* x, Index blocks, Real* to) {
-    for (Index c = 0; c < chains_here; c += max_logit_chains)
-      for (Index b = 0; b < blocks; ++b)
-        all_logits(x + block * b, n_, std::min(max_logit_chains, chains_here - c), vectors + c, to + ld * c + rows * b, ld);
+  constexpr Index rows = block_rows<Real>;
+  const std::size_t block = static_cast<std::size_t>(rows) * n_, ld = static_cast<std::size_t>(rows) * slab_;
+  const Index tiles = (n_ + micro - 1) / micro;  // of features
+  constexpr std::size_t sums_size = product_size<Real>(micro, micro);
+  const std::size_t sums_row = sums_size * tiles;  // of micro chains
+  Real* const t = thread_scratch<Real>(ld * group * 2 + sums_row * (batch / micro));
+  Real* const sums = t + ld * group * 2;
+  const Real* point[batch];
+  const Real* direction[batch];
+  double linear[batch] = {}, logarithm[batch] = {};
+  for (Index c = 0; c < count; ++c) point[c] = exchange.query(chains[c]).point, direction[c] = exchange.query(chains[c]).direction;
+
+  const auto fill = [&](const Real* const* vectors, Index here, const Real* x, Index blocks, Real* to) {
+    const Index strip = static_cast<Index>(strip_bytes / (rows * sizeof(Real)));
+    for (Index b = 0; b < blocks; ++b)
+      for (Index j = 0; j < n_; j += strip)
+        for (Index c = 0; c < here; c += micro)
+          logit_kernels<Real>[std::min(micro, here - c) - 1](x + block * b, j, std::min(n_, j + strip), vectors + c, to + ld * c + rows * b, ld);
   };
   for (Index slab = 0; slab < num_blocks_; slab += slab_) {
-    const Index blocks = std::min(slab_, num_blocks_ - slab), length = static_cast<Index>(rows) * blocks;
-    const Real *x = x_ + block * slab, *sign = sign_ + rows * slab;
+    const Index blocks = std::min(slab_, num_blocks_ - slab), length = rows * blocks;
+    const bool last = slab + blocks == num_blocks_;
+    const Real* x = x_ + block * slab;
     for (Index c0 = 0; c0 < count; c0 += group) {
       const Index here = std::min(group, count - c0);
-      fill(&w[c0], here, x, blocks, t);
-      if (hessian) fill(&direction[c0], here, x, blocks, t + ld * group);
-      for (Index c = 0; c < here; ++c) {
-        if (hessian)
-          curvatures(t + ld * c, t + ld * (group + c), length);
-        else
-          lp[c0 + c] += residuals(t + ld * c, sign, length);
+      fill(point + c0, here, x, blocks, t);
+      if (hessian) {
+        fill(direction + c0, here, x, blocks, t + ld * group);
+        for (Index c = 0; c < here; ++c) curvatures(t + ld * c, t + ld * (group + c), length);
+      } else {
+        double product[group];
+        for (Index c = 0; c < here; ++c) {
+          const LogLikelihood l = residuals(t + ld * c, sign_ + static_cast<std::size_t>(rows) * slab, length);
+          linear[c0 + c] += l.linear, product[c] = l.product * (last ? padding_ : 1.0);
+        }
+        for (Index c = 0; c < here; ++c) logarithm[c0 + c] += math::log(product[c]);
       }
       if (needs == Needs::value) continue;
-      for (Index j = 0; j < n_; j += max_features) {
-        const int features = std::min(max_features, n_ - j);
-        for (Index c = 0; c < here; c += max_product_chains) {
-          const int width = std::min(max_product_chains, here - c);
-          Real* to[max_product_chains];
-          for (int k = 0; k < width; ++k) to[k] = g[c0 + c + k] + j;
-          product_kernels<Real>[(features - 1) * max_product_chains + width - 1](x + rows * j, block, blocks, t + ld * c, ld, to, slab == 0);
-        }
-      }
+      for (Index tile = 0; tile < tiles; ++tile)
+        for (Index c = 0; c < here; c += micro)
+          product_kernels<Real>[(std::min(micro, n_ - tile * micro) - 1) * micro + std::min(micro, here - c) - 1](
+              x + static_cast<std::size_t>(rows) * tile * micro, block, blocks, t + ld * c, ld, sums + sums_row * ((c0 + c) / micro) + sums_size * tile, slab == 0);
     }
   }
   for (Index c = 0; c < count; ++c) {
-    const Real* prior = hessian ? direction[c] : w[c];
-    if (needs != Needs::value)
-      for (Index j = 0; j < n_; ++j) g[c][j] -= Real(inverse_variance_) * prior[j];
+    const Real* prior = hessian ? direction[c] : point[c];
+    const Reply<Real> reply = exchange.reply(chains[c]);
+    if (needs != Needs::value) {
+      Real* out = hessian ? reply.hessian_vector : reply.gradient;
+      const Real* from = sums + sums_row * (c / micro);
+      const Real scale = Real(inverse_variance_);
+      for (Index j = 0; j < n_; j += micro, from += sums_size) {
+        const Index features = std::min(micro, n_ - j);
+        for (Index k = 0; k < features; ++k) out[j + k] = from[c % micro * features + k] - scale * prior[j + k];
+      }
+    }
     if (hessian) continue;
     const double square = HostTeam{}.sum<double>(n_, [&](Index j) { return double(prior[j]) * double(prior[j]); });
-    exchange.lp[chains[c]] = lp[c] - 0.5 * inverse_variance_ * square + log_constant_;
+    *reply.lp = linear[c] - logarithm[c] - 0.5 * inverse_variance_ * square + log_constant_;
   }
 }
 

@@ -18,10 +18,11 @@ class BlockedLogistic {
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) const;
 
  private:
-  void run(const Exchange<Real>& exchange, Needs needs, const std::vector<Index>& chains) const;
+  void run(const Exchange<Real>& exchange, Needs needs, const Index* chains, Index count) const;
 
   const Real *x_, *sign_;
   double log_constant_, inverse_variance_;
+  double padding_;  // 2^-(rows of padding)
   Index n_, num_blocks_, slab_;  // slab_: blocks in a slab
 };
 

@@ -1,6 +1,7 @@
 // The inner loops of logistic_blocked.cpp, for blocks of 4 registers of observations, [feature][observation].
-// logits: t = X w for C chains.  products: g += X^T r for J features and C chains.  residuals: t -> r in place.
-// Registers: 4 x C accumulators, or J x C; every multiply-add is a vector of X times something of a chain.
+// logits: t = X w for C chains.  products: X^T r for J features and C chains.  residuals: t -> r in place.
+// Registers: 4 x C accumulators, or J x C; every multiply-add is a vector of X times something of a chain. Sums run in an
+// order that C does not change, so a chain's bits do not depend on its company.
 #pragma once
 #include <algorithm>
 
@@ -10,89 +11,149 @@
 namespace kilochain::logistic {
 
 constexpr int block_packs = 4;
+constexpr int max_packs = 32;  ///< registers of observations in one call of residuals
 template <class Real>
 constexpr int block_rows = block_packs* Pack<Real>::size;
+/// Numbers that products adds for J features and C chains: whole registers.
+template <class Real>
+constexpr int product_size(int features, int chains) {
+  return (features * chains + Pack<Real>::size - 1) / Pack<Real>::size * Pack<Real>::size;
+}
 
-/// t[c][observation of the block] = sum_j x[j][observation] w[c][j], in the order of j.
+/// t[c][observation of the block] = sum_j x[j][observation] w[c][j], in the order of j; features first to last - 1, and
+/// the sum goes on from t unless first is 0.
 template <class Real, int C>
-void logits(const Real* x, Index n, const Real* const* w, Real* t, std::size_t ld) {
+void logits(const Real* x, Index first, Index last, const Real* const* w, Real* t, std::size_t ld) {
   using P = Pack<Real>;
   typename P::Wide a[C][block_packs] = {};
   const Real* weight[C];
+  KC_UNROLL
   for (int c = 0; c < C; ++c) weight[c] = w[c];
-  for (Index j = 0; j < n; ++j, x += block_rows<Real>) {
+  if (first != 0) {
+    KC_UNROLL
+    for (int c = 0; c < C; ++c)
+      KC_UNROLL
+      for (int k = 0; k < block_packs; ++k) a[c][k] = P::load(t + c * ld + k * P::size);
+  }
+  x += static_cast<std::size_t>(first) * block_rows<Real>;
+  for (Index j = first; j < last; ++j, x += block_rows<Real>) {
     typename P::Wide v[block_packs];
     for (int k = 0; k < block_packs; ++k) v[k] = P::load(x + k * P::size);
-#pragma GCC unroll 8
+    KC_UNROLL
     for (int c = 0; c < C; ++c) {
       const typename P::Wide b = P::all(weight[c][j]);
-#pragma GCC unroll 4
+      KC_UNROLL
       for (int k = 0; k < block_packs; ++k) a[c][k] += v[k] * b;
     }
   }
-#pragma GCC unroll 8
+  KC_UNROLL
   for (int c = 0; c < C; ++c)
-#pragma GCC unroll 4
+    KC_UNROLL
     for (int k = 0; k < block_packs; ++k) P::store(t + c * ld + k * P::size, a[c][k]);
 }
 
-/// g[c][j] += sum over the observations of `blocks` blocks of x[j] r[c], for J features from x on; `fresh`: = in place of +=.
+/// g[c J + j] += sum over the observations of `blocks` blocks of x[j] r[c], for J features from x on, C chains from r on;
+/// `fresh`: = in place of +=. g: product_size(J, C) numbers.
 template <class Real, int J, int C>
-void products(const Real* x, std::size_t block_stride, Index blocks, const Real* r, std::size_t ld, Real* const* g, bool fresh) {
+void products(const Real* x, std::size_t block_stride, Index blocks, const Real* r, std::size_t ld, Real* g, bool fresh) {
   using P = Pack<Real>;
-  typename P::Wide a[J][C] = {};
+  constexpr int all = product_size<Real>(J, C);
+  typename P::Wide a[C * J] = {};
   for (Index b = 0; b < blocks; ++b, x += block_stride, r += block_rows<Real>) {
+#pragma GCC unroll 1
     for (int k = 0; k < block_rows<Real>; k += P::size) {
       typename P::Wide v[J];
-#pragma GCC unroll 8
+      KC_UNROLL
       for (int j = 0; j < J; ++j) v[j] = P::load(x + j * block_rows<Real> + k);
-#pragma GCC unroll 8
+      KC_UNROLL
       for (int c = 0; c < C; ++c) {
         const typename P::Wide residual = P::load(r + c * ld + k);
-#pragma GCC unroll 8
-        for (int j = 0; j < J; ++j) a[j][c] += v[j] * residual;
+        KC_UNROLL
+        for (int j = 0; j < J; ++j) a[c * J + j] += v[j] * residual;
       }
     }
   }
-#pragma GCC unroll 8
-  for (int c = 0; c < C; ++c)
-#pragma GCC unroll 8
-    for (int j = 0; j < J; ++j) {
-      const Real sum = P::sum(a[j][c]);
-      g[c][j] = fresh ? sum : g[c][j] + sum;
-    }
+  KC_UNROLL
+  for (int from = 0; from < all; from += P::size) {
+    typename P::Type part[P::size] = {};
+    KC_UNROLL
+    for (int k = 0; k < P::size; ++k)
+      if (from + k < C * J) part[k] = (typename P::Type)a[from + k];
+    const auto sums = P::sums(part);
+    P::store(g + from, fresh ? sums : P::load(g + from) + sums);
+  }
 }
 
-/// What the residual pass gathers for one chain: sums over lanes of min(u, 0), and of log(1 + e^-|u|).
-/// t: (rows) logits, replaced by residuals sign sigma(-u); sign: (rows). At most 64 registers of rows, so that the product
-/// of the factors 1 + e^-|u| <= 2 cannot overflow and one logarithm for each lane suffices.
+/// e^x for x <= 0 in every lane: math::exp without what only large results need; below the range, the smallest result.
 template <class Real>
-__attribute__((noinline)) double residuals(Real* t, const Real* sign, Index rows) {
+KC_INLINE typename Pack<Real>::Wide exp_falling(typename Pack<Real>::Wide x) {
   using P = Pack<Real>;
-  constexpr int lanes = P::size;
-  Real linear[lanes] = {}, product[lanes];
-  for (int l = 0; l < lanes; ++l) product[l] = 1;
-  for (Index i = 0; i < rows; i += lanes)
-    for (int l = 0; l < lanes; ++l) {
-      const Real s = sign[i + l], u = s * t[i + l], size = u > 0 ? u : -u;
-      const Real e = math::exp(-size);
-      const Real factor = e * (s * s) + Real(1), inverse = Real(1) / factor;
-      t[i + l] = s * (u > 0 ? e * inverse : inverse);
-      linear[l] += u > 0 ? Real(0) : u;
-      product[l] *= factor;
-    }
-  double sum = 0;
-  for (int l = 0; l < lanes; ++l) sum += double(linear[l]) - math::log(double(product[l]));
-  return sum;
+  using B = math::Bits<Real>;
+  using V = typename P::Wide;
+  const V lowest = P::all(B::lowest), c = lowest > x ? lowest : x;  // this way round a NaN stays
+  const V shifted = c * Real(1.4426950408889634074) + B::magic, k = shifted - B::magic;
+  const V r = (c - k * B::ln2_high) - k * B::ln2_low;
+  // Float: the term r^7/7! of Taylor's series is spread over its odd powers by T_7 on |r| <= a = ln2/2 (error 2e-9).
+  constexpr bool single = sizeof(Real) == 4;
+  constexpr int terms = single ? 6 : B::exp_terms;
+  constexpr double a2 = 0.34657359 * 0.34657359, spread = single ? 1.0 / 5040 : 0;
+  double factorial = 1;
+  KC_UNROLL
+  for (int i = 2; i <= terms; ++i) factorial *= i;
+  V p = P::all(Real(1 / factorial));
+  KC_UNROLL
+  for (int i = terms - 1; i >= 0; --i) {
+    factorial /= i + 1;
+    const double more = i == 5 ? 1.75 * a2 : (i == 3 ? -0.875 * a2 * a2 : (i == 1 ? 0.109375 * a2 * a2 * a2 : 0));
+    p = p * r + Real(1 / factorial + spread * more);
+  }
+  // The integer k stands in the low bits of `shifted`; those of the magic number itself leave at the top.
+  const typename P::Ints scale = ((typename P::Ints)shifted << B::mantissa) + (typename P::Int(B::exponent_one) << B::mantissa);
+  return p * (V)scale;
+}
+
+/// What residuals gathers over observations: sum log sigma(u) = sum min(u, 0) - log(product of all 1 + e^-|u|).
+struct LogLikelihood {
+  double linear, product;  ///< product <= 2^512: no overflow
+};
+
+template <class Real, class Combine>
+KC_INLINE double over_lanes(typename Pack<Real>::Wide v, Combine&& combine) {
+  double part[Pack<Real>::size];
+  for (int l = 0; l < Pack<Real>::size; ++l) part[l] = double(v[l]);
+  KC_UNROLL
+  for (int half = Pack<Real>::size / 2; half > 0; half /= 2)
+    for (int l = 0; l < half; ++l) part[l] = combine(part[l], part[l + half]);
+  return part[0];
+}
+
+/// t: (rows) logits, replaced by residuals sign sigma(-u); sign: (rows), at most max_packs registers. A row of padding
+/// (X = 0, sign = 0) multiplies the product by exactly 2.
+template <class Real>
+__attribute__((noinline)) LogLikelihood residuals(Real* t, const Real* sign, Index rows) {
+  using P = Pack<Real>;
+  using V = typename P::Wide;
+  V twice{}, product = P::all(1);
+  for (Index i = 0; i < rows; i += P::size) {
+    const V s = P::load(sign + i), u = s * P::load(t + i);
+    const V falling = (V)((typename P::Ints)u | (typename P::Ints)P::all(Real(-0.0)));  // -|u|
+    const V e = exp_falling<Real>(falling), factor = e + 1;
+    P::store(t + i, s * (u > 0 ? e : P::all(1)) / factor);
+    twice += u + falling;  // 2 min(u, 0)
+    product *= factor;
+  }
+  return {0.5 * over_lanes<Real>(twice, [](double a, double b) { return a + b; }), over_lanes<Real>(product, [](double a, double b) { return a * b; })};
 }
 
 /// t: (rows) logits, replaced by -p (1 - p) slope.
 template <class Real>
 __attribute__((noinline)) void curvatures(Real* t, const Real* slope, Index rows) {
-  for (Index i = 0; i < rows; ++i) {
-    const Real size = t[i] > 0 ? t[i] : -t[i];
-    const Real e = math::exp(-size), inverse = Real(1) / (e + Real(1));
-    t[i] = -(e * inverse * inverse) * slope[i];
+  using P = Pack<Real>;
+  using V = typename P::Wide;
+  for (Index i = 0; i < rows; i += P::size) {
+    const V u = P::load(t + i), e = exp_falling<Real>((V)((typename P::Ints)u | (typename P::Ints)P::all(Real(-0.0))));
+    const V factor = e + 1;
+    P::store(t + i, -e / (factor * factor) * (V)P::load(slope + i));
   }
 }
 
