@@ -1,15 +1,20 @@
 // Times the logistic-regression gradient on one core, for each data set, precision, evaluator and number of chains.
-// One JSON line each: microseconds and GFLOP/s for one chain's gradient, best of many calls. Checks before it times: the
-// evaluators must agree. --smoke: a small generated data set only, a few calls.   bench_logistic [--smoke] [--data FOLDER]
-#include <chrono>
+// One JSON line each: microseconds and GFLOP/s for one chain's gradient, the best of many calls, in the thread's own
+// processor time. of_floor: the floor, measured here, over that time; the floor is the longer of the products at the
+// processor's multiply-add rate and one read of X for all chains at its reading rate.
+// Checks before it times: the evaluators must agree. --smoke: a small generated data set only, a few calls.
+//   bench_logistic [--smoke] [--data FOLDER] [--only german|caravan|mnist]
+#include <time.h>
+
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
-#include "kernels/fields.hpp"
 #include "host/registry.hpp"
+#include "kernels/device/pack.hpp"
+#include "kernels/fields.hpp"
 
 namespace kilochain {
 namespace {
@@ -18,6 +23,55 @@ struct Case {
   std::string name;
   SettingTexts settings;
 };
+
+double seconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+template <class F>
+double best_of(double budget, F&& f) {
+  double best = 1e30, spent = 0;
+  for (int call = 0; call < 3 || spent < budget; ++call) {
+    const double begin = seconds();
+    f();
+    const double s = seconds() - begin;
+    best = std::min(best, s), spent += s;
+  }
+  return best;
+}
+
+/// Operations a second of multiply-adds that never leave the registers.
+template <class Real>
+double peak(double budget) {
+  using P = Pack<Real>;
+  constexpr int registers = 12, rounds = 20000;
+  typename P::Wide a[registers], x = P::all(Real(0.999));
+  for (int k = 0; k < registers; ++k) a[k] = P::all(Real(k));
+  asm volatile("" : "+v"(x));
+  const double s = best_of(budget, [&] {
+    for (int i = 0; i < rounds; ++i) {
+      KC_UNROLL
+      for (int k = 0; k < registers; ++k) a[k] = a[k] * x + x;
+      KC_UNROLL
+      for (int k = 0; k < registers; ++k) asm volatile("" : "+v"(a[k]));
+    }
+  });
+  return 2.0 * registers * rounds * P::size / s;
+}
+/// Bytes a second of reading `bytes` again and again.
+double reading(double bytes, double budget) {
+  using P = Pack<double>;
+  const Context context = cpu_context(1);
+  const Buffer<double> memory(context, static_cast<std::size_t>(bytes / 8) / 32 * 32 + 32);
+  typename P::Wide a[4] = {};
+  const double s = best_of(budget, [&] {
+    for (std::size_t i = 0; i < memory.size(); i += 4 * P::size)
+      for (int k = 0; k < 4; ++k) a[k] += P::load(memory.data() + i + k * P::size);
+    asm volatile("" : "+v"(a[0]), "+v"(a[1]), "+v"(a[2]), "+v"(a[3]));
+  });
+  return static_cast<double>(memory.size()) * 8 / s;
+}
 
 /// Points, answers and needs of `chains` chains in dimension n.
 template <class Real>
@@ -43,11 +97,18 @@ template <class Real>
 bool bench(const Context& context, const Case& one, bool smoke) {
   bool good = true;
   std::vector<double> reference;
-  for (const char* evaluator : smoke ? std::vector<const char*>{"team","blocked"} : std::vector<const char*>{"blocked"}) {
+  const double most = peak<Real>(smoke ? 0 : 0.2);
+  double bandwidth = 0;
+  for (const char* evaluator : {"team", "blocked", "gemm"}) {
     SettingTexts settings = one.settings;
     settings["evaluator"] = evaluator;
     const auto target = make_target<Real>(context, "logistic_regression", settings);
     const TargetInfo& info = target->info();
+    if (bandwidth == 0) {
+      bandwidth = reading(info.bytes, smoke ? 0 : 0.3);
+      std::printf("{\"data\": \"%s\", \"precision\": \"%s\", \"peak_gflops\": %.1f, \"reading_gbytes\": %.1f, \"plan\": \"%s\"}\n", one.name.c_str(),
+                  sizeof(Real) == 4 ? "float" : "double", most * 1e-9, bandwidth * 1e-9, target->plan().c_str());
+    }
     for (const Index chains : {1, 8, 64}) {
       Memory<Real> memory(context, chains, info.dim);
       target->evaluate(memory.exchange(), 0, chains);
@@ -58,15 +119,10 @@ bool bench(const Context& context, const Case& one, bool smoke) {
       for (std::size_t j = 0; j < first.size(); ++j) norm += reference[j] * reference[j], distance += std::pow(first[j] - reference[j], 2);
       const bool agrees = std::sqrt(distance / norm) < 1e3 * std::numeric_limits<Real>::epsilon();
       good = good && agrees;
-      double best = 1e30, spent = 0;
-      for (int call = 0; call < 3 || (!smoke && spent < 0.7); ++call) {
-        const auto begin = std::chrono::steady_clock::now();
-        target->evaluate(memory.exchange(), 0, chains);
-        const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        best = std::min(best, s), spent += s;
-      }
-      std::printf("{\"data\": \"%s\", \"precision\": \"%s\", \"evaluator\": \"%s\", \"chains\": %d, \"us\": %.3f, \"gflops\": %.1f, \"agrees\": %s}\n", one.name.c_str(),
-                  sizeof(Real) == 4 ? "float" : "double", evaluator, chains, best / chains * 1e6, info.flops * chains / best * 1e-9, agrees ? "true" : "false");
+      const double best = best_of(smoke ? 0 : 0.7, [&] { target->evaluate(memory.exchange(), 0, chains); }) / chains;
+      const double floor = std::max(info.flops / most, info.bytes / chains / bandwidth);
+      std::printf("{\"data\": \"%s\", \"precision\": \"%s\", \"evaluator\": \"%s\", \"chains\": %d, \"us\": %.3f, \"gflops\": %.1f, \"of_floor\": %.2f, \"agrees\": %s}\n",
+                  one.name.c_str(), sizeof(Real) == 4 ? "float" : "double", evaluator, chains, best * 1e6, info.flops / best * 1e-9, floor / best, agrees ? "true" : "false");
       std::fflush(stdout);
     }
   }
@@ -79,10 +135,11 @@ bool bench(const Context& context, const Case& one, bool smoke) {
 int main(int argc, char** argv) {
   using namespace kilochain;
   bool smoke = false;
-  std::string folder = "../shared/data";
+  std::string folder = "../shared/data", only;
   for (int i = 1; i < argc; ++i) {
     if (!std::strcmp(argv[i], "--smoke")) smoke = true;
     if (!std::strcmp(argv[i], "--data") && i + 1 < argc) folder = argv[++i];
+    if (!std::strcmp(argv[i], "--only") && i + 1 < argc) only = argv[++i];
   }
   const Context context = cpu_context(1);
   std::vector<Case> cases;
@@ -100,7 +157,8 @@ int main(int argc, char** argv) {
   }
   bool good = true;
   try {
-    for (const Case& one : cases) good = bench<float>(context, one, smoke) && good, good = bench<double>(context, one, smoke) && good;
+    for (const Case& one : cases)
+      if (only.empty() || one.name == only) good = bench<float>(context, one, smoke) && good, good = bench<double>(context, one, smoke) && good;
   } catch (const Error& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return static_cast<int>(e.status());

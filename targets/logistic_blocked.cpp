@@ -16,7 +16,7 @@ using namespace logistic;
 
 constexpr int micro = 5;             // chains in a micro-kernel, and features of products: 25 accumulators of 32 registers
 constexpr Index group = 2 * micro;   // chains whose residuals stay in L1 together
-constexpr Index batch = 60;          // chains whose sums are kept at once
+constexpr Index batch = 65;          // chains whose sums are kept at once
 constexpr std::size_t slab_bytes = 640 * 1024;  // of X: the rest of L2 is the chains'
 constexpr std::size_t strip_bytes = 24 * 1024;  // of a block of X, for which logits stay in L1
 
@@ -123,13 +123,20 @@ void BlockedLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, con
           const LogLikelihood l = residuals(t + ld * c, sign_ + static_cast<std::size_t>(rows) * slab, length);
           linear[c0 + c] += l.linear, product[c] = l.product * (last ? padding_ : 1.0);
         }
-        for (Index c = 0; c < here; ++c) logarithm[c0 + c] += math::log(product[c]);
+        add_logs(product, logarithm + c0, here);
       }
       if (needs == Needs::value) continue;
-      for (Index tile = 0; tile < tiles; ++tile)
+      // The next slab is fetched while the last chains use this one.
+      const Index ahead = c0 + group < count ? 0 : std::min(slab_, num_blocks_ - slab - blocks);
+      for (Index tile = 0; tile < tiles; ++tile) {
+        for (Index b = 0; b < ahead; ++b) {
+          const Real* soon = x + block * (blocks + b) + static_cast<std::size_t>(rows) * tile * micro;
+          for (Index k = 0; k < rows * micro; k += Pack<Real>::size) __builtin_prefetch(soon + k, 0, 2);
+        }
         for (Index c = 0; c < here; c += micro)
           product_kernels<Real>[(std::min(micro, n_ - tile * micro) - 1) * micro + std::min(micro, here - c) - 1](
               x + static_cast<std::size_t>(rows) * tile * micro, block, blocks, t + ld * c, ld, sums + sums_row * ((c0 + c) / micro) + sums_size * tile, slab == 0);
+      }
     }
   }
   for (Index c = 0; c < count; ++c) {

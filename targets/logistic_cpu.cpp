@@ -1,40 +1,85 @@
 // The logistic regression on the CPU: one data set, three evaluators, and the choice between them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "targets/logistic_blocked.hpp"
+#include "targets/logistic_gemm.hpp"
 
 namespace kilochain {
 namespace {
+
+/// One core's gradient on the processor that docs/decisions/0002-logistic-evaluators.md was measured on.
+struct Rates {
+  double products;   ///< operations of the two products, per second
+  double memory;     ///< bytes of X from memory, per second
+  double residuals;  ///< observations, per second
+};
+template <class Real>
+constexpr Rates blocked_rates = {sizeof(Real) == 4 ? 210e9 : 105e9, 25e9, sizeof(Real) == 4 ? 4.5e9 : 1.1e9};
+template <class Real>
+constexpr Rates gemm_rates = {sizeof(Real) == 4 ? 110e9 : 55e9, 25e9, sizeof(Real) == 4 ? 4.5e9 : 1.1e9};
+
+/// Microseconds for one chain's gradient among many: products and residuals, or the stream of X if that is slower.
+double microseconds(const Rates& r, const TargetInfo& info, double rows) {
+  const double chains = 64;  // that share one pass over X
+  return 1e6 * std::max(info.flops / r.products + rows / r.residuals, info.bytes / chains / r.memory);
+}
 
 template <class Real>
 class LogisticCpu final : public Target<Real> {
  public:
   using Model = LogisticRegression<Real>;
+  using Evaluator = LogisticEvaluator;
   LogisticCpu(const Context& context, const LogisticSettings& settings) : arena_(context), evaluator_(settings.evaluator) {
     const Design design = read_logistic_design(settings);
     this->info_ = describe_logistic(design, sizeof(Real));
-    if (evaluator_ == LogisticEvaluator::choose) evaluator_ = LogisticEvaluator::blocked;
-    if (evaluator_ == LogisticEvaluator::blocked)
+    choose(static_cast<double>(design.rows));
+    if (evaluator_ == Evaluator::blocked)
       blocked_ = std::make_unique<BlockedLogistic<Real>>(design, settings.prior_sd, arena_);
     else
-      data_ = Model::place(design, settings.prior_sd, arena_, true, false);
+      data_ = Model::place(design, settings.prior_sd, arena_, evaluator_ == Evaluator::team, evaluator_ == Evaluator::gemm);
+    if (evaluator_ == Evaluator::gemm) gemm_ = std::make_unique<GemmLogistic<Real>>(data_);
   }
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
     if (blocked_) return blocked_->evaluate(exchange, first, last);
+    if (gemm_) return gemm_->evaluate(exchange, first, last);
     thread_local std::vector<Real> scratch;
     if (scratch.size() < Model::scratch(data_)) scratch.resize(Model::scratch(data_));
     for (Index chain = first; chain < last; ++chain)
       if (exchange.needs[chain] != Needs::nothing)
         Model::evaluate(HostTeam{}, data_, exchange.needs[chain], exchange.query(chain), exchange.reply(chain), scratch.data());
   }
+
+  /// Every thread gets the same share, in equal tiles. Data that stay in L2 need few chains to pay for their reading, and
+  /// then the chains' own state stays there too.
   Index tile(Index num_chains, int threads) const override {
-    return std::min<Index>(64, (num_chains + threads - 1) / threads);
+    if (evaluator_ == Evaluator::team) return 1;
+    const Index share = std::max<Index>(1, (num_chains + threads - 1) / threads);
+    const Index most = this->info_.bytes < 256 * 1024 && blocked_ ? 20 : 64;
+    const Index tiles = (share + most - 1) / most;
+    return (share + tiles - 1) / tiles;
   }
 
+  std::string plan() const override { return plan_; }
+
  private:
+  void choose(double rows) {
+    const double blocked = microseconds(blocked_rates<Real>, this->info_, rows), product = microseconds(gemm_rates<Real>, this->info_, rows);
+    const bool asked = evaluator_ != Evaluator::choose;
+    if (!asked) evaluator_ = blocked <= product ? Evaluator::blocked : Evaluator::gemm;
+    const char* const names[] = {"", "team", "blocked", "gemm"};
+    plan_ = fmt::format("{} ({}): {:.0f} observations x {} features, {:.1f} MB, read once for up to 64 chains; expected per gradient of one chain: blocked {:.3g} us, gemm {:.3g} us",
+                        names[static_cast<int>(evaluator_)], asked ? "as asked" : "auto", rows, this->info_.dim, 1e-6 * this->info_.bytes, blocked, product);
+  }
+
   Arena<Real> arena_;
-  LogisticEvaluator evaluator_;
+  Evaluator evaluator_;
+  std::string plan_;
   typename Model::Data data_{};
   std::unique_ptr<BlockedLogistic<Real>> blocked_;
+  std::unique_ptr<GemmLogistic<Real>> gemm_;
 };
 
 }  // namespace

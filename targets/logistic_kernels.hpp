@@ -145,6 +145,12 @@ __attribute__((noinline)) LogLikelihood residuals(Real* t, const Real* sign, Ind
   return {0.5 * over_lanes<Real>(twice, [](double a, double b) { return a + b; }), over_lanes<Real>(product, [](double a, double b) { return a * b; })};
 }
 
+/// sum[c] += log x[c]: the chains fill the lanes. (Not inlined: GCC 12 assumes an alignment of its caller's arrays that
+/// it did not give them.)
+inline __attribute__((noinline)) void add_logs(const double* x, double* sum, Index count) {
+  for (Index c = 0; c < count; ++c) sum[c] += math::log(x[c]);
+}
+
 /// t: (rows) logits, replaced by -p (1 - p) slope.
 template <class Real>
 __attribute__((noinline)) void curvatures(Real* t, const Real* slope, Index rows) {

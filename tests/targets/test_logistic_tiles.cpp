@@ -1,6 +1,7 @@
 // A chain's result has the same bits whichever chains are evaluated with it, and on whichever thread.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <thread>
 
 #include "tests/targets/logistic_chains.hpp"
@@ -44,6 +45,17 @@ void independent_of_tiles(const std::string& evaluator, std::size_t rows, std::s
     other.join();
     same("two threads");
   }
+  // A chain that has run off to infinity harms nobody.
+  t.ask(Needs::gradient), t.evaluate();
+  const auto before = t.gradient.host();
+  const auto kept = t.copy(t.point, 4);
+  std::fill_n(t.at(t.point, 4), t.n, std::numeric_limits<Real>::infinity());
+  t.at(t.point, 4)[0] = std::numeric_limits<Real>::quiet_NaN();
+  t.evaluate();
+  for (Index c = 0; c < chains; ++c)
+    if (c != 4)
+      for (Index j = 0; j < t.n; ++j) EXPECT_EQ(t.at(t.gradient, c)[j], before[t.row * c + j]) << "beside a NaN";
+  std::copy(kept.begin(), kept.end(), t.at(t.point, 4));
   // A value has the same bits as the value that comes with a gradient, in the company of chains that want other things.
   t.ask(Needs::gradient), t.evaluate();
   const auto lp = t.lp.host();

@@ -1,0 +1,24 @@
+// Logistic regression for many chains by two matrix products of a BLAS: logits = X W, then X^T R, in chunks of
+// observations for 32 chains at a time. A BLAS sums in an order that depends on the shapes and on a column's place, so both
+// are fixed: chain c is always column c mod 32, and chains that are not there are zeros. One chain costs as much as 32.
+#pragma once
+#include "targets/logistic_regression.hpp"
+
+namespace kilochain {
+
+template <class Real>
+class GemmLogistic {
+ public:
+  explicit GemmLogistic(const typename LogisticRegression<Real>::Data& data) : data_(data) {}
+  /// Answers the queries of chains first..last-1 whose needs are not `nothing`. Needs data.x_rows.
+  void evaluate(const Exchange<Real>& exchange, Index first, Index last) const;
+
+  static constexpr Index width = 32;  ///< chains in one product
+
+ private:
+  void run(const Exchange<Real>& exchange, Needs needs, const Index* chains, Index count) const;
+
+  typename LogisticRegression<Real>::Data data_;
+};
+
+}  // namespace kilochain
