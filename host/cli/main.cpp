@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <memory>
@@ -120,7 +121,10 @@ int run_program(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return kilochain::cli::run_program(argc, argv);
+    const int status = kilochain::cli::run_program(argc, argv);
+    kilochain::require(std::fflush(stdout) == 0 && !std::ferror(stdout), kilochain::ExitStatus::output,
+                       "standard output cannot be written", "a full disk or a closed pipe", "Write elsewhere?");
+    return status;
   } catch (const kilochain::Error& error) {
     fmt::print(stderr, "kilochain: {}\n", error.what());
     return static_cast<int>(error.status());

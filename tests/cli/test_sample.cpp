@@ -133,6 +133,20 @@ TEST(Sample, CtrlCEndsCleanlyAndTheFileIsReadable) {
   }
 }
 
+TEST(Sample, CtrlCInTheWarmUp) {
+  ScratchFiles files;
+  Program program(files, {"sample", "--target", "gaussian", "--preset", "gauss2d_corr", "--num-chains", "4",
+                          "--num-warmup", "1000000000", "--num-samples", "10", "--threads", "1", "--json"});
+  ASSERT_TRUE(wait_until(program, [&] { return contains(program.err(), "warm-up"); })) << program.err();
+  program.send(SIGINT);
+  EXPECT_EQ(program.wait(), 130) << program.err();
+  EXPECT_EQ(json::parse(program.out())["num_samples"], 0);
+}
+
+TEST(Sample, FullStandardOutputIsStatus5) {
+  EXPECT_EQ(std::system("'" KILOCHAIN_BINARY_DIR "/kilochain' info > /dev/full 2> /dev/null") / 256, 5);
+}
+
 TEST(Sample, OnATerminalProgressIsOneLine) {
   int terminal = -1;
   winsize size{24, 60, 0, 0};
