@@ -88,6 +88,14 @@ typename Holder::Settings parse_settings(const std::string& owner, const Setting
   return s;
 }
 
+/// The same for a sampler whose chains are pooled or not: some defaults depend on it.
+template <class Move>
+typename Move::Settings parse_settings(const std::string& owner, const SettingTexts& texts, bool pooled) {
+  auto s = parse_settings<Move>(owner, texts);
+  if constexpr (requires { s.resolve(pooled); }) s.resolve(pooled);
+  return s;
+}
+
 template <class Holder>
 std::vector<SettingInfo> describe_settings() {
   typename Holder::Settings s;

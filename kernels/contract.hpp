@@ -39,7 +39,7 @@ enum class Step { ask, done };
 struct Schedule {
   std::int64_t t = 0;
   std::int64_t num_warmup = 0;
-  double rate = 1;  ///< multiplies learning rates: an average over chains bears larger steps than one chain's signal
+  double rate = 1;  ///< multiplies learning rates; falls towards the end of a pooled warm-up
   bool adapting = false;
 };
 
@@ -80,6 +80,7 @@ KC_INLINE Decision decide(const Rng& rng, double log_r) {
 /// Where an adaptation reads the matrix of one chain's signal: entry (i, j) is sum_k a_k[i] b_k[j].
 template <class Real>
 struct ChainSource {
+  static constexpr bool pooled = false;
   Signal<Real> s;
   KC_INLINE Real operator()(Index i, Index j, std::size_t) const {
     Real v = 0;
@@ -98,6 +99,7 @@ struct ChainSource {
 /// The same, averaged over chains: a matrix in the layout of the factor, and a vector.
 template <class Real>
 struct PooledSource {
+  static constexpr bool pooled = true;
   const Real* matrix;
   const Real* mean_vector;
   double mean_acceptance;

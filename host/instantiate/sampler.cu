@@ -14,12 +14,12 @@ const char* const name = KILOCHAIN_STRING(KILOCHAIN_NAME);
 template <class Real>
 std::unique_ptr<Sampler<Real>> make(const Context& context, const SettingTexts& texts, Index num_chains, Index dim, Scope scope) {
   using Move = KILOCHAIN_TYPE<Real>;
-  return std::make_unique<CudaSampler<Move, Real>>(context, num_chains, dim, scope, parse_settings<Move>(name, texts));
+  return std::make_unique<CudaSampler<Move, Real>>(context, num_chains, dim, scope, parse_settings<Move>(name, texts, scope == Scope::pooled));
 }
 template <class Real>
 ChainBytes bytes(const SettingTexts& texts, Index num_chains, Index dim, Scope scope) {
   using Move = KILOCHAIN_TYPE<Real>;
-  return chain_bytes<Move, Real, WarpTeam::panel<Real>>(num_chains, dim, scope, parse_settings<Move>(name, texts));
+  return chain_bytes<Move, Real, WarpTeam::panel<Real>>(num_chains, dim, scope, parse_settings<Move>(name, texts, scope == Scope::pooled));
 }
 
 CudaSamplerEntry entry() {

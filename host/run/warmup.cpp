@@ -43,7 +43,7 @@ bool WarmupMonitor::add(const BlockSigns& block) {
 }
 
 double pooled_rate(double fraction) {
-  return fraction < 0.5 ? 10.0 : std::pow(10.0, 2 * (1 - std::min(1.0, fraction)));
+  return fraction < 0.5 ? 1.0 : std::pow(10.0, 1 - 2 * std::min(1.0, fraction));
 }
 
 }  // namespace kilochain

@@ -1,6 +1,7 @@
 // Gradient ascent of the generalised speed measure in a proposal's Cholesky factor (Titsias & Dellaportas 2019, sec. 2-3):
 //   F = E min(0, log r) + beta sum_i log L_ii;   grad = source + beta diag(1/L_ii), source = 0 where log r >= 0
 //   RMSProp: G <- kappa grad^2 + (1-kappa) G (kappa = 1 first), L += eta grad/(1+sqrt G).  Robbins-Monro: eta/(1+t/(W/4)) grad.
+//   relative: RMSProp in the scale-free coordinates log L_ii, L_ij/L_ii (docs/decisions/0004): L_ij += eta L_ii^2 grad/(1+sqrt G)
 //   Then L_ii >= floor, then beta <- max(floor, beta (1 + rho (a - target))) with the old beta in the gradient.
 // source(i, j, offset): one chain's outer products, or their mean over chains. L, G: packed panels. Cost: one pass over L and G.
 #pragma once
@@ -8,23 +9,32 @@
 
 namespace kilochain {
 
-enum class Optimizer : std::int32_t { rmsprop, robbins_monro, adam };
+enum class Optimizer : std::int32_t { automatic, rmsprop, robbins_monro, adam, relative };
 enum class BetaControl : std::int32_t { paper, bounded };
 
 struct FactorSettings {
   double learning_rate, target_accept;
-  Optimizer optimizer = Optimizer::rmsprop;
+  double relative_rate = 0.05, pooled_speedup = 10;
+  Optimizer optimizer = Optimizer::automatic;
   Shape factor = Shape::dense;
   double initial_scale = 0.1, beta_init = 1, beta_rate = 0.02, beta_floor = 1e-4, diagonal_floor = 1e-3, rms_decay = 0.1;
   BetaControl beta_control = BetaControl::paper;
+
+  /// What `auto` means, once it is known whether chains are pooled.
+  void resolve(bool pooled) {
+    if (optimizer == Optimizer::automatic) optimizer = pooled ? Optimizer::relative : Optimizer::rmsprop;
+  }
 };
 
 template <class V>
 void factor_fields(V&& visit, FactorSettings& s) {
   visit("learning_rate", s.learning_rate, positive(), "step of the optimiser on the factor L");
   visit("target_accept", s.target_accept, inside(0, 1), "acceptance rate that beta steers to");
-  visit("optimizer", s.optimizer, Names{"rmsprop", "robbins_monro", "adam"}, "rule that turns gradients into steps of L");
+  visit("optimizer", s.optimizer, Names{"auto", "rmsprop", "robbins_monro", "adam", "relative"},
+        "rule that turns gradients into steps of L; auto: rmsprop for a chain that adapts alone (the paper's), relative when chains are pooled");
+  visit("relative_rate", s.relative_rate, between(1e-6, 0.2), "learning rate of the relative rule: largest relative change of L in an iteration, nearly");
   visit("factor", s.factor, Names{"dense", "diagonal"}, "shape of L: full lower triangle, or its diagonal, O(n) an iteration");
+  visit("pooled_speedup", s.pooled_speedup, positive(), "factor on learning_rate when chains are pooled: their average bears larger steps");
   visit("initial_scale", s.initial_scale, positive(), "L starts as initial_scale/sqrt(n) times the identity");
   visit("beta_init", s.beta_init, positive(), "first weight of the entropy term");
   visit("beta_rate", s.beta_rate, between(0, 1), "beta is multiplied by 1 + beta_rate (accepted - target_accept)");
@@ -60,39 +70,41 @@ KC_HD void start_factor(const Team& team, const FactorSettings& s, FactorAdaptat
   team.sync();
 }
 
-/// One entry's step. `k` is its place in L and in the moments.
+/// One entry's step. `k` is its place in L and in the moments; `scale` is L_ii of its row in the relative rule, else 1.
 template <class Real>
-KC_INLINE void step_entry(const FactorSettings& s, Real rate, Real decay, Real bias1, Real bias2, Real grad, Real& L,
+KC_INLINE void step_entry(const FactorSettings& s, Real rate, Real decay, Real bias1, Real bias2, Real scale, Real grad, Real& L,
                           Real* second, Real* first, std::size_t k) {
-  if (s.optimizer == Optimizer::rmsprop) {
-    const Real G = decay * grad * grad + (Real(1) - decay) * second[k];
-    second[k] = G;
-    L += rate * grad / (Real(1) + sqrt(G));
-  } else if (s.optimizer == Optimizer::adam) {
+  if (s.optimizer == Optimizer::adam) {
     first[k] = Real(0.9) * first[k] + Real(0.1) * grad;
     second[k] = Real(0.999) * second[k] + Real(0.001) * grad * grad;
     L += rate * (first[k] * bias1) / (sqrt(second[k] * bias2) + Real(1e-8));
-  } else {
+  } else if (s.optimizer == Optimizer::robbins_monro) {
     L += rate * grad;
+  } else {
+    const Real g = grad * scale;
+    const Real G = decay * g * g + (Real(1) - decay) * second[k];
+    second[k] = G;
+    L += rate * scale * g / (Real(1) + sqrt(G));
   }
 }
 
 /// step_entry for a register of entries.
 template <class Real, class Vec>
-KC_INLINE void step_pack(const FactorSettings& s, Real rate, Real decay, Real bias1, Real bias2, Vec grad, Real* L, Real* second, Real* first) {
+KC_INLINE void step_pack(const FactorSettings& s, Real rate, Real decay, Real bias1, Real bias2, Vec scale, Vec grad, Real* L, Real* second, Real* first) {
   using P = Pack<Real>;
-  if (s.optimizer == Optimizer::rmsprop) {
-    const Vec G = decay * grad * grad + (Real(1) - decay) * P::load(second);
-    P::store(second, G);
-    P::store(L, P::load(L) + rate * grad / (Real(1) + P::sqrt(G)));
-  } else if (s.optimizer == Optimizer::adam) {
+  if (s.optimizer == Optimizer::adam) {
     const Vec m = Real(0.9) * P::load(first) + Real(0.1) * grad;
     const Vec v = Real(0.999) * P::load(second) + Real(0.001) * grad * grad;
     P::store(first, m);
     P::store(second, v);
     P::store(L, P::load(L) + rate * (m * bias1) / (P::sqrt(v * bias2) + Real(1e-8)));
-  } else {
+  } else if (s.optimizer == Optimizer::robbins_monro) {
     P::store(L, P::load(L) + rate * grad);
+  } else {
+    const Vec g = grad * scale;
+    const Vec G = decay * g * g + (Real(1) - decay) * P::load(second);
+    P::store(second, G);
+    P::store(L, P::load(L) + rate * scale * g / (Real(1) + P::sqrt(G)));
   }
 }
 
@@ -102,17 +114,18 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
                         FactorAdaptation<Real>& a, Index n) {
   constexpr int P = Team::template panel<Real>;
   const double t = static_cast<double>(at.t), quarter = static_cast<double>(at.num_warmup) / 4 + 1e-300;
-  const Real rate = static_cast<Real>(at.rate * s.learning_rate / (s.optimizer == Optimizer::robbins_monro ? 1 + t / quarter : 1.0));
+  const Real rate = static_cast<Real>(at.rate * (s.optimizer == Optimizer::relative ? s.relative_rate : s.learning_rate * (Source::pooled ? s.pooled_speedup : 1.0)) / (s.optimizer == Optimizer::robbins_monro ? 1 + t / quarter : 1.0));
   const Real decay = static_cast<Real>(at.t == 0 ? 1.0 : s.rms_decay);
   const bool adam = s.optimizer == Optimizer::adam;
   const double log_09 = -0.10536051565782628, log_0999 = -0.0010005003335835335;  // powers of 0.9 and 0.999, without a call
   const Real bias1 = static_cast<Real>(adam ? 1 / (1 - math::exp((t + 1) * log_09)) : 1.0);
   const Real bias2 = static_cast<Real>(adam ? 1 / (1 - math::exp((t + 1) * log_0999)) : 1.0);
-  const Real beta = static_cast<Real>(*a.beta), floor = static_cast<Real>(s.diagonal_floor);
+  const Real beta = static_cast<Real>(*a.beta), floor = static_cast<Real>(s.optimizer == Optimizer::relative ? 1e-30 : s.diagonal_floor);
   const FactorSettings fixed = s;  // a local copy: the loops below write through pointers that could alias it
 
+  const bool relative = fixed.optimizer == Optimizer::relative;
   auto diagonal_step = [&](Index i, std::size_t k) {
-    step_entry(fixed, rate, decay, bias1, bias2, source(i, i, k) + beta / a.L[k], a.L[k], a.second, a.first, k);
+    step_entry(fixed, rate, decay, bias1, bias2, relative ? a.L[k] : Real(1), source(i, i, k) + beta / a.L[k], a.L[k], a.second, a.first, k);
     if (!(a.L[k] >= floor)) a.L[k] = floor;
   };
   if (fixed.factor == Shape::diagonal) {
@@ -123,6 +136,9 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
       const std::size_t base = panel_offset<P>(p);
       if constexpr (Team::on_host) {
         // A register of rows at a time. Rows past n and entries above the diagonal have gradient zero and stay zero.
+        Real diagonals[P];
+        for (Index l = 0; l < P; ++l) diagonals[l] = relative && full + l < n ? a.L[factor_index<P>(full + l, full + l)] : Real(1);
+        const auto scale = Pack<Real>::load(diagonals);
         for (Index j = 0; j < columns; ++j) {
           const std::size_t k = base + static_cast<std::size_t>(j) * P;
           auto grad = source.column(full, j, k);
@@ -130,7 +146,7 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
             grad = Pack<Real>::keep_from(grad, j - full);
             grad[j - full] += beta / a.L[k + static_cast<std::size_t>(j - full)];
           }
-          step_pack(fixed, rate, decay, bias1, bias2, grad, a.L + k, a.second + (fixed.optimizer == Optimizer::robbins_monro ? 0 : k),
+          step_pack(fixed, rate, decay, bias1, bias2, scale, grad, a.L + k, a.second + (fixed.optimizer == Optimizer::robbins_monro ? 0 : k),
                     a.first + (fixed.optimizer == Optimizer::adam ? k : 0));
           if (j >= full) {
             Real& diagonal = a.L[k + static_cast<std::size_t>(j - full)];
@@ -138,15 +154,16 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
           }
         }
       } else {
-        team.for_each(P * columns, [&](Index e) {  // in the order of memory, as wide as the team is
+        // In the order of memory, as wide as the team is; the diagonal last, because its old value scales its row.
+        team.for_each(P * columns, [&](Index e) {
           const Index i = full + e % P, j = e / P;
-          if (i >= n || j > i) return;
+          if (i >= n || j >= i) return;
           const std::size_t k = base + static_cast<std::size_t>(e);
-          if (i == j)
-            diagonal_step(i, k);
-          else
-            step_entry(fixed, rate, decay, bias1, bias2, source(i, j, k), a.L[k], a.second, a.first, k);
+          const Real scale = relative ? a.L[factor_index<P>(i, i)] : Real(1);
+          step_entry(fixed, rate, decay, bias1, bias2, scale, source(i, j, k), a.L[k], a.second, a.first, k);
         });
+        team.sync();
+        team.for_each(columns - full, [&](Index l) { diagonal_step(full + l, factor_index<P>(full + l, full + l)); });
       }
     }
   }
