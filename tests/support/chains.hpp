@@ -1,0 +1,89 @@
+// Runs a sampler on a target in memory, for tests: starting points, plans, draws of every iteration.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/registry.hpp"
+#include "host/run/rounds.hpp"
+
+namespace kilochain::testing_support {
+
+/// Draws, log densities and statistics of every recorded iteration, (chain, iteration, ...).
+template <class Real>
+struct Recorded {
+  Index chains = 0, dim = 0;
+  std::int64_t iterations = 0;
+  std::vector<Real> draws;
+  std::vector<double> lp;
+  std::vector<float> acceptance_rate, stats;
+  std::vector<std::uint8_t> diverging;
+
+  Recorded() = default;
+  Recorded(Index chains_, Index dim_, std::int64_t iterations_)
+      : chains(chains_), dim(dim_), iterations(iterations_), draws(count() * static_cast<std::size_t>(dim_)), lp(count()),
+        acceptance_rate(count()), stats(count() * Info::max_stats), diverging(count()) {}
+  std::size_t count() const { return static_cast<std::size_t>(chains) * static_cast<std::size_t>(iterations); }
+  const Real* draw(Index chain, std::int64_t t) const { return draws.data() + (chain * iterations + t) * dim; }
+  float stat(int s, Index chain, std::int64_t t) const { return stats[static_cast<std::size_t>(s * chains * iterations + chain * iterations + t)]; }
+  Recording<Real> recording(std::int64_t first_iteration) {
+    return {draws.data(), lp.data(), acceptance_rate.data(), diverging.data(), stats.data(), iterations, first_iteration, 1, true};
+  }
+};
+
+struct Phase {
+  std::int64_t start = 0, length = 0, num_warmup = 0;
+  bool adapting = false;
+  std::uint64_t seed = 1;
+  double rate = 1;
+  std::uint32_t first_chain = 0;
+};
+
+/// Runs iterations phase.start .. until (all of the phase when until < 0) on chains that have been started.
+template <class Real>
+void run_phase(const Context& context, Target<Real>& target, Sampler<Real>& sampler, Index chains, Scope scope, const Phase& phase,
+               Recorded<Real>* out = nullptr, std::int64_t until = -1) {
+  Plan<Real> plan;
+  plan.seed = phase.seed;
+  plan.first_chain = phase.first_chain;
+  plan.phase_start = phase.start;
+  plan.until = until < 0 ? phase.start + phase.length : until;
+  plan.schedule.num_warmup = phase.num_warmup;
+  plan.schedule.adapting = phase.adapting;
+  plan.schedule.rate = phase.rate;
+  plan.adapt_alone = phase.adapting && scope == Scope::chain;
+  if (out) plan.recording = out->recording(phase.start);
+  std::atomic<bool> stop{false};
+  Rounds<Real>(context, target, sampler, chains).run(plan, phase.adapting && scope == Scope::pooled, stop);
+}
+
+template <class Real>
+void start_at(const Context& context, Target<Real>& target, Sampler<Real>& sampler, Index chains, const std::vector<Real>& x) {
+  Rounds<Real>(context, target, sampler, chains).start(x);
+}
+
+/// (chain, dim) independent standard normals.
+template <class Real>
+std::vector<Real> normal_points(Index chains, Index dim, std::uint64_t seed, std::uint32_t first_chain = 0) {
+  std::vector<Real> x, z(static_cast<std::size_t>(dim) + 64);
+  for (Index c = 0; c < chains; ++c) {
+    normals(HostTeam{}, Rng{seed, first_chain + static_cast<std::uint32_t>(c), 0}, Purpose::start, z.data(), dim);
+    x.insert(x.end(), z.begin(), z.begin() + dim);
+  }
+  return x;
+}
+
+/// One exact draw of the target, the k-th of a stream.
+inline std::vector<double> exact_draw(const TargetInfo& info, std::uint64_t seed, std::uint32_t k) {
+  return info.exact.draw(normal_points<double>(1, info.dim, seed, k), uniform(Rng{seed, k, 1}, Purpose::start));
+}
+template <class Real>
+std::vector<Real> exact_points(const TargetInfo& info, Index chains, std::uint64_t seed) {
+  std::vector<Real> x;
+  for (Index c = 0; c < chains; ++c)
+    for (const double v : exact_draw(info, seed, static_cast<std::uint32_t>(c))) x.push_back(static_cast<Real>(v));
+  return x;
+}
+
+}  // namespace kilochain::testing_support
