@@ -21,6 +21,7 @@ struct Exchange {
   double *lp, *accepted;  ///< (chain); accepted: acceptance in the last signal, read by pooled adaptation
   Needs* needs;
   std::size_t row;
+  Needs most = Needs::hessian_vector;  ///< no chain asks for more: lets a target of many chains leave work out
 
   KC_INLINE Query<Real> query(Index chain) const {
     return {point + row * chain, direction + row * chain, needs + chain};

@@ -5,6 +5,7 @@
 #pragma once
 #include "host/run/chain_memory.hpp"
 #include "host/run/cuda_pool.cuh"
+#include "host/run/cuda_replay.cuh"
 
 namespace kilochain {
 namespace cuda {
@@ -75,17 +76,24 @@ class LateCounter {
 template <class Move, class Real>
 class CudaSampler final : public Sampler<Real> {
   static constexpr bool asks_once = requires { requires Move::asks_once; };
+  static constexpr bool asks_products = !asks_once && !requires { requires !Move::asks_products; };
+  static constexpr std::int64_t worth_capturing = 8;  ///< iterations; below, a graph costs more than the launches it saves
 
  public:
   CudaSampler(const Context& context, Index num_chains, Index dim, Scope scope, const typename Move::Settings& settings)
-      : context_(context), memory_(context, num_chains, dim, scope, settings), counter_(context) {
+      : context_(context), memory_(context, num_chains, dim, scope, settings), counter_(context), replay_(context) {
     const auto& c = memory_.chains();
     cuda::for_each_chain(context_, cuda::start_adaptations<Move, Real>, 0, memory_.adaptations(), c);
     if constexpr (Move::adaptive)
       if (c.pooled) pool_ = cuda::Pool<Move, Real>(context_, c);
   }
 
-  Exchange<Real> exchange() const override { return memory_.chains().exchange; }
+  Exchange<Real> exchange() const override {
+    Exchange<Real> e = memory_.chains().exchange;
+    const bool values = asks_once && Move::start_needs(memory_.chains().settings) == Needs::value;
+    e.most = values ? Needs::value : (asks_products ? Needs::hessian_vector : Needs::gradient);
+    return e;
+  }
   void place(const std::vector<Real>& x) override {
     memory_.place(x);
     reached_ = 0;
@@ -107,6 +115,29 @@ class CudaSampler final : public Sampler<Real> {
   }
   void pool(const Plan<Real>& plan) override {
     if constexpr (Move::adaptive) pool_.step(context_, memory_.chains(), plan);
+  }
+
+  /// Only for a sampler that asks once: then a round is an iteration, and every round is the same launches.
+  std::optional<bool> replay(Target<Real>& target, const Plan<Real>& plan, bool pooled, const std::atomic<bool>& stop) override {
+    const std::int64_t first = reached_;
+    if (!asks_once || !context_.graphs || plan.until - first < worth_capturing) return std::nullopt;
+    const Index all = memory_.chains().num_chains;
+    const auto round = [&] {
+      target.evaluate(exchange(), 0, all);
+      if (pooled) {
+        advance(0, all, action_update, plan);
+        pool(plan);
+        advance(0, all, action_propose, plan);
+      } else {
+        advance(0, all, action_update | action_propose, plan);
+      }
+    };
+    advance(0, all, action_propose, plan);
+    round();  // once uncaptured: targets allocate in their first call
+    replay_.capture(round);
+    reached_ = first + 1;  // what capture counted did not run
+    for (; reached_ < plan.until && !stop; ++reached_) replay_.launch();
+    return reached_ == plan.until;
   }
 
   std::vector<ChainControl> controls() const override { return memory_.controls(); }
@@ -131,6 +162,7 @@ class CudaSampler final : public Sampler<Real> {
   ChainMemory<Move, Real, 32> memory_;
   cuda::Pool<Move, Real> pool_;
   cuda::LateCounter counter_;
+  cuda::Replay replay_;
   std::int64_t reached_ = 0;  ///< iterations that the slowest running chain may have finished, at most
 };
 

@@ -60,6 +60,7 @@ void Rounds<Real>::stretch(Index first, Index last, const Plan<Real>& plan) {
 
 template <class Real>
 bool Rounds<Real>::run(const Plan<Real>& plan, bool pool, const std::atomic<bool>& stop) {
+  if (const auto reached = sampler_.replay(target_, plan, pool, stop)) return *reached;
   if (!pool) {
     each_tile([&](Index first, Index last) { stretch(first, last, plan); });
     return true;

@@ -1,5 +1,8 @@
 // A sampler as the host sees it: the states of all chains, advanced by propose and update, adapted alone or pooled.
 #pragma once
+#include <atomic>
+#include <optional>
+
 #include "targets/target.hpp"
 
 namespace kilochain {
@@ -59,6 +62,12 @@ class Sampler {
   virtual Index advance(Index first, Index last, unsigned actions, const Plan<Real>& plan) = 0;
   /// One pooled adaptation step from the signals that all chains left in their last update.
   virtual void pool(const Plan<Real>& plan) = 0;
+  /// Runs every chain to plan.until by its own means, pooled adaptation included, if it has any (a captured CUDA graph):
+  /// the same bits as rounds of evaluate, advance and pool. Returns whether it got there before `stop`; nothing when it has
+  /// no such means, so that the caller drives the rounds.
+  virtual std::optional<bool> replay(Target<Real>& /*target*/, const Plan<Real>& /*plan*/, bool /*pooled*/, const std::atomic<bool>& /*stop*/) {
+    return std::nullopt;
+  }
   virtual std::vector<ChainControl> controls() const = 0;
   virtual void reset_counts() = 0;
   /// Positions of all chains, (chain, dim).

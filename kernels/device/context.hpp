@@ -19,6 +19,7 @@ struct Context {
   int device = 0;          ///< CUDA device number
   void* stream = nullptr;  ///< cudaStream_t
   void* blas = nullptr;    ///< cublasHandle_t, bound to the stream
+  bool graphs = true;      ///< CUDA: capture a round's launches once and replay them, where the sampler allows it
   std::string name = "cpu";
 };
 

@@ -1,0 +1,106 @@
+// The device's branch of every sampler, run by CPU threads (tests/support/thread_team.hpp): the same iterations as the
+// host's branch, to rounding, alone and pooled. What a GPU would compute, where there is none; CUDA itself is tests/gpu.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "host/run/cpu_sampler.hpp"
+#include "kernels/samplers/gad_mala_fast.hpp"
+#include "targets/gaussian.hpp"
+#include "tests/support/thread_team.hpp"
+
+namespace kilochain {
+namespace {
+
+/// A dense Gaussian in memory, well conditioned.
+template <class Real>
+struct Model {
+  std::vector<Real> mean, precision;
+  typename Gaussian<Real>::Data data;
+  explicit Model(Index n) {
+    const Index row = static_cast<Index>(padded(static_cast<std::size_t>(n) + 1));
+    mean.assign(static_cast<std::size_t>(row), Real(0)), precision.assign(static_cast<std::size_t>(n * row), Real(0));
+    for (Index i = 0; i < n; ++i) {
+      mean[static_cast<std::size_t>(i)] = Real(0.1) * Real(i % 7);
+      for (Index j = 0; j < n; ++j)
+        precision[static_cast<std::size_t>(i * row + j)] = i == j ? Real(1 + i % 3) : (j == i + 1 || i == j + 1 ? Real(0.3) : Real(0));
+    }
+    data = {mean.data(), precision.data(), 0.0, n, row, false};
+  }
+};
+
+constexpr Index num_chains = 3;
+
+template <class Real>
+std::vector<Real> starting_points(Index n) {
+  std::mt19937_64 bits(7);
+  std::normal_distribution<double> normal;
+  std::vector<Real> x(static_cast<std::size_t>(num_chains * n));
+  for (auto& v : x) v = static_cast<Real>(normal(bits));
+  return x;
+}
+
+template <class Real>
+Plan<Real> plan_until(std::int64_t until) {
+  Plan<Real> plan;
+  plan.seed = 11;
+  plan.until = until;
+  plan.schedule.adapting = true;
+  plan.schedule.num_warmup = 100;
+  plan.adapt_alone = true;
+  return plan;
+}
+
+/// Positions after `iterations`, by the given team over panels of P rows.
+template <class Move, class Real, int P, class Team>
+void iterate(const Team& team, const Chains<Move, Real>& chains, const Model<Real>& model, std::int64_t iterations, Real* scratch) {
+  const auto evaluate = [&](Index c) {
+    if (chains.exchange.needs[c] != Needs::nothing)
+      Gaussian<Real>::evaluate(team, model.data, chains.exchange.needs[c], chains.exchange.query(c), chains.exchange.reply(c), scratch);
+    team.sync();
+  };
+  const Plan<Real> plan = plan_until<Real>(iterations);
+  for (Index c = 0; c < num_chains; ++c) {
+    auto a = chains.template adaptation<P>(c);
+    Move::start_adaptation(team, chains.settings, a, chains.dim);
+    evaluate(c);
+    start_chain(team, chains, c);
+    bool waits = advance_chain(team, chains, plan, action_propose, c);
+    while (waits) {
+      evaluate(c);
+      waits = advance_chain(team, chains, plan, action_update | action_propose, c);
+    }
+  }
+}
+
+template <class Move, class Real>
+void expect_same(Index n, std::int64_t iterations, typename Move::Settings settings, double factor) {
+  const Context context = cpu_context(1);
+  const Model<Real> model(n);
+  ChainMemory<Move, Real, HostTeam::panel<Real>> host(context, num_chains, n, Scope::chain, settings);
+  ChainMemory<Move, Real, 32> device(context, num_chains, n, Scope::chain, settings);
+  host.place(starting_points<Real>(n)), device.place(starting_points<Real>(n));
+  std::vector<Real> scratch(padded(static_cast<std::size_t>(n) + 1));
+  iterate<Move, Real, HostTeam::panel<Real>>(HostTeam{}, host.chains(), model, iterations, scratch.data());
+  ThreadTeam::run([&](const ThreadTeam& team) { iterate<Move, Real, 32>(team, device.chains(), model, iterations, scratch.data()); });
+  const auto x = host.positions(), y = device.positions();
+  const double bound = factor * n * std::numeric_limits<Real>::epsilon();
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], bound) << "n = " << n << ", entry " << i;
+  for (Index c = 0; c < num_chains; ++c) {
+    EXPECT_EQ(host.controls()[static_cast<std::size_t>(c)].gradients, device.controls()[static_cast<std::size_t>(c)].gradients);
+    EXPECT_NEAR(host.controls()[static_cast<std::size_t>(c)].acceptance_sum, device.controls()[static_cast<std::size_t>(c)].acceptance_sum, bound * iterations);
+  }
+}
+
+template <class Move>
+class DeviceBranch : public testing::Test {};
+// Rounding: 256 n eps after 20 iterations of steps below 1; these seeds meet no accept decision that rounding could turn.
+using Moves = testing::Types<GadMalaFast<double>>;
+TYPED_TEST_SUITE(DeviceBranch, Moves);
+
+TYPED_TEST(DeviceBranch, SameIterationsAsTheHost) {
+  for (Index n : {1, 2, 31, 32, 33, 65}) expect_same<TypeParam, double>(n, 20, {}, 256);
+}
+
+}  // namespace
+}  // namespace kilochain

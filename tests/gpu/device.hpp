@@ -1,0 +1,33 @@
+// The device that the GPU tests run on, or a skip that says why there is none.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "kernels/device/context.hpp"
+
+namespace kilochain {
+
+class GpuTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string why = cuda_unavailable();
+    if (!why.empty()) {
+      std::cout << "SKIPPED ALOUD: no CUDA device: " << why << "\n";
+      GTEST_SKIP() << why;
+    }
+    device_ = &shared_device();
+  }
+  const Context& device() const { return *device_; }
+  const Context& host() const { return host_; }
+
+ private:
+  static Context& shared_device() {
+    static Context context = cuda_context(0);
+    return context;
+  }
+  Context* device_ = nullptr;
+  Context host_ = cpu_context(1);
+};
+
+}  // namespace kilochain

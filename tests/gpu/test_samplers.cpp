@@ -1,0 +1,171 @@
+// Every registered sampler on CUDA: the CPU's iterations to rounding, alone and pooled; the same bits again, replayed as a
+// graph, and after save and load; quarantine; recorded draws.
+#include <cmath>
+#include <random>
+
+#include "host/registry.hpp"
+#include "host/run/rounds.hpp"
+#include "tests/gpu/device.hpp"
+
+namespace kilochain {
+namespace {
+
+struct Case {
+  const char* preset;
+  Index dim;
+};
+constexpr Case cases[] = {{"gauss2d_corr", 2}, {"gp51_gaussian", 51}, {"neal_gaussian", 100}};
+
+struct Outcome {
+  std::vector<double> x, draws;
+  std::vector<ChainControl> controls;
+  std::vector<char> saved;
+};
+
+/// One sampler's chains on one backend.
+template <class Real>
+struct Bench {
+  const Context& context;
+  Index num_chains, dim;
+  Scope scope;
+  std::unique_ptr<Target<Real>> target;
+  std::unique_ptr<Sampler<Real>> sampler;
+  Rounds<Real> rounds;
+  std::atomic<bool> stop{false};
+  std::int64_t reached = 0;
+
+  Bench(const Context& c, const std::string& name, const Case& which, Index chains, Scope s, const SettingTexts& settings = {})
+      : context(c), num_chains(chains), dim(which.dim), scope(s), target(make_target<Real>(c, "gaussian", {{"preset", which.preset}})),
+        sampler(make_sampler<Real>(c, name, settings, chains, which.dim, s)), rounds(c, *target, *sampler, chains) {}
+  void start(double nan_at = -1) {
+    std::mt19937_64 bits(5);
+    std::normal_distribution<double> normal;
+    std::vector<Real> x(static_cast<std::size_t>(num_chains) * static_cast<std::size_t>(dim));
+    for (auto& v : x) v = static_cast<Real>(0.3 * normal(bits));
+    if (nan_at >= 0) x[static_cast<std::size_t>(nan_at) * static_cast<std::size_t>(dim)] = std::numeric_limits<Real>::quiet_NaN();
+    rounds.start(x);
+  }
+  void run(std::int64_t iterations, bool adapting, Recording<Real> recording = {}) {
+    Plan<Real> plan;
+    plan.seed = 17;
+    plan.phase_start = 0;
+    plan.until = reached + iterations;
+    plan.schedule.adapting = adapting;
+    plan.schedule.num_warmup = 50;
+    plan.adapt_alone = adapting && scope == Scope::chain;
+    plan.recording = recording;
+    EXPECT_TRUE(rounds.run(plan, adapting && scope == Scope::pooled, stop));
+    reached = plan.until;
+  }
+  Outcome outcome() const {
+    const auto x = sampler->positions();
+    return {{x.begin(), x.end()}, {}, sampler->controls(), sampler->save()};
+  }
+};
+
+void expect_near(const Outcome& a, const Outcome& b, double relative, const std::string& what) {
+  ASSERT_EQ(a.x.size(), b.x.size());
+  for (std::size_t i = 0; i < a.x.size(); ++i) ASSERT_NEAR(a.x[i], b.x[i], relative * std::max(1.0, std::abs(a.x[i]))) << what << ", entry " << i;
+  for (std::size_t c = 0; c < a.controls.size(); ++c) {
+    ASSERT_EQ(a.controls[c].iteration, b.controls[c].iteration) << what << ", chain " << c;
+    ASSERT_EQ(a.controls[c].gradients, b.controls[c].gradients) << what << ", chain " << c;
+    ASSERT_NEAR(a.controls[c].acceptance_sum, b.controls[c].acceptance_sum, relative * 1e3) << what << ", chain " << c;
+  }
+}
+
+class GpuSamplers : public GpuTest {
+ protected:
+  template <class Real>
+  Outcome both(const std::string& name, const Case& which, Scope scope, std::int64_t iterations, double relative) {
+    const Index chains = 70;  // not a multiple of anything, and more than one chunk of a pooled sum
+    Bench<Real> cpu(host(), name, which, chains, scope), gpu(device(), name, which, chains, scope);
+    cpu.start(), gpu.start();
+    cpu.run(iterations, true), gpu.run(iterations, true);
+    const Outcome g = gpu.outcome();
+    expect_near(cpu.outcome(), g, relative, name + " on " + which.preset + (scope == Scope::pooled ? ", pooled" : ", alone"));
+    return g;
+  }
+};
+
+// Rounding: 1e4 n eps after one iteration, whose gradients reach 1e4 on Neal's Gaussian.
+TEST_F(GpuSamplers, OneStepIsTheHosts) {
+  for (const auto& entry : samplers())
+    for (const Case& which : cases)
+      for (Scope scope : {Scope::chain, Scope::pooled}) both<double>(entry.name, which, scope, 1, 1e4 * which.dim * 2.2e-16);
+}
+// Ten iterations amplify rounding by what the dynamics allow: a bound of 1e-7 still tells a wrong formula from rounding.
+TEST_F(GpuSamplers, TenAdaptingStepsAreTheHosts) {
+  for (const auto& entry : samplers())
+    for (const Case& which : cases)
+      for (Scope scope : {Scope::chain, Scope::pooled}) both<double>(entry.name, which, scope, 10, 1e-7);
+}
+TEST_F(GpuSamplers, OneStepInFloat) {
+  for (const auto& entry : samplers())
+    for (Scope scope : {Scope::chain, Scope::pooled}) both<float>(entry.name, cases[1], scope, 1, 1e3 * 51 * 1.2e-7);
+}
+
+TEST_F(GpuSamplers, SameBitsAgainAndReplayed) {
+  for (const auto& entry : samplers())
+    for (Scope scope : {Scope::chain, Scope::pooled}) {
+      Context plain = device();
+      plain.graphs = false;
+      Bench<float> a(device(), entry.name, cases[1], 70, scope), b(device(), entry.name, cases[1], 70, scope), c(plain, entry.name, cases[1], 70, scope);
+      for (auto* bench : {&a, &b, &c}) {
+        bench->start();
+        bench->run(40, true);
+        bench->run(25, false);
+      }
+      EXPECT_EQ(a.outcome().x, b.outcome().x) << entry.name;
+      EXPECT_EQ(a.outcome().x, c.outcome().x) << entry.name << ": graph against launches";
+    }
+}
+
+TEST_F(GpuSamplers, LoadedChainsGoOnWithTheSameBits) {
+  for (const auto& entry : samplers()) {
+    Bench<double> whole(device(), entry.name, cases[0], 33, Scope::pooled), first(device(), entry.name, cases[0], 33, Scope::pooled),
+        second(device(), entry.name, cases[0], 33, Scope::pooled);
+    whole.start(), first.start();
+    whole.run(12, true), whole.run(12, true);
+    first.run(12, true);
+    second.sampler->load(first.sampler->save());
+    second.reached = 12;
+    second.run(12, true);
+    EXPECT_EQ(whole.outcome().x, second.outcome().x) << entry.name;
+  }
+}
+
+TEST_F(GpuSamplers, AChainThatStartsAtNanIsQuarantinedAlone) {
+  for (const auto& entry : samplers()) {
+    Bench<double> gpu(device(), entry.name, cases[0], 9, Scope::pooled);
+    gpu.start(4);
+    gpu.run(10, true);
+    const auto controls = gpu.outcome().controls;
+    for (std::size_t c = 0; c < controls.size(); ++c) {
+      EXPECT_EQ(controls[c].status, c == 4 ? ChainStatus::start_zero_density : ChainStatus::running) << entry.name << ", chain " << c;
+      EXPECT_EQ(controls[c].iteration, c == 4 ? 0 : 10) << entry.name << ", chain " << c;
+    }
+  }
+}
+
+TEST_F(GpuSamplers, DrawsAreRecordedOnTheDevice) {
+  constexpr std::int64_t kept = 6;
+  for (const auto& entry : samplers()) {
+    Bench<double> gpu(device(), entry.name, cases[0], 5, Scope::chain);
+    const std::size_t slots = 5 * kept, stats = std::max<std::size_t>(1, entry.stats.size());
+    Buffer<double> draws(device(), slots * 2), lp(device(), slots);
+    Buffer<float> acceptance(device(), slots), values(device(), slots * stats);
+    Buffer<std::uint8_t> diverging(device(), slots);
+    Recording<double> r;
+    r.draws = draws.data(), r.lp = lp.data(), r.acceptance_rate = acceptance.data(), r.diverging = diverging.data(), r.stats = values.data();
+    r.capacity = kept, r.first_iteration = 0, r.thin = 2, r.active = true;
+    gpu.start();
+    gpu.run(2 * kept, false, r);
+    const auto x = gpu.outcome().x, recorded = draws.host();
+    for (std::size_t c = 0; c < 5; ++c)
+      for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(recorded[(c * kept + kept - 1) * 2 + i], x[c * 2 + i]) << entry.name << ", chain " << c;
+    for (double v : lp.host()) EXPECT_TRUE(std::isfinite(v) && v != 0) << entry.name;
+  }
+}
+
+}  // namespace
+}  // namespace kilochain
