@@ -15,10 +15,9 @@ template <class Real>
 std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts& texts) {
   using Model = KILOCHAIN_TYPE<Real>;
   const auto settings = parse_settings<Model>(name, texts);
-  if constexpr (requires { Model::make_cuda(context, settings); })  // it evaluates many chains together
-    return Model::make_cuda(context, settings);
-  else
-    return std::make_unique<CudaTarget<Model, Real>>(context, settings);
+  if constexpr (requires { Model::make_cuda(context, settings); })  // it may evaluate many chains together
+    if (auto together = Model::make_cuda(context, settings)) return together;
+  return std::make_unique<CudaTarget<Model, Real>>(context, settings);
 }
 
 const RegisterCudaTarget registered(name, {make<float>, make<double>});

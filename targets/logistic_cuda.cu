@@ -1,0 +1,136 @@
+// Logistic regression of all chains on CUDA as two matrix products (cuBLAS), for data that no cache near a core holds:
+//   T = X W (observation x chain), T -> residuals in place, G = X^T T; a Hessian product takes X V as well.
+// A block of threads for each chain does the rest; log densities are sums in double in a fixed order.
+// Promise: the same bits for the same number of chains (cuBLAS may sum in another order for another shape).
+// Cost: 4 N n operations a gradient; T is written and read twice. Chains go in batches, so that T stays within 1 GiB.
+#include <algorithm>
+
+#include "kernels/device/launch.cuh"
+#include "targets/logistic_regression.hpp"
+
+namespace kilochain {
+namespace {
+
+constexpr int block = 256;
+/// Entries of X up to which a warp for each chain reads them again from the L1 cache faster than products pass T around.
+constexpr double team_entries = 40e3;
+constexpr std::size_t batch_bytes = std::size_t(1) << 30;
+
+using cuda::stream_of;
+
+void product(const Context& context, cublasOperation_t op, Index m, Index n, Index k, const float* a, Index lda, const float* b, Index ldb, float* c, Index ldc) {
+  const float one = 1, zero = 0;
+  CUDA_CHECK(cublasSgemm(static_cast<cublasHandle_t>(context.blas), op, CUBLAS_OP_N, m, n, k, &one, a, lda, b, ldb, &zero, c, ldc));
+}
+void product(const Context& context, cublasOperation_t op, Index m, Index n, Index k, const double* a, Index lda, const double* b, Index ldb, double* c, Index ldc) {
+  const double one = 1, zero = 0;
+  CUDA_CHECK(cublasDgemm(static_cast<cublasHandle_t>(context.blas), op, CUBLAS_OP_N, m, n, k, &one, a, lda, b, ldb, &zero, c, ldc));
+}
+
+/// One block a chain: logits -> residuals and lp; for a Hessian product, logits and slopes -> -p (1 - p) slope.
+template <class Real>
+__global__ void __launch_bounds__(block, 1)
+    logistic_residuals(const __grid_constant__ typename LogisticRegression<Real>::Data d, const __grid_constant__ Exchange<Real> exchange, Index first, Real* logits, const Real* slopes) {
+  const BlockTeam<block> team;
+  const Index chain = first + static_cast<Index>(blockIdx.x);
+  const Needs needs = exchange.needs[chain];
+  if (needs == Needs::nothing) return;
+  Real* t = logits + static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(d.num_padded);
+  if (needs == Needs::hessian_vector) {
+    const Real* s = slopes + static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(d.num_padded);
+    team.for_each(d.num_rows, [&](Index i) { t[i] = -logistic_term(t[i], d.sign[i]).weight * s[i]; });
+    return;
+  }
+  const double likelihood = team.template sum<double>(d.num_rows, [&](Index i) {
+    const LogisticTerm<Real> term = logistic_term(t[i], d.sign[i]);
+    t[i] = term.residual;
+    return double(term.linear) - double(math::log(term.factor));
+  });
+  const Query<Real> query = exchange.query(chain);
+  const double square = team.template sum<double>(d.n, [&](Index j) { return double(query.point[j]) * double(query.point[j]); });
+  team.single([&] { exchange.lp[chain] = likelihood - 0.5 * d.inverse_variance * square + d.log_constant; });
+}
+
+/// Adds the prior to the products and hands each chain what it asked for, and nothing else.
+template <class Real>
+__global__ void __launch_bounds__(block, 1)
+    logistic_answers(const __grid_constant__ typename LogisticRegression<Real>::Data d, const __grid_constant__ Exchange<Real> exchange, Index first, const Real* products) {
+  const Index chain = first + static_cast<Index>(blockIdx.x);
+  const Needs needs = exchange.needs[chain];
+  if (needs != Needs::gradient && needs != Needs::hessian_vector) return;
+  const Query<Real> query = exchange.query(chain);
+  const Reply<Real> reply = exchange.reply(chain);
+  const bool hessian = needs == Needs::hessian_vector;
+  const Real* at = hessian ? query.direction : query.point;
+  Real* out = hessian ? reply.hessian_vector : reply.gradient;
+  const Real* sum = products + static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(d.row);
+  BlockTeam<block>().for_each(d.n, [&](Index j) { out[j] = sum[j] - Real(d.inverse_variance) * at[j]; });
+}
+
+template <class Real>
+class LogisticCuda final : public Target<Real> {
+ public:
+  using Model = LogisticRegression<Real>;
+  LogisticCuda(const Context& context, const Design& design, double prior_sd)
+      : context_(context), arena_(context), data_(Model::place(design, prior_sd, arena_, false, true)) {
+    this->info_ = describe_logistic(design, sizeof(Real));
+    const std::size_t column = static_cast<std::size_t>(data_.num_padded) * sizeof(Real);
+    most_ = static_cast<Index>(std::clamp<std::size_t>(batch_bytes / column, 1, 65536));
+  }
+
+  void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
+    for (Index from = first; from < last; from += most_) batch(exchange, from, std::min(last, from + most_));
+  }
+  std::string plan() const override {
+    return "matrix products over all chains (cuBLAS), at most " + std::to_string(most_) + " chains at a time";
+  }
+
+ private:
+  void batch(const Exchange<Real>& exchange, Index first, Index last) {
+    const Index chains = last - first, row = static_cast<Index>(exchange.row);
+    const std::size_t count = static_cast<std::size_t>(chains), begin = static_cast<std::size_t>(first) * exchange.row;
+    const std::size_t entries = count * static_cast<std::size_t>(data_.num_padded);
+    const bool hessian = exchange.most == Needs::hessian_vector;
+    reserve(logits_, entries);
+    logits(exchange.point + begin, row, chains, logits_);
+    if (hessian) {
+      reserve(slopes_, entries);
+      logits(exchange.direction + begin, row, chains, slopes_);
+    }
+    const dim3 blocks(static_cast<unsigned>(chains));
+    cuda::launch(context_, logistic_residuals<Real>, blocks, block, data_, exchange, first, logits_.data(), static_cast<const Real*>(slopes_.data()));
+    if (exchange.most == Needs::value) return;
+    reserve(products_, count * static_cast<std::size_t>(data_.row));
+    product(context_, CUBLAS_OP_N, data_.n, chains, data_.num_rows, data_.x_rows, data_.row, logits_.data(), data_.num_padded, products_.data(), data_.row);
+    cuda::launch(context_, logistic_answers<Real>, blocks, block, data_, exchange, first, static_cast<const Real*>(products_.data()));
+  }
+  void logits(const Real* points, Index row, Index chains, const Buffer<Real>& out) {
+    product(context_, CUBLAS_OP_T, data_.num_rows, chains, data_.n, data_.x_rows, data_.row, points, row, out.data(), data_.num_padded);
+  }
+  void reserve(Buffer<Real>& buffer, std::size_t size) {
+    if (buffer.size() < size) buffer = Buffer<Real>(context_, size);
+  }
+
+  const Context& context_;
+  Arena<Real> arena_;
+  typename Model::Data data_;
+  Index most_ = 1;
+  Buffer<Real> logits_, slopes_, products_;
+};
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<Target<Real>> LogisticRegression<Real>::make_cuda(const Context& context, const Settings& settings) {
+  require(settings.evaluator != LogisticEvaluator::blocked, ExitStatus::usage, "logistic_regression: evaluator = blocked", "it is the CPU's, and the device is CUDA",
+          "Try evaluator = auto?");
+  if (settings.evaluator == LogisticEvaluator::team) return nullptr;
+  const Design design = read_logistic_design(settings);
+  const double entries = static_cast<double>(design.rows) * static_cast<double>(design.columns);
+  if (settings.evaluator == LogisticEvaluator::choose && entries <= team_entries) return nullptr;
+  return std::make_unique<LogisticCuda<Real>>(context, design, settings.prior_sd);
+}
+template std::unique_ptr<Target<float>> LogisticRegression<float>::make_cuda(const Context&, const LogisticSettings&);
+template std::unique_ptr<Target<double>> LogisticRegression<double>::make_cuda(const Context&, const LogisticSettings&);
+
+}  // namespace kilochain
