@@ -91,6 +91,7 @@ KC_HD bool advance_chain(const Team& team, const Chains<Move, Real>& c, const Pl
     Info info;
     ++control.gradients;
     if (Move::update(team, rng_at(control.iteration), c.settings, at, a, st, query, reply, info, c.dim) == Step::done) {
+      team.sync();  // all of the team has read the adaptation before one of them changes it
       if constexpr (Move::adaptive)
         if (at.adapting && plan.adapt_alone)
           Move::adapt(team, c.settings, at, ChainSource<Real>{Move::signal(c.settings, st, info.accepted)}, a, c.dim);

@@ -15,6 +15,7 @@ struct Barker {
   static constexpr const char* stat_names[1] = {"step_size"};
   static constexpr bool adaptive = true;
   static constexpr bool has_vector = false;
+  static constexpr bool asks_once = true;
 
   struct Settings {
     double step_size = 0.5, target_accept = 0.57, rate = 0.01;

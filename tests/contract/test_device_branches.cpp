@@ -5,6 +5,7 @@
 #include <random>
 
 #include "host/run/cpu_sampler.hpp"
+#include "kernels/samplers/barker.hpp"
 #include "kernels/samplers/gad_mala_fast.hpp"
 #include "targets/gaussian.hpp"
 #include "tests/support/thread_team.hpp"
@@ -95,7 +96,7 @@ void expect_same(Index n, std::int64_t iterations, typename Move::Settings setti
 template <class Move>
 class DeviceBranch : public testing::Test {};
 // Rounding: 256 n eps after 20 iterations of steps below 1; these seeds meet no accept decision that rounding could turn.
-using Moves = testing::Types<GadMalaFast<double>>;
+using Moves = testing::Types<GadMalaFast<double>, Barker<double>>;
 TYPED_TEST_SUITE(DeviceBranch, Moves);
 
 TYPED_TEST(DeviceBranch, SameIterationsAsTheHost) {
