@@ -58,13 +58,20 @@ double timed_iteration(const Options& o, const Context& context) {
   return seconds / static_cast<double>(plan.until) / chains;
 }
 
+/// threads: of the host, which summarises and writes what the device draws.
+Context cuda_with_threads(int device, int threads) {
+  Context c = cuda_context(device);
+  if (threads > 0) c.threads = threads;
+  return c;
+}
+
 }  // namespace
 
 Context choose_device(const Options& o, std::vector<std::string>& notes) {
   if (o.device == "cpu") return cpu_context(o.threads);
   const std::string why = cuda_unavailable();
   if (o.device == "auto") {
-    if (why.empty()) return cuda_context(0);
+    if (why.empty()) return cuda_with_threads(0, o.threads);
     if (why != "this build has no CUDA") notes.push_back("running on the CPU: " + why);
     return cpu_context(o.threads);
   }
@@ -78,7 +85,7 @@ Context choose_device(const Options& o, std::vector<std::string>& notes) {
   }
   require(numbered || o.device == "cuda", ExitStatus::usage, "device = " + o.device, "must be auto, cpu, cuda or cuda:K", "Try --device auto?");
   require(why.empty(), ExitStatus::usage, "device = " + o.device + " cannot be used", why, "Try --device cpu?");
-  return cuda_context(k);
+  return cuda_with_threads(k, o.threads);
 }
 
 bool uses_double(const Options& o, const Context& context) {

@@ -36,16 +36,14 @@ KC_HD void track_covariance(const Team& team, Shape shape, double rate, double l
           }
         }
       } else {
-        team.for_each(P, [&](Index l) {
-          const Index i = full + l;
-          if (i >= n) return;
-          for (Index j = 0; j <= i && j < columns; ++j) {
-            const std::size_t k = base + static_cast<std::size_t>(j) * P + l;
-            if (i == j)
-              diagonal_step(i, k);
-            else
-              L[k] += rho * (source(i, j, k) - L[k]);
-          }
+        team.for_each(P * columns, [&](Index e) {  // in the order of memory, as wide as the team is
+          const Index i = full + e % P, j = e / P;
+          if (i >= n || j > i) return;
+          const std::size_t k = base + static_cast<std::size_t>(e);
+          if (i == j)
+            diagonal_step(i, k);
+          else
+            L[k] += rho * (source(i, j, k) - L[k]);
         });
       }
     }

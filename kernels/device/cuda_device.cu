@@ -2,7 +2,9 @@
 // context; cuBLAS has its own workspace, so that a fixed shape gives fixed sums and its calls can be captured in a graph.
 #include "kernels/device/cuda_device.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <thread>
 
 #include "kernels/device/cuda_check.hpp"
 #include "kernels/device/launch.cuh"
@@ -52,6 +54,7 @@ Context cuda_context(int device) {
   Context c;
   c.backend = Backend::cuda;
   c.device = device;
+  c.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // for what the host does with draws
   use_device(c);
   cudaDeviceProp p;
   CUDA_CHECK(cudaGetDeviceProperties(&p, device));

@@ -20,6 +20,7 @@ struct Hmc {
   static constexpr const char* stat_names[4] = {"energy", "energy_error", "n_steps", "step_size"};
   static constexpr bool adaptive = true;
   static constexpr bool has_vector = true;
+  static constexpr bool asks_products = false;
 
   struct Settings : AcceptanceStep {
     std::int32_t num_steps = 10;

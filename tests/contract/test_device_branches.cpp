@@ -5,8 +5,14 @@
 #include <random>
 
 #include "host/run/cpu_sampler.hpp"
+#include "kernels/samplers/adaptive_metropolis.hpp"
 #include "kernels/samplers/barker.hpp"
+#include "kernels/samplers/gad_mala_exact.hpp"
 #include "kernels/samplers/gad_mala_fast.hpp"
+#include "kernels/samplers/gad_rwm.hpp"
+#include "kernels/samplers/hmc.hpp"
+#include "kernels/samplers/mala.hpp"
+#include "kernels/samplers/rwm.hpp"
 #include "targets/gaussian.hpp"
 #include "tests/support/thread_team.hpp"
 
@@ -93,14 +99,51 @@ void expect_same(Index n, std::int64_t iterations, typename Move::Settings setti
   }
 }
 
+// Rounding: 256 n eps after 20 iterations of steps below 1; these seeds meet no accept decision that rounding could turn.
+constexpr double rounding = 256;
+constexpr Index awkward[] = {1, 2, 31, 32, 33, 65};
+
 template <class Move>
 class DeviceBranch : public testing::Test {};
-// Rounding: 256 n eps after 20 iterations of steps below 1; these seeds meet no accept decision that rounding could turn.
-using Moves = testing::Types<GadMalaFast<double>, Barker<double>>;
+using Moves = testing::Types<Rwm<double>, Mala<double>, GadRwm<double>, GadMalaFast<double>, GadMalaExact<double>, AdaptiveMetropolis<double>,
+                             Hmc<double>, Barker<double>>;
 TYPED_TEST_SUITE(DeviceBranch, Moves);
 
 TYPED_TEST(DeviceBranch, SameIterationsAsTheHost) {
-  for (Index n : {1, 2, 31, 32, 33, 65}) expect_same<TypeParam, double>(n, 20, {}, 256);
+  for (Index n : awkward) expect_same<TypeParam, double>(n, 20, {}, rounding);
+}
+
+TEST(DeviceBranchSettings, DiagonalFactors) {
+  GadMalaFast<double>::Settings s;
+  s.factor = Shape::diagonal;
+  for (Index n : awkward) expect_same<GadMalaFast<double>, double>(n, 20, s, rounding);
+}
+TEST(DeviceBranchSettings, OtherOptimizers) {
+  for (Optimizer o : {Optimizer::adam, Optimizer::robbins_monro}) {
+    GadMalaFast<double>::Settings s;
+    s.optimizer = o;
+    for (Index n : awkward) expect_same<GadMalaFast<double>, double>(n, 20, s, rounding);
+  }
+}
+TEST(DeviceBranchSettings, PrintedAdaptiveMetropolis) {
+  AdaptiveMetropolis<double>::Settings s;
+  s.variant = AmVariant::paper;
+  for (Index n : awkward) expect_same<AdaptiveMetropolis<double>, double>(n, 20, s, rounding);
+}
+TEST(DeviceBranchSettings, LearntMasses) {
+  for (Mass m : {Mass::diagonal, Mass::dense}) {
+    Hmc<double>::Settings s;
+    s.mass = m;
+    s.num_steps = 3;
+    // Of 100 iterations of warm-up, 92: past the end of a window, whose new mass amplifies rounding by its condition.
+    for (Index n : {2, 33}) expect_same<Hmc<double>, double>(n, 92, s, 1e6);
+  }
+}
+TEST(DeviceBranchSettings, DualAveraging) {
+  Hmc<double>::Settings s;
+  s.step_rule = StepRule::dual_averaging;
+  s.num_steps = 3;
+  for (Index n : awkward) expect_same<Hmc<double>, double>(n, 20, s, 1e4);  // its first steps are ten times too long
 }
 
 }  // namespace
