@@ -19,7 +19,8 @@ inline constexpr int kLagSlots = kNearLags + kLevels * kFarLags;
 /// Sums over series and time of products, for every level and lag; [kNearLags | level 1 | level 2 | ...].
 struct LagSums {
   std::array<std::int64_t, kLagSlots> pairs{};
-  std::array<std::int64_t, kLagSlots * kFeatures> products{};  ///< in units of 2^-20
+  alignas(64)
+      std::array<std::int64_t, kLagSlots * kFeatures> products{};  ///< in units of 2^-20; a level's longest lag first
 
   void add(const LagSums& other);
   /// Mean product of feature `feature` in slot `slot`.
@@ -42,8 +43,8 @@ class LagCurve {
 
 /// What one series leaves behind.
 struct LagTrack {
-  std::array<std::uint8_t, kNearLags + kFrame> codes;                              ///< past, then waiting
-  std::array<std::array<std::int16_t, kFarLags * kFeatures>, kLevels> coarse{};    ///< latest means, newest last
+  std::array<std::uint8_t, kNearLags + kFrame> codes;                            ///< past, then waiting
+  std::array<std::array<std::int16_t, kFarLags * kFeatures>, kLevels> coarse{};  ///< latest means, newest last
 
   LagTrack() { reset(); }
   void reset();

@@ -24,7 +24,12 @@ double quantile_in_u(const ScoreMap::Counts& counts, double p) {
   double below = 0;
   for (int i = 0; i < kBins; ++i) {
     const auto here = static_cast<double>(counts[i]);
-    if (here > 0 && below + here >= wanted) return ScoreMap::u_of_edge(i) + (wanted - below) / here / (kBins / 2);
+    if (here > 0 && below + here >= wanted) {
+      // A bin alone among empty ones is one value of few: it may lie anywhere in the bin, so take the middle.
+      const auto near = static_cast<double>((i > 0 ? counts[i - 1] : 0) + (i + 1 < kBins ? counts[i + 1] : 0));
+      const double share = near < 0.01 * here ? 0.5 : (wanted - below) / here;
+      return ScoreMap::u_of_edge(i) + share / (kBins / 2);
+    }
     below += here;
   }
   return std::numeric_limits<double>::quiet_NaN();
@@ -71,7 +76,8 @@ void ScoreMap::place_again(Counts& counts) {
   std::uint64_t below_old = 0, below_new = 0;
   int i = 0;
   for (int edge = 1; edge <= kBins; ++edge) {
-    const double u = edge == kBins ? 1.0 : u_of_t((value_of(t_of_u(u_of_edge(edge))) - before.centre) * before.inverse_unit);
+    const double u =
+        edge == kBins ? 1.0 : u_of_t((value_of(t_of_u(u_of_edge(edge))) - before.centre) * before.inverse_unit);
     while (i < kBins && u_of_edge(i + 1) <= u) below_old += old[i++];
     std::uint64_t below = below_old;
     if (i < kBins) {
@@ -94,7 +100,12 @@ void ScoreMap::learn(const Counts& counts) {
     below += fold_here[k];
   }
   below = 0;
-  double nearest_lower = 2, nearest_upper = 2;
+  lower = upper = -1;
+  // The bin where p is reached; or the one before, if nearer and the step is small (a larger one is a value by itself).
+  const auto ends_tail = [](int& end, int i, double fraction, double step, double p) {
+    if (end < 0 && fraction >= p)
+      end = step < 0.02 && fraction - step > 0 && p - (fraction - step) < fraction - p ? i - 1 : i;
+  };
   std::array<std::int32_t, kBins> bulk;
   for (int i = 0; i < kBins; ++i) {
     const auto here = static_cast<double>(counts[i]);
@@ -103,9 +114,8 @@ void ScoreMap::learn(const Counts& counts) {
     const std::int32_t folded = score(fold_below[k], fold_here[k], total);
     scores[i] = static_cast<std::uint16_t>(bulk[i]) | static_cast<std::uint32_t>(folded) << 16;
     below += here;
-    const double fraction = below / total;
-    if (std::abs(fraction - 0.05) < nearest_lower) nearest_lower = std::abs(fraction - 0.05), lower = i;
-    if (std::abs(fraction - 0.95) < nearest_upper) nearest_upper = std::abs(fraction - 0.95), upper = i;
+    ends_tail(lower, i, below / total, here / total, 0.05);
+    ends_tail(upper, i, below / total, here / total, 0.95);
   }
   for (int i = 0; i < kBins; ++i) {
     float* feature = &features[i * kFeatures];
@@ -144,8 +154,6 @@ bool ScoreMap::outdated(const Counts& counts) const {
          moved(now.middle, learnt.middle, 0.12) || now.width < 0.25 * learnt.width || now.width > 4 * learnt.width;
 }
 
-double ScoreMap::quantile(const Counts& counts, double p) const {
-  return value_of(t_of_u(quantile_in_u(counts, p)));
-}
+double ScoreMap::quantile(const Counts& counts, double p) const { return value_of(t_of_u(quantile_in_u(counts, p))); }
 
 }  // namespace kilochain

@@ -13,9 +13,9 @@
 
 namespace kilochain {
 
-inline constexpr int kBins = 254;        ///< codes 0 to 253
-inline constexpr int kNowhere = kBins;   ///< code of a draw that is not finite, or not there
-inline constexpr int kCodes = 256;       ///< entries of every table over codes
+inline constexpr int kBins = 254;       ///< codes 0 to 253
+inline constexpr int kNowhere = kBins;  ///< code of a draw that is not finite, or not there
+inline constexpr int kCodes = 256;      ///< entries of every table over codes
 inline constexpr double kScoreUnit = 1.0 / 512;
 
 /// Tables of one parameter.

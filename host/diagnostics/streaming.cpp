@@ -1,11 +1,10 @@
 #include "host/diagnostics/streaming.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <memory>
 #include <mutex>
-
-#include "kernels/device/error.hpp"
 
 namespace kilochain {
 namespace {
@@ -116,7 +115,7 @@ void StreamingSummary::start_streaming(int threads) {
     parameter.map.learn(counts);
   }
   streaming_ = true;
-  block_draws_ = expected_draws_ > 0 ? (expected_draws_ + kBlocks - 1) / kBlocks : (first_draws_ + 3) / 4;
+  block_draws_ = std::max<std::int64_t>(1, first_draws_ / kBlocks);
   next_check_ = 2 * first_draws_;
   num_draws_ = 0;
   stream(first_.data(), first_draws_, first_draws_, threads);
@@ -126,13 +125,13 @@ void StreamingSummary::start_streaming(int threads) {
 template <class Real>
 void StreamingSummary::stream(const Real* draws, std::int64_t capacity, std::int64_t count, int threads) {
   while (count > 0) {
-    if (num_draws_ == kBlocks * block_draws_) merge_blocks(threads);
+    if (num_blocks_ == 0 || num_draws_ == block_end()) open_block(threads);
     if (num_draws_ == next_check_) {
       check_maps(threads);
       next_check_ *= 2;
     }
-    const std::int64_t block_end = (num_draws_ / block_draws_ + 1) * block_draws_;
-    const std::int64_t rows = std::min({count, std::int64_t{kFrame}, block_end - num_draws_, next_check_ - num_draws_});
+    const std::int64_t rows =
+        std::min({count, std::int64_t{kFrame}, block_end() - num_draws_, next_check_ - num_draws_});
     add_rows(draws, capacity, rows, threads);
     num_draws_ += rows;
     draws += rows * dim_;
@@ -143,6 +142,8 @@ void StreamingSummary::stream(const Real* draws, std::int64_t capacity, std::int
 template <class Real>
 void StreamingSummary::add_rows(const Real* draws, std::int64_t capacity, std::int64_t count, int threads) {
   const auto num_tiles = static_cast<std::int64_t>(tiles_.size());
+  // A thread that is woken for less than this costs more than it does.
+  threads = static_cast<int>(std::clamp<std::int64_t>(num_chains_ * dim_ * count / 32768, 1, threads));
   // Few tiles are cut into chunks of chains too, so that every thread has work; sums over chains are integers.
   const std::int64_t wanted = num_tiles >= 4 * threads ? 1 : (4 * threads + num_tiles - 1) / num_tiles;
   const std::int64_t chunks = threads == 1 ? 1 : std::clamp<std::int64_t>(tiles_[0].num_cells / 16, 1, wanted);
@@ -183,7 +184,7 @@ void StreamingSummary::add_to_tile(const Tile& tile, std::int64_t first, std::in
     table[l] = static_cast<std::int32_t>(k * kCodes);
     scores[l] = map.scores.data();
   }
-  const std::int64_t block = num_draws_ / block_draws_;
+  const int block = num_blocks_ - 1;
   for (std::int64_t index = first; index < last; ++index) {
     Cell& cell = cells_[tile.first_cell + index];
     // t of every lane; NaN for lanes without a chain and for excluded chains.
@@ -207,7 +208,8 @@ void StreamingSummary::add_to_tile(const Tile& tile, std::int64_t first, std::in
         }
       }
     }
-    alignas(64) std::int32_t bulk[kLanes] = {}, folded[kLanes] = {}, bulk_square[kLanes] = {}, folded_square[kLanes] = {};
+    alignas(64) std::int32_t bulk[kLanes] = {}, folded[kLanes] = {}, bulk_square[kLanes] = {},
+                             folded_square[kLanes] = {};
     alignas(64) std::int32_t codes[kLanes];
     alignas(64) std::uint32_t both[kLanes];
     for (int i = 0; i < count; ++i) {
@@ -230,7 +232,8 @@ void StreamingSummary::add_to_tile(const Tile& tile, std::int64_t first, std::in
       }
 #pragma omp simd
       for (int l = 0; l < kLanes; ++l) {
-        const std::int32_t b = static_cast<std::int32_t>(both[l] << 16) >> 16, f = static_cast<std::int32_t>(both[l]) >> 16;
+        const std::int32_t b = static_cast<std::int32_t>(both[l] << 16) >> 16,
+                           f = static_cast<std::int32_t>(both[l]) >> 16;
         bulk[l] += b;
         folded[l] += f;
         bulk_square[l] += b * b;
@@ -262,17 +265,24 @@ void StreamingSummary::add_to_tile(const Tile& tile, std::int64_t first, std::in
 void StreamingSummary::add_to_track(std::int64_t slot, std::int64_t parameter, const std::uint8_t* codes, int count,
                                     LagSums& sums) {
   Track& track = tracks_[slot * dim_ + parameter];
+  if (&track + 1 < tracks_.data() + tracks_.size()) {  // most likely the next one, and not in any cache
+    for (std::size_t line = 0; line < sizeof(Track); line += 64) {
+      __builtin_prefetch(reinterpret_cast<const char*>(&track + 1) + line, 1);
+    }
+  }
   const Parameter& of = parameters_[parameter];
   const std::int64_t seen = num_draws_ - of.start;
   auto waiting = static_cast<int>(seen % kFrame);
   std::int64_t entered = seen - waiting;
-  float sum[kFeatures];
-  float* block = track.blocks[num_draws_ / block_draws_];
-  std::copy_n(block, kFeatures, sum);
+  using Four = float __attribute__((vector_size(16)));  // of GCC and Clang: four features at once
+  static_assert(sizeof(Four) == sizeof(float) * kFeatures);
+  Four sum, features;
+  float* block = track.blocks[num_blocks_ - 1];
+  std::memcpy(&sum, block, sizeof(sum));
   for (int i = 0; i < count; ++i) {
     const std::uint8_t code = codes[i * kLanes];
-    const float* features = &of.map.features[code * kFeatures];
-    for (int f = 0; f < kFeatures; ++f) sum[f] += features[f];
+    std::memcpy(&features, &of.map.features[code * kFeatures], sizeof(features));
+    sum += features;
     track.lags.codes[kNearLags + waiting++] = code;
     if (waiting == kFrame) {
       track.lags.enter(kFrame, entered, of.map, sums);
@@ -280,26 +290,56 @@ void StreamingSummary::add_to_track(std::int64_t slot, std::int64_t parameter, c
       waiting = 0;
     }
   }
-  std::copy_n(sum, kFeatures, block);
+  std::memcpy(block, &sum, sizeof(sum));
 }
 
-void StreamingSummary::merge_blocks(int threads) {
-  const auto merge = [](auto& blocks, int lanes) {
-    for (int k = 0; k < kBlocks; ++k) {
-      for (int l = 0; l < lanes; ++l) blocks[k][l] = k < kBlocks / 2 ? blocks[2 * k][l] + blocks[2 * k + 1][l] : 0;
+std::int64_t StreamingSummary::block_end() const {
+  const std::int64_t begin = block_begin_[num_blocks_ - 1], end = begin + block_draws_, half = expected_draws_ / 2;
+  return begin < half && half < end ? half : end;
+}
+
+void StreamingSummary::open_block(int threads) {
+  std::array<int, kBlocks> place;  // of each block after merging
+  int kept = num_blocks_;
+  while (kept == kBlocks) {
+    // The middle only moves on: blocks before it can be one. When there are none, neighbours join.
+    int before = 0;
+    while (before < num_blocks_ && block_begin_[before + 1] <= num_draws_ / 2) ++before;
+    const bool pairs = before < 2;
+    if (pairs) block_draws_ *= 2;
+    kept = 0;
+    for (int k = 0; k < num_blocks_; ++kept) {
+      int last = !pairs && k < before ? before - 1 : k;
+      if (pairs && k > 0 && k + 1 < num_blocks_ && block_begin_[k + 1] != expected_draws_ / 2) last = k + 1;
+      for (; k <= last; ++k) place[k] = kept;
     }
-  };
+    const auto merge = [&](auto& blocks, int lanes) {
+      for (int k = 0; k < num_blocks_; ++k) {
+        for (int l = 0; l < lanes && place[k] != k; ++l) {
+          blocks[place[k]][l] += blocks[k][l];
+          blocks[k][l] = 0;
+        }
+      }
+    };
 #pragma omp parallel num_threads(threads)
-  {
+    {
 #pragma omp for
-    for (std::size_t i = 0; i < cells_.size(); ++i) {
-      merge(cells_[i].bulk, kLanes);
-      merge(cells_[i].folded, kLanes);
+      for (std::size_t i = 0; i < cells_.size(); ++i) {
+        merge(cells_[i].bulk, kLanes);
+        merge(cells_[i].folded, kLanes);
+      }
+#pragma omp for
+      for (std::size_t i = 0; i < tracks_.size(); ++i) merge(tracks_[i].blocks, kFeatures);
     }
-#pragma omp for
-    for (std::size_t i = 0; i < tracks_.size(); ++i) merge(tracks_[i].blocks, kFeatures);
+    const auto begin = block_begin_;
+    for (int k = num_blocks_ - 1; k >= 0; --k) block_begin_[place[k]] = begin[k];
+    num_blocks_ = kept;
+    block_begin_[num_blocks_] = num_draws_;
+    // The last block may be shorter than blocks are now: it stays open.
+    if (num_draws_ < block_end()) return;
   }
-  block_draws_ *= 2;
+  block_begin_[num_blocks_++] = num_draws_;
+  block_begin_[num_blocks_] = num_draws_;
 }
 
 void StreamingSummary::check_maps(int threads) {
