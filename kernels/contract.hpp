@@ -95,6 +95,7 @@ struct ChainSource {
   }
   KC_INLINE Real vector(Index i) const { return s.vector[i]; }
   KC_INLINE double acceptance() const { return s.acceptance; }
+  KC_INLINE double chains() const { return 1; }
 };
 /// The same, averaged over chains: a matrix in the layout of the factor, and a vector.
 template <class Real>
@@ -103,10 +104,12 @@ struct PooledSource {
   const Real* matrix;
   const Real* mean_vector;
   double mean_acceptance;
+  double num_chains;
   KC_INLINE Real operator()(Index, Index, std::size_t offset) const { return matrix[offset]; }
   KC_INLINE auto column(Index, Index, std::size_t offset) const { return Pack<Real>::load(matrix + offset); }
   KC_INLINE Real vector(Index i) const { return mean_vector[i]; }
   KC_INLINE double acceptance() const { return mean_acceptance; }
+  KC_INLINE double chains() const { return num_chains; }
 };
 
 /// Calls body once if the quantity is finite for the whole team; the sum carries any NaN or infinity to every lane.

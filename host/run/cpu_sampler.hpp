@@ -51,7 +51,7 @@ class CpuSampler final : public Sampler<Real> {
       mean_matrix(signals, c.dim);
       if constexpr (Move::has_vector) mean_vector(signals, c.dim);
       auto a = c.template adaptation<P>(0);
-      Move::adapt(team_, c.settings, at, PooledSource<Real>{matrix_.data(), vector_.data(), accepted / double(signals.size())}, a, c.dim);
+      Move::adapt(team_, c.settings, at, PooledSource<Real>{matrix_.data(), vector_.data(), accepted / double(signals.size()), double(signals.size())}, a, c.dim);
     }
   }
   std::vector<ChainControl> controls() const override { return memory_.controls(); }

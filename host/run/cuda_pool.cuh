@@ -87,11 +87,12 @@ __global__ void __launch_bounds__(128) pool_rows(const __grid_constant__ Chains<
 /// PooledSource whose matrix is still in chunks.
 template <class Real>
 struct ChunkedSource {
+  static constexpr bool pooled = true;
   const Real *matrix, *mean_vector;
   std::size_t size;
   Index chunks;
   Real scale;
-  double mean_acceptance;
+  double mean_acceptance, num_chains;
   KC_INLINE Real operator()(Index, Index, std::size_t offset) const {
     Real v = 0;
     for (Index k = 0; k < chunks; ++k) v += matrix[static_cast<std::size_t>(k) * size + offset];
@@ -99,6 +100,7 @@ struct ChunkedSource {
   }
   KC_INLINE Real vector(Index i) const { return mean_vector[i]; }
   KC_INLINE double acceptance() const { return mean_acceptance; }
+  KC_INLINE double chains() const { return num_chains; }
 };
 
 /// The sums of one pooled step: matrix (chunk, size), vector (chunk, vector_size).
@@ -138,7 +140,7 @@ __global__ void __launch_bounds__(adapt_block)
     team.sync();
   }
   auto a = c.template adaptation<32>(0);
-  const ChunkedSource<Real> source{sums.matrix, sums.vector, sums.size, sums.matrix_chunks, scale, accepted / running};
+  const ChunkedSource<Real> source{sums.matrix, sums.vector, sums.size, sums.matrix_chunks, scale, accepted / running, running};
   Move::adapt(team, c.settings, at, source, a, c.dim);
 }
 

@@ -1,7 +1,8 @@
 // Gradient ascent of the generalised speed measure in a proposal's Cholesky factor (Titsias & Dellaportas 2019, sec. 2-3):
 //   F = E min(0, log r) + beta sum_i log L_ii;   grad = source + beta diag(1/L_ii), source = 0 where log r >= 0
 //   RMSProp: G <- kappa grad^2 + (1-kappa) G (kappa = 1 first), L += eta grad/(1+sqrt G).  Robbins-Monro: eta/(1+t/(W/4)) grad.
-//   relative: RMSProp in the scale-free coordinates log L_ii, L_ij/L_ii (docs/decisions/0004): L_ij += eta L_ii^2 grad/(1+sqrt G)
+//   relative: RMSProp in the coordinates log L_ii, L_ij/L_ii: L_ij += eta L_ii^2 grad/(1+sqrt G), the same for any scale of x_i
+//   natural: RMSProp on A = [L^T grad]_low, the gradient in L <- L (I + A): the same for any linear map of x (decision 0004)
 //   Then L_ii >= floor, then beta <- max(floor, beta (1 + rho (a - target))) with the old beta in the gradient.
 // source(i, j, offset): one chain's outer products, or their mean over chains. L, G: packed panels. Cost: one pass over L and G.
 #pragma once
@@ -9,7 +10,7 @@
 
 namespace kilochain {
 
-enum class Optimizer : std::int32_t { automatic, rmsprop, robbins_monro, adam, relative };
+enum class Optimizer : std::int32_t { automatic, rmsprop, robbins_monro, adam, relative, natural };
 enum class BetaControl : std::int32_t { paper, bounded };
 
 struct FactorSettings {
@@ -22,17 +23,20 @@ struct FactorSettings {
 
   /// What `auto` means, once it is known whether chains are pooled.
   void resolve(bool pooled) {
-    if (optimizer == Optimizer::automatic) optimizer = pooled ? Optimizer::relative : Optimizer::rmsprop;
+    if (optimizer == Optimizer::automatic) optimizer = pooled ? Optimizer::natural : Optimizer::rmsprop;
   }
 };
+
+/// Whether signals must be L^T times the plain ones: sum_k (L^T a_k) b_k^T.
+KC_INLINE bool wants_whitened(const FactorSettings& s) { return s.optimizer == Optimizer::natural && s.factor == Shape::dense; }
 
 template <class V>
 void factor_fields(V&& visit, FactorSettings& s) {
   visit("learning_rate", s.learning_rate, positive(), "step of the optimiser on the factor L");
   visit("target_accept", s.target_accept, inside(0, 1), "acceptance rate that beta steers to");
-  visit("optimizer", s.optimizer, Names{"auto", "rmsprop", "robbins_monro", "adam", "relative"},
-        "rule that turns gradients into steps of L; auto: rmsprop for a chain that adapts alone (the paper's), relative when chains are pooled");
-  visit("relative_rate", s.relative_rate, between(1e-6, 0.2), "learning rate of the relative rule: largest relative change of L in an iteration, nearly");
+  visit("optimizer", s.optimizer, Names{"auto", "rmsprop", "robbins_monro", "adam", "relative", "natural"},
+        "rule that turns gradients into steps of L; auto: rmsprop for a chain that adapts alone (the paper's), natural when chains are pooled");
+  visit("relative_rate", s.relative_rate, between(1e-6, 0.2), "learning rate of the relative and natural rules: largest relative change of L in an iteration, nearly");
   visit("factor", s.factor, Names{"dense", "diagonal"}, "shape of L: full lower triangle, or its diagonal, O(n) an iteration");
   visit("pooled_speedup", s.pooled_speedup, positive(), "factor on learning_rate when chains are pooled: their average bears larger steps");
   visit("initial_scale", s.initial_scale, positive(), "L starts as initial_scale/sqrt(n) times the identity");
@@ -56,7 +60,7 @@ KC_HD void factor_layout(V&& visit, FactorAdaptation<Real>& a, Index n, const Fa
   const std::size_t size = factor_size<P>(n, s.factor);
   visit("L", a.L, size, Keep::yes);
   visit("second_moment", a.second, s.optimizer == Optimizer::robbins_monro ? 1 : size, Keep::yes);
-  visit("first_moment", a.first, s.optimizer == Optimizer::adam ? size : 1, Keep::yes);
+  visit("first_moment", a.first, s.optimizer == Optimizer::adam || s.optimizer == Optimizer::natural ? size : 1, Keep::yes);
   visit("beta", a.beta, std::size_t(1), Keep::yes);
 }
 
@@ -108,28 +112,90 @@ KC_INLINE void step_pack(const FactorSettings& s, Real rate, Real decay, Real bi
   }
 }
 
+/// L <- L (I + B) for dense lower-triangular B. Row i of L changes by itself, entries left to right, so L is its own output.
+/// Cost: n^3/6 multiply-adds.
+template <class Team, class Real>
+KC_HD void multiply_right(const Team& team, Real* L, const Real* B, Index n) {
+  constexpr int P = Team::template panel<Real>;
+  if constexpr (Team::on_host) {
+    using Vec = Pack<Real>;
+    for (Index p = 0; p * P < n; ++p) {
+      const Index columns = panel_columns<P>(p, n);
+      Real* panel = L + panel_offset<P>(p);
+      for (Index j = 0; j < columns; ++j) {
+        typename Vec::Type s0 = Vec::load(panel + j * std::size_t(P)), s1 = {};
+        for (Index q = j / P; q * P < columns; ++q) {  // rows k of B's column j, panel by panel
+          const Real* b = B + panel_offset<P>(q) + j * std::size_t(P);
+          const Index first = q * P, to = (q + 1) * P < columns ? (q + 1) * P : columns;
+          Index k = j > first ? j : first;
+          for (; k + 2 <= to; k += 2) {
+            s0 += Vec::load(panel + k * std::size_t(P)) * b[k - first];
+            s1 += Vec::load(panel + (k + 1) * std::size_t(P)) * b[k + 1 - first];
+          }
+          if (k < to) s0 += Vec::load(panel + k * std::size_t(P)) * b[k - first];
+        }
+        Vec::store(panel + j * std::size_t(P), s0 + s1);
+      }
+    }
+  } else {
+    team.for_each(n, [&](Index i) {  // neighbouring lanes read neighbouring rows of a panel, and the same entry of B
+      for (Index j = 0; j <= i; ++j) {
+        Real s = L[factor_index<P>(i, j)];
+        for (Index k = j; k <= i; ++k) s += L[factor_index<P>(i, k)] * B[factor_index<P>(k, j)];
+        L[factor_index<P>(i, j)] = s;
+      }
+    });
+  }
+  team.sync();
+}
+
+/// The natural rule's step of a dense factor. `source` holds L^T times the gradient. B = eta A/(1 + sqrt G) stands in a.first.
+template <class Team, class Real, class Source>
+KC_HD void step_natural(const Team& team, const Source& source, Real rate, Real decay, Real beta, FactorAdaptation<Real>& a, Index n) {
+  constexpr int P = Team::template panel<Real>;
+  for (Index p = 0; p * P < n; ++p) {
+    const Index columns = panel_columns<P>(p, n);
+    team.for_each(P * columns, [&](Index e) {
+      const Index i = p * P + e % P, j = e / P;
+      const std::size_t k = panel_offset<P>(p) + static_cast<std::size_t>(e);
+      if (i >= n || j > i) return;
+      const Real g = source(i, j, k) + (i == j ? beta : Real(0));
+      const Real G = decay * g * g + (Real(1) - decay) * a.second[k];
+      a.second[k] = G;
+      a.first[k] = rate * g / (Real(1) + sqrt(G));
+    });
+  }
+  team.sync();
+  multiply_right(team, a.L, a.first, n);
+}
+
 /// Takes one step of L and beta from `source`. Schedule::t = 0 is the first adapting iteration.
 template <class Team, class Real, class Source>
 KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedule& at, const Source& source,
                         FactorAdaptation<Real>& a, Index n) {
   constexpr int P = Team::template panel<Real>;
   const double t = static_cast<double>(at.t), quarter = static_cast<double>(at.num_warmup) / 4 + 1e-300;
-  const Real rate = static_cast<Real>(at.rate * (s.optimizer == Optimizer::relative ? s.relative_rate : s.learning_rate * (Source::pooled ? s.pooled_speedup : 1.0)) / (s.optimizer == Optimizer::robbins_monro ? 1 + t / quarter : 1.0));
+  const bool natural = s.optimizer == Optimizer::natural, scaled = natural || s.optimizer == Optimizer::relative;
+  // A factor of n^2/2 numbers cannot follow the noise of C chains: C/rate chain-iterations, its memory, stay above 10 n.
+  const double bearable = natural ? 0.1 * source.chains() / n : 1.0;
+  const Real rate = static_cast<Real>(at.rate * (scaled ? (s.relative_rate < bearable ? s.relative_rate : bearable) : s.learning_rate * (Source::pooled ? s.pooled_speedup : 1.0)) / (s.optimizer == Optimizer::robbins_monro ? 1 + t / quarter : 1.0));
   const Real decay = static_cast<Real>(at.t == 0 ? 1.0 : s.rms_decay);
   const bool adam = s.optimizer == Optimizer::adam;
   const double log_09 = -0.10536051565782628, log_0999 = -0.0010005003335835335;  // powers of 0.9 and 0.999, without a call
   const Real bias1 = static_cast<Real>(adam ? 1 / (1 - math::exp((t + 1) * log_09)) : 1.0);
   const Real bias2 = static_cast<Real>(adam ? 1 / (1 - math::exp((t + 1) * log_0999)) : 1.0);
-  const Real beta = static_cast<Real>(*a.beta), floor = static_cast<Real>(s.optimizer == Optimizer::relative ? 1e-30 : s.diagonal_floor);
+  const Real beta = static_cast<Real>(*a.beta), floor = static_cast<Real>(scaled ? 1e-30 : s.diagonal_floor);
   const FactorSettings fixed = s;  // a local copy: the loops below write through pointers that could alias it
 
-  const bool relative = fixed.optimizer == Optimizer::relative;
+  const bool relative = fixed.optimizer == Optimizer::relative || (natural && fixed.factor == Shape::diagonal);
   auto diagonal_step = [&](Index i, std::size_t k) {
     step_entry(fixed, rate, decay, bias1, bias2, relative ? a.L[k] : Real(1), source(i, i, k) + beta / a.L[k], a.L[k], a.second, a.first, k);
     if (!(a.L[k] >= floor)) a.L[k] = floor;
   };
   if (fixed.factor == Shape::diagonal) {
     team.for_each(n, [&](Index i) { diagonal_step(i, static_cast<std::size_t>(i)); });
+  } else if (natural) {
+    step_natural(team, source, rate, decay, beta, a, n);
   } else {
     for (Index p = 0; p * P < n; ++p) {
       const Index columns = panel_columns<P>(p, n), full = p * P;

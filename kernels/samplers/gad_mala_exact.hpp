@@ -84,11 +84,13 @@ struct GadMalaExact {
         team.for_each(n, [&](Index i) { st.a2[i] = k[i]; });
         team.sync();
         multiply_transposed(team, s.factor, a.L, st.a2, st.b2, n);
+        const bool whiten = wants_whitened(s);
         team.for_each(n, [&](Index i) {
           const Real half_d = Real(0.5) * (st.h[i] + Real(0.5) * st.ltgy[i]);
-          st.a[i] = st.g[i];
+          st.a[i] = whiten ? st.ltg[i] : st.g[i];
           st.b[i] = Real(0.5) * st.ltgy[i] - half_d - Real(0.25) * st.b2[i];
-          st.a1[i] = reply.gradient[i];
+          st.a1[i] = whiten ? st.ltgy[i] : reply.gradient[i];
+          if (whiten) st.a2[i] = st.b2[i];
           st.b1[i] = st.h[i] - half_d;
           st.b2[i] = Real(-0.5) * st.h[i];
         });

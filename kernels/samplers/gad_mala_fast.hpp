@@ -119,8 +119,9 @@ struct GadMalaFast {
     const Decision move = decide(rng, log_r);
     if (at.adapting) {
       const Real weight = move.finite && log_r < 0 ? Real(-0.5) : Real(0);
+      const bool whiten = wants_whitened(s);
       team.for_each(n, [&](Index i) {
-        st.a[i] = weight != Real(0) ? weight * (st.g[i] - reply.gradient[i]) : Real(0);
+        st.a[i] = weight != Real(0) ? weight * (whiten ? st.ltg[i] - st.ltgy[i] : st.g[i] - reply.gradient[i]) : Real(0);
         st.b[i] = weight != Real(0) ? st.h[i] - Real(0.5) * st.ltgy[i] : Real(0);
       });
     }

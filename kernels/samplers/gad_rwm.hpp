@@ -65,7 +65,7 @@ struct GadRwm {
   }
 
   template <class Team>
-  static KC_HD Step update(const Team& team, const Rng& rng, const Settings&, const Schedule& at, const Adaptation&,
+  static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
                            State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
     const double log_r = *reply.lp - *st.lp;
     const Decision move = decide(rng, log_r);
@@ -75,6 +75,7 @@ struct GadRwm {
         st.a[i] = learn ? reply.gradient[i] : Real(0);
         st.b[i] = learn ? st.eps[i] : Real(0);
       });
+      if (learn && wants_whitened(s)) multiply_transposed(team, s.factor, a.L, reply.gradient, st.a, n);
     }
     team.sync();
     if (move.accept) {
