@@ -58,13 +58,20 @@ struct Fixture {
   }
   /// The reference, straight from the formulas of kernels/adapt/cholesky_gradient.hpp.
   void reference(const Signal<Real>& s, double old_beta, int t, int num_warmup) {
+    if (settings.optimizer == Optimizer::natural && settings.factor == Shape::dense) return natural_reference(s, old_beta, t);
+    const bool relative = settings.optimizer == Optimizer::relative || settings.optimizer == Optimizer::natural;
+    const std::vector<double> before = dense;
     for (Index i = 0; i < n; ++i)
       for (Index j = 0; j <= i; ++j) {
         if (settings.factor == Shape::diagonal && i != j) continue;
         double grad = i == j ? old_beta / dense[at(i, i)] : 0.0;
         for (int k = 0; k < s.rank; ++k) grad += static_cast<double>(s.a[k][i]) * static_cast<double>(s.b[k][j]);
         double &entry = dense[at(i, j)], &g2 = dense_second[at(i, j)], &g1 = dense_first[at(i, j)];
-        if (settings.optimizer == Optimizer::rmsprop) {
+        if (relative) {
+          const double kappa = t == 0 ? 1.0 : 0.1, scale = before[at(i, i)];
+          g2 = kappa * scale * scale * grad * grad + (1 - kappa) * g2;
+          entry += relative_rate() * scale * scale * grad / (1 + std::sqrt(g2));
+        } else if (settings.optimizer == Optimizer::rmsprop) {
           const double kappa = t == 0 ? 1.0 : 0.1;
           g2 = kappa * grad * grad + (1 - kappa) * g2;
           entry += 0.05 * grad / (1 + std::sqrt(g2));
@@ -75,15 +82,36 @@ struct Fixture {
         } else {
           entry += 0.05 / (1 + t / (num_warmup / 4.0)) * grad;
         }
-        if (i == j) entry = std::max(entry, 1.2);
+        if (i == j && !relative) entry = std::max(entry, 1.2);
       }
+  }
+  /// One chain bears a tenth of a step divided by n in the natural rule.
+  double relative_rate() const { return settings.optimizer == Optimizer::natural ? std::min(0.05, 0.1 / n) : 0.05; }
+  /// L <- L (I + B), B = eta A / (1 + sqrt G), A the signal (whitened by the sampler) plus beta I.
+  void natural_reference(const Signal<Real>& s, double old_beta, int t) {
+    std::vector<double> B(dense.size(), 0.0), next(dense.size(), 0.0);
+    const double kappa = t == 0 ? 1.0 : 0.1;
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j <= i; ++j) {
+        double A = i == j ? old_beta : 0.0;
+        for (int k = 0; k < s.rank; ++k) A += static_cast<double>(s.a[k][i]) * static_cast<double>(s.b[k][j]);
+        double& g2 = dense_second[at(i, j)];
+        g2 = kappa * A * A + (1 - kappa) * g2;
+        B[at(i, j)] = relative_rate() * A / (1 + std::sqrt(g2));
+      }
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j <= i; ++j) {
+        next[at(i, j)] = dense[at(i, j)];
+        for (Index k = j; k <= i; ++k) next[at(i, j)] += dense[at(i, k)] * B[at(k, j)];
+      }
+    dense = next;
   }
 };
 
 TYPED_TEST(CholeskyGradient, StepsMatchTheFormulas) {
   using Real = typename TypeParam::Real;
   using Team = typename TypeParam::Team;
-  for (const Optimizer optimizer : {Optimizer::rmsprop, Optimizer::robbins_monro, Optimizer::adam})
+  for (const Optimizer optimizer : {Optimizer::rmsprop, Optimizer::robbins_monro, Optimizer::adam, Optimizer::relative, Optimizer::natural})
     for (const Shape shape : {Shape::dense, Shape::diagonal})
       for (const Index n : factor_sizes)
         for (const int rank : {1, 3}) {
@@ -112,6 +140,7 @@ TYPED_TEST(CholeskyGradient, PooledMatrixGivesTheSameStep) {
   for (const Shape shape : {Shape::dense, Shape::diagonal})
     for (const Index n : {1, 17, 33}) {
       Fixture<Team, Real> chain(n, shape, Optimizer::rmsprop), pooled(n, shape, Optimizer::rmsprop);
+      pooled.settings.pooled_speedup = 1;
       const Signal<Real> s = chain.signal(3, 0, 0.25);
       std::vector<Real> matrix(pooled.L.packed.size(), Real(0));
       for (Index i = 0; i < n; ++i)
@@ -119,7 +148,7 @@ TYPED_TEST(CholeskyGradient, PooledMatrixGivesTheSameStep) {
           if (shape == Shape::dense || i == j)
             matrix[shape == Shape::dense ? factor_index<P>(i, j) : std::size_t(i)] = ChainSource<Real>{s}(i, j, 0);
       adapt_factor(Team{}, chain.settings, Schedule{0, 40, 1, true}, ChainSource<Real>{s}, chain.a, n);
-      adapt_factor(Team{}, pooled.settings, Schedule{0, 40, 1, true}, PooledSource<Real>{matrix.data(), nullptr, 0.25}, pooled.a, n);
+      adapt_factor(Team{}, pooled.settings, Schedule{0, 40, 1, true}, PooledSource<Real>{matrix.data(), nullptr, 0.25, 1.0}, pooled.a, n);
       for (Index i = 0; i < n; ++i)
         for (Index j = 0; j <= i; ++j) EXPECT_TRUE(rounding<Real>(pooled.L.dense(i, j), chain.L.dense(i, j), 40, 1, 1)) << n << ": " << i << ", " << j;
       EXPECT_EQ(pooled.beta, chain.beta);
