@@ -14,9 +14,9 @@ namespace {
 
 using namespace logistic;
 
-constexpr int micro = 5;             // chains in a micro-kernel, and features of products: 25 accumulators of 32 registers
-constexpr Index group = 2 * micro;   // chains whose residuals stay in L1 together
-constexpr Index batch = 65;          // chains whose sums are kept at once
+constexpr int micro = 5;  // chains in a micro-kernel, and features of products: 25 accumulators of 32 registers
+constexpr Index group = 2 * micro;              // chains whose residuals stay in L1 together
+constexpr Index batch = 65;                     // chains whose sums are kept at once
 constexpr std::size_t slab_bytes = 640 * 1024;  // of X: the rest of L2 is the chains'
 constexpr std::size_t strip_bytes = 24 * 1024;  // of a block of X, for which logits stay in L1
 
@@ -35,7 +35,8 @@ constexpr std::array<ProductKernel<Real>, micro * micro> product_table(std::inte
 template <class Real>
 constexpr auto logit_kernels = logit_table<Real>(std::make_integer_sequence<int, micro>());
 template <class Real>
-constexpr auto product_kernels = product_table<Real>(std::make_integer_sequence<int, micro * micro>());  // [features - 1][chains - 1]
+constexpr auto product_kernels =
+    product_table<Real>(std::make_integer_sequence<int, micro * micro>());  // [features - 1][chains - 1]
 
 /// 64-byte aligned memory of this thread that only grows.
 template <class Real>
@@ -98,14 +99,16 @@ void BlockedLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, con
   const Real* point[batch];
   const Real* direction[batch];
   double linear[batch] = {}, logarithm[batch] = {};
-  for (Index c = 0; c < count; ++c) point[c] = exchange.query(chains[c]).point, direction[c] = exchange.query(chains[c]).direction;
+  for (Index c = 0; c < count; ++c)
+    point[c] = exchange.query(chains[c]).point, direction[c] = exchange.query(chains[c]).direction;
 
   const auto fill = [&](const Real* const* vectors, Index here, const Real* x, Index blocks, Real* to) {
     const Index strip = static_cast<Index>(strip_bytes / (rows * sizeof(Real)));
     for (Index b = 0; b < blocks; ++b)
       for (Index j = 0; j < n_; j += strip)
         for (Index c = 0; c < here; c += micro)
-          logit_kernels<Real>[std::min(micro, here - c) - 1](x + block * b, j, std::min(n_, j + strip), vectors + c, to + ld * c + rows * b, ld);
+          logit_kernels<Real>[std::min(micro, here - c) - 1](x + block * b, j, std::min(n_, j + strip), vectors + c,
+                                                             to + ld * c + rows * b, ld);
   };
   for (Index slab = 0; slab < num_blocks_; slab += slab_) {
     const Index blocks = std::min(slab_, num_blocks_ - slab), length = rows * blocks;
@@ -135,7 +138,8 @@ void BlockedLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, con
         }
         for (Index c = 0; c < here; c += micro)
           product_kernels<Real>[(std::min(micro, n_ - tile * micro) - 1) * micro + std::min(micro, here - c) - 1](
-              x + static_cast<std::size_t>(rows) * tile * micro, block, blocks, t + ld * c, ld, sums + sums_row * ((c0 + c) / micro) + sums_size * tile, slab == 0);
+              x + static_cast<std::size_t>(rows) * tile * micro, block, blocks, t + ld * c, ld,
+              sums + sums_row * ((c0 + c) / micro) + sums_size * tile, slab == 0);
       }
     }
   }

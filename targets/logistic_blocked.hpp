@@ -1,10 +1,9 @@
 // Logistic regression for many chains on one CPU core: X is brought from memory once for all chains of a call.
 // Layout: X in blocks of 4 registers of observations, [block][feature][observation]: lanes are observations in both
-// products, so one copy serves both. A slab of blocks that fits the L2 cache is finished (logits, residuals, gradient) for
-// every chain before the next slab is read.
-// Promise: a chain's result has the same bits whichever and however many chains are evaluated with it: its logits are sums
-// in the order of the features, its gradient sums over lanes in the order of the observations, and neither depends on the
-// number of chains that a micro-kernel holds in registers.
+// products, so one copy serves both. A slab of blocks that fits the L2 cache is finished (logits, residuals, gradient)
+// for every chain before the next slab is read. Promise: a chain's result has the same bits whichever and however many
+// chains are evaluated with it: its logits are sums in the order of the features, its gradient sums over lanes in the
+// order of the observations, and neither depends on the number of chains that a micro-kernel holds in registers.
 #pragma once
 #include "targets/logistic_regression.hpp"
 
@@ -22,7 +21,7 @@ class BlockedLogistic {
 
   const Real *x_, *sign_;
   double log_constant_, inverse_variance_;
-  double padding_;  // 2^-(rows of padding)
+  double padding_;               // 2^-(rows of padding)
   Index n_, num_blocks_, slab_;  // slab_: blocks in a slab
 };
 

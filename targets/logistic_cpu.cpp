@@ -31,14 +31,16 @@ class LogisticCpu final : public Target<Real> {
  public:
   using Model = LogisticRegression<Real>;
   using Evaluator = LogisticEvaluator;
-  LogisticCpu(const Context& context, const LogisticSettings& settings) : arena_(context), evaluator_(settings.evaluator) {
+  LogisticCpu(const Context& context, const LogisticSettings& settings)
+      : arena_(context), evaluator_(settings.evaluator) {
     const Design design = read_logistic_design(settings);
     this->info_ = describe_logistic(design, sizeof(Real));
     choose(static_cast<double>(design.rows));
     if (evaluator_ == Evaluator::blocked)
       blocked_ = std::make_unique<BlockedLogistic<Real>>(design, settings.prior_sd, arena_);
     else
-      data_ = Model::place(design, settings.prior_sd, arena_, evaluator_ == Evaluator::team, evaluator_ == Evaluator::gemm);
+      data_ =
+          Model::place(design, settings.prior_sd, arena_, evaluator_ == Evaluator::team, evaluator_ == Evaluator::gemm);
     if (evaluator_ == Evaluator::gemm) gemm_ = std::make_unique<GemmLogistic<Real>>(data_);
   }
 
@@ -49,11 +51,12 @@ class LogisticCpu final : public Target<Real> {
     if (scratch.size() < Model::scratch(data_)) scratch.resize(Model::scratch(data_));
     for (Index chain = first; chain < last; ++chain)
       if (exchange.needs[chain] != Needs::nothing)
-        Model::evaluate(HostTeam{}, data_, exchange.needs[chain], exchange.query(chain), exchange.reply(chain), scratch.data());
+        Model::evaluate(HostTeam{}, data_, exchange.needs[chain], exchange.query(chain), exchange.reply(chain),
+                        scratch.data());
   }
 
-  /// Every thread gets the same share, in equal tiles. Data that stay in L2 need few chains to pay for their reading, and
-  /// then the chains' own state stays there too.
+  /// Every thread gets the same share, in equal tiles. Data that stay in L2 need few chains to pay for their reading,
+  /// and then the chains' own state stays there too.
   Index tile(Index num_chains, int threads) const override {
     if (evaluator_ == Evaluator::team) return 1;
     const Index share = std::max<Index>(1, (num_chains + threads - 1) / threads);
@@ -66,12 +69,16 @@ class LogisticCpu final : public Target<Real> {
 
  private:
   void choose(double rows) {
-    const double blocked = microseconds(blocked_rates<Real>, this->info_, rows), product = microseconds(gemm_rates<Real>, this->info_, rows);
+    const double blocked = microseconds(blocked_rates<Real>, this->info_, rows),
+                 product = microseconds(gemm_rates<Real>, this->info_, rows);
     const bool asked = evaluator_ != Evaluator::choose;
     if (!asked) evaluator_ = blocked <= product ? Evaluator::blocked : Evaluator::gemm;
     const char* const names[] = {"", "team", "blocked", "gemm"};
-    plan_ = fmt::format("{} ({}): {:.0f} observations x {} features, {:.1f} MB, read once for up to 64 chains; expected per gradient of one chain: blocked {:.3g} us, gemm {:.3g} us",
-                        names[static_cast<int>(evaluator_)], asked ? "as asked" : "auto", rows, this->info_.dim, 1e-6 * this->info_.bytes, blocked, product);
+    plan_ = fmt::format(
+        "{} ({}): {:.0f} observations x {} features, {:.1f} MB, read once for up to 64 chains; expected per gradient "
+        "of one chain: blocked {:.3g} us, gemm {:.3g} us",
+        names[static_cast<int>(evaluator_)], asked ? "as asked" : "auto", rows, this->info_.dim,
+        1e-6 * this->info_.bytes, blocked, product);
   }
 
   Arena<Real> arena_;

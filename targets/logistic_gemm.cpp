@@ -52,7 +52,8 @@ void GemmLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, const 
         likelihood[k] += l.linear - math::log(std::ldexp(l.product, rows - padded_rows));
       }
     }
-    if (needs != Needs::value) gemm(Transpose::no, Transpose::no, n, width, rows, Real(1), x, row, t, chunk, Real(start > 0), g, row);
+    if (needs != Needs::value)
+      gemm(Transpose::no, Transpose::no, n, width, rows, Real(1), x, row, t, chunk, Real(start > 0), g, row);
   }
   for (Index k = 0; k < count; ++k) {
     const Real *prior = (hessian ? v : w) + row * place(k), *sum = g + row * place(k);

@@ -1,7 +1,7 @@
 // The inner loops of logistic_blocked.cpp, for blocks of 4 registers of observations, [feature][observation].
 // logits: t = X w for C chains.  products: X^T r for J features and C chains.  residuals: t -> r in place.
-// Registers: 4 x C accumulators, or J x C; every multiply-add is a vector of X times something of a chain. Sums run in an
-// order that C does not change, so a chain's bits do not depend on its company.
+// Registers: 4 x C accumulators, or J x C; every multiply-add is a vector of X times something of a chain. Sums run in
+// an order that C does not change, so a chain's bits do not depend on its company.
 #pragma once
 #include <algorithm>
 
@@ -31,9 +31,8 @@ void logits(const Real* x, Index first, Index last, const Real* const* w, Real* 
   for (int c = 0; c < C; ++c) weight[c] = w[c];
   if (first != 0) {
     KC_UNROLL
-    for (int c = 0; c < C; ++c)
-      KC_UNROLL
-      for (int k = 0; k < block_packs; ++k) a[c][k] = P::load(t + c * ld + k * P::size);
+    for (int c = 0; c < C; ++c) KC_UNROLL
+    for (int k = 0; k < block_packs; ++k) a[c][k] = P::load(t + c * ld + k * P::size);
   }
   x += static_cast<std::size_t>(first) * block_rows<Real>;
   for (Index j = first; j < last; ++j, x += block_rows<Real>) {
@@ -47,15 +46,15 @@ void logits(const Real* x, Index first, Index last, const Real* const* w, Real* 
     }
   }
   KC_UNROLL
-  for (int c = 0; c < C; ++c)
-    KC_UNROLL
-    for (int k = 0; k < block_packs; ++k) P::store(t + c * ld + k * P::size, a[c][k]);
+  for (int c = 0; c < C; ++c) KC_UNROLL
+  for (int k = 0; k < block_packs; ++k) P::store(t + c * ld + k * P::size, a[c][k]);
 }
 
-/// g[c J + j] += sum over the observations of `blocks` blocks of x[j] r[c], for J features from x on, C chains from r on;
-/// `fresh`: = in place of +=. g: product_size(J, C) numbers.
+/// g[c J + j] += sum over the observations of `blocks` blocks of x[j] r[c], for J features from x on, C chains from r
+/// on; `fresh`: = in place of +=. g: product_size(J, C) numbers.
 template <class Real, int J, int C>
-void products(const Real* x, std::size_t block_stride, Index blocks, const Real* r, std::size_t ld, Real* g, bool fresh) {
+void products(const Real* x, std::size_t block_stride, Index blocks, const Real* r, std::size_t ld, Real* g,
+              bool fresh) {
   using P = Pack<Real>;
   constexpr int all = product_size<Real>(J, C);
   typename P::Wide a[C * J] = {};
@@ -108,7 +107,8 @@ KC_INLINE typename Pack<Real>::Wide exp_falling(typename Pack<Real>::Wide x) {
     p = p * r + Real(1 / factorial + spread * more);
   }
   // The integer k stands in the low bits of `shifted`; those of the magic number itself leave at the top.
-  const typename P::Ints scale = ((typename P::Ints)shifted << B::mantissa) + (typename P::Int(B::exponent_one) << B::mantissa);
+  const typename P::Ints scale =
+      ((typename P::Ints)shifted << B::mantissa) + (typename P::Int(B::exponent_one) << B::mantissa);
   return p * (V)scale;
 }
 
@@ -142,7 +142,8 @@ __attribute__((noinline)) LogLikelihood residuals(Real* t, const Real* sign, Ind
     twice += u + falling;  // 2 min(u, 0)
     product *= factor;
   }
-  return {0.5 * over_lanes<Real>(twice, [](double a, double b) { return a + b; }), over_lanes<Real>(product, [](double a, double b) { return a * b; })};
+  return {0.5 * over_lanes<Real>(twice, [](double a, double b) { return a + b; }),
+          over_lanes<Real>(product, [](double a, double b) { return a * b; })};
 }
 
 /// sum[c] += log x[c]: the chains fill the lanes. (Not inlined: GCC 12 assumes an alignment of its caller's arrays that

@@ -9,7 +9,8 @@ namespace {
 std::pair<int, int> parse_digits(const std::string& text) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   require(text.size() == 3 && digit(text[0]) && text[1] == ',' && digit(text[2]), ExitStatus::usage,
-          "logistic_regression: digits = " + text, "two digits 0 to 9 with a comma between are wanted", "Write digits = 5,6?");
+          "logistic_regression: digits = " + text, "two digits 0 to 9 with a comma between are wanted",
+          "Write digits = 5,6?");
   return {text[0] - '0', text[2] - '0'};
 }
 
@@ -20,17 +21,19 @@ Design read_logistic_design(const LogisticSettings& s) {
   require(table || images, ExitStatus::usage, "logistic_regression: no data", "neither data nor images is set",
           "Give --data FILE.csv, or --images FILE --labels FILE?");
   require(!(table && images), ExitStatus::usage, "logistic_regression: two kinds of data",
-          "data = " + s.data + " and " + (s.images.empty() ? "labels = " + s.labels : "images = " + s.images), "Give one or the other?");
+          "data = " + s.data + " and " + (s.images.empty() ? "labels = " + s.labels : "images = " + s.images),
+          "Give one or the other?");
   if (table) {
-    require(s.digits.empty(), ExitStatus::usage, "logistic_regression: digits without images", "digits = " + s.digits + ", data = " + s.data,
-            "Remove digits, or give images?");
+    require(s.digits.empty(), ExitStatus::usage, "logistic_regression: digits without images",
+            "digits = " + s.digits + ", data = " + s.data, "Remove digits, or give images?");
     return load_labelled_csv(s.data, s.label, s.standardise, s.bias);
   }
   require(!s.images.empty() && !s.labels.empty(), ExitStatus::usage,
           std::string("logistic_regression: ") + (s.images.empty() ? "labels without images" : "images without labels"),
-          s.images.empty() ? "labels = " + s.labels : "images = " + s.images, s.images.empty() ? "Give --images FILE?" : "Give --labels FILE?");
-  require(s.label.empty(), ExitStatus::usage, "logistic_regression: label names a column of a table", "label = " + s.label + ", images = " + s.images,
-          "Did you mean labels?");
+          s.images.empty() ? "labels = " + s.labels : "images = " + s.images,
+          s.images.empty() ? "Give --images FILE?" : "Give --labels FILE?");
+  require(s.label.empty(), ExitStatus::usage, "logistic_regression: label names a column of a table",
+          "label = " + s.label + ", images = " + s.images, "Did you mean labels?");
   const auto [first, second] = parse_digits(s.digits.empty() ? "5,6" : s.digits);
   return load_idx(s.images, s.labels, first, second, s.bias);
 }
@@ -50,7 +53,8 @@ TargetInfo describe_logistic(const Design& design, std::size_t element) {
 }
 
 template <class Real>
-typename LogisticRegression<Real>::Data LogisticRegression<Real>::place(const Design& design, double prior_sd, Arena<Real>& arena, bool columns, bool rows) {
+typename LogisticRegression<Real>::Data LogisticRegression<Real>::place(const Design& design, double prior_sd,
+                                                                        Arena<Real>& arena, bool columns, bool rows) {
   const std::size_t n = design.columns, num = design.rows;
   Data d{};
   d.n = static_cast<Index>(n);

@@ -2,8 +2,8 @@
 //   lp = sum_i log sigma(u_i) - |w|^2/(2 s^2) - n log s - n/2 log 2pi,  log sigma(u) = min(u, 0) - log(1 + e^-|u|)
 //   gradient = X^T r - w/s^2, r_i = t_i sigma(-u_i);   H v = -X^T (p (1-p) Xv) - v/s^2
 // Here: the data, and the function of one team (one chain), which every backend can run. The CPU's evaluators for many
-// chains are logistic_blocked.hpp and logistic_gemm.hpp; docs/decisions/0002-logistic-evaluators.md says which runs when.
-// Cost: 4 N n operations a gradient; X is read twice. lp is a sum in double in both precisions.
+// chains are logistic_blocked.hpp and logistic_gemm.hpp; docs/decisions/0002-logistic-evaluators.md says which runs
+// when. Cost: 4 N n operations a gradient; X is read twice. lp is a sum in double in both precisions.
 #pragma once
 #include "targets/data/dataset.hpp"
 #include "targets/target.hpp"
@@ -53,8 +53,10 @@ struct LogisticRegression {
     visit("prior_sd", s.prior_sd, positive(), "standard deviation of the Gaussian prior of every weight");
     visit("images", s.images, "IDX images (MNIST's format), instead of data; pixels are divided by 255");
     visit("labels", s.labels, "IDX labels of the images");
-    visit("digits", s.digits, "two digits of the image set, \"5,6\" when not given: the first has y = 1, the second y = 0");
-    visit("evaluator", s.evaluator, Names{"auto", "team", "blocked", "gemm"}, "how many chains' gradients are computed; auto picks by data size and device");
+    visit("digits", s.digits,
+          "two digits of the image set, \"5,6\" when not given: the first has y = 1, the second y = 0");
+    visit("evaluator", s.evaluator, Names{"auto", "team", "blocked", "gemm"},
+          "how many chains' gradients are computed; auto picks by data size and device");
   }
 
   struct Data {
@@ -79,7 +81,8 @@ struct LogisticRegression {
   static KC_HD std::size_t scratch(const Data& d) { return static_cast<std::size_t>(d.num_padded); }
 
   template <class Team>
-  static KC_HD void evaluate(const Team& team, const Data& d, Needs needs, const Query<Real>& query, const Reply<Real>& reply, Real* residual) {
+  static KC_HD void evaluate(const Team& team, const Data& d, Needs needs, const Query<Real>& query,
+                             const Reply<Real>& reply, Real* residual) {
     const std::size_t column = static_cast<std::size_t>(d.num_padded);
     if (needs == Needs::hessian_vector) {
       team.for_each(d.num_rows, [&](Index i) {
@@ -98,7 +101,8 @@ struct LogisticRegression {
         residual[i] = term.residual;
         return double(term.linear) - double(math::log(term.factor));
       });
-      const double square = team.template sum<double>(d.n, [&](Index j) { return double(query.point[j]) * double(query.point[j]); });
+      const double square =
+          team.template sum<double>(d.n, [&](Index j) { return double(query.point[j]) * double(query.point[j]); });
       team.single([&] { *reply.lp = likelihood - 0.5 * d.inverse_variance * square + d.log_constant; });
     }
     team.sync();

@@ -12,9 +12,17 @@ namespace kilochain::testing_support {
 template <class Real>
 struct LogisticChains {
   LogisticChains(SettingTexts texts, const std::string& evaluator, Index num_chains)
-      : target((texts["evaluator"] = evaluator, make_target<Real>(context, "logistic_regression", texts))), n(target->info().dim), chains(num_chains), row(padded(n)),
-        point(context, row * chains), direction(context, row * chains), gradient(context, row * chains), product(context, row * chains),
-        lp(context, chains), accepted(context, chains), needs(context, chains) {
+      : target((texts["evaluator"] = evaluator, make_target<Real>(context, "logistic_regression", texts))),
+        n(target->info().dim),
+        chains(num_chains),
+        row(padded(n)),
+        point(context, row * chains),
+        direction(context, row * chains),
+        gradient(context, row * chains),
+        product(context, row * chains),
+        lp(context, chains),
+        accepted(context, chains),
+        needs(context, chains) {
     ask(Needs::gradient);
   }
   void ask(Needs what) { std::fill_n(needs.data(), chains, what); }
@@ -27,7 +35,8 @@ struct LogisticChains {
       }
   }
   Exchange<Real> exchange() {
-    return {point.data(), direction.data(), gradient.data(), product.data(), lp.data(), accepted.data(), needs.data(), row};
+    return {point.data(), direction.data(), gradient.data(), product.data(),
+            lp.data(),    accepted.data(),  needs.data(),    row};
   }
   void evaluate() { target->evaluate(exchange(), 0, chains); }
   void evaluate(Index first, Index last) { target->evaluate(exchange(), first, last); }
