@@ -16,9 +16,9 @@ struct Rates {
   double residuals;  ///< observations, per second
 };
 template <class Real>
-constexpr Rates blocked_rates = {sizeof(Real) == 4 ? 210e9 : 105e9, 25e9, sizeof(Real) == 4 ? 4.5e9 : 1.1e9};
+constexpr Rates blocked_rates = {sizeof(Real) == 4 ? 210e9 : 105e9, 25e9, sizeof(Real) == 4 ? 4.4e9 : 1.4e9};
 template <class Real>
-constexpr Rates gemm_rates = {sizeof(Real) == 4 ? 110e9 : 55e9, 25e9, sizeof(Real) == 4 ? 4.5e9 : 1.1e9};
+constexpr Rates gemm_rates = {sizeof(Real) == 4 ? 88e9 : 42e9, 25e9, sizeof(Real) == 4 ? 4.4e9 : 1.4e9};
 
 /// Microseconds for one chain's gradient among many: products and residuals, or the stream of X if that is slower.
 double microseconds(const Rates& r, const TargetInfo& info, double rows) {
