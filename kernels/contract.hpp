@@ -84,7 +84,9 @@ struct ChainSource {
   Signal<Real> s;
   KC_INLINE Real operator()(Index i, Index j, std::size_t) const {
     Real v = 0;
-    for (int k = 0; k < s.rank; ++k) v += s.a[k][i] * s.b[k][j];
+    KC_UNROLL  // so that a device keeps the pointers in registers
+    for (int k = 0; k < Signal<Real>::max_rank; ++k)
+      if (k < s.rank) v += s.a[k][i] * s.b[k][j];
     return v;
   }
   /// Entries (first row .. + pack size, j) at once.

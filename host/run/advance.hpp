@@ -62,8 +62,9 @@ KC_HD void record(const Team& team, const Recording<Real>& r, const Real* x, con
     r.lp[at] = info.lp;
     r.acceptance_rate[at] = static_cast<float>(info.acceptance_rate);
     r.diverging[at] = info.diverging;
-    for (int s = 0; s < num_stats; ++s)
-      r.stats[s * (num_chains * r.capacity) + at] = static_cast<float>(info.stats[s]);
+    KC_UNROLL  // so that info stays in registers
+    for (int s = 0; s < Info::max_stats; ++s)
+      if (s < num_stats) r.stats[s * (num_chains * r.capacity) + at] = static_cast<float>(info.stats[s]);
   });
 }
 

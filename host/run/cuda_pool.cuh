@@ -30,7 +30,7 @@ __device__ Signal<Real> pooled_signal(const Chains<Move, Real>& c, Index chain, 
 
 /// Blocks (tile, chunk) of 256 threads: tile (p, q) of the packed factor, entry (l, j) at 1024 tile + 32 j + l.
 template <class Move, class Real>
-__global__ void __launch_bounds__(256) pool_tiles(const __grid_constant__ Chains<Move, Real> c, Index chunk, std::size_t size, Real* partial) {
+__global__ void __launch_bounds__(256, 1) pool_tiles(const __grid_constant__ Chains<Move, Real> c, Index chunk, std::size_t size, Real* partial) {
   __shared__ Real a[32][32], b[32][32];
   const Index tile = static_cast<Index>(blockIdx.x), first = static_cast<Index>(blockIdx.y) * chunk;
   const Index last = first + chunk < c.num_chains ? first + chunk : c.num_chains;
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(256) pool_tiles(const __grid_constant__ Chains
 
 /// Blocks (128 entries, chunk): the diagonal of the same sum, or the sum of the signals' vectors.
 template <class Move, class Real, bool vectors>
-__global__ void __launch_bounds__(128) pool_rows(const __grid_constant__ Chains<Move, Real> c, Index chunk, std::size_t size, Real* partial) {
+__global__ void __launch_bounds__(128, 1) pool_rows(const __grid_constant__ Chains<Move, Real> c, Index chunk, std::size_t size, Real* partial) {
   const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x), first = static_cast<Index>(blockIdx.y) * chunk;
   const Index last = first + chunk < c.num_chains ? first + chunk : c.num_chains;
   if (i >= c.dim) return;
@@ -115,7 +115,7 @@ inline constexpr int adapt_block = 512;
 
 /// One block takes the step, from the means over the running chains; sums go by a fixed tree.
 template <class Move, class Real>
-__global__ void __launch_bounds__(adapt_block)
+__global__ void __launch_bounds__(adapt_block, 1)
     pool_adapt(const __grid_constant__ Chains<Move, Real> c, const __grid_constant__ Plan<Real> plan, const __grid_constant__ PoolSums<Real> sums) {
   const BlockTeam<adapt_block> team;
   __shared__ int latest;

@@ -12,9 +12,9 @@ enum DualSlot { dual_mu, dual_h, dual_log_mean, dual_count, dual_size = 4 };
 template <class Team>
 KC_HD void restart_dual_averaging(const Team& team, double step, double* memory) {
   team.single([&] {
-    memory[dual_mu] = log(10 * step);
+    memory[dual_mu] = math::log(10 * step);
     memory[dual_h] = 0;
-    memory[dual_log_mean] = log(step);
+    memory[dual_log_mean] = math::log(step);
     memory[dual_count] = 0;
   });
   team.sync();
@@ -24,13 +24,13 @@ KC_HD void restart_dual_averaging(const Team& team, double step, double* memory)
 template <class Team>
 KC_HD void adapt_dual_averaging(const Team& team, double target, double acceptance, bool last, double* memory, double* step) {
   team.single([&] {
-    const double k = memory[dual_count] + 1, eta = 1 / (k + 10), weight = pow(k, -0.75);
+    const double k = memory[dual_count] + 1, eta = 1 / (k + 10), weight = math::exp(-0.75 * math::log(k));
     const double h = (1 - eta) * memory[dual_h] + eta * (target - acceptance);
     const double log_step = memory[dual_mu] - sqrt(k) / 0.05 * h;
     memory[dual_count] = k;
     memory[dual_h] = h;
     memory[dual_log_mean] = weight * log_step + (1 - weight) * memory[dual_log_mean];
-    *step = exp(last ? memory[dual_log_mean] : log_step);
+    *step = math::exp(last ? memory[dual_log_mean] : log_step);
   });
   team.sync();
 }

@@ -1,0 +1,144 @@
+"""The checks and timings of bench/on_gpu.sh, which finds the programs and libraries. Standard library only."""
+import argparse, datetime, json, math, os, shutil, subprocess, sys, time
+
+p = argparse.ArgumentParser(description=__doc__)
+p.add_argument("--build", required=True)
+p.add_argument("--output", required=True)
+p.add_argument("--data", required=True)
+p.add_argument("--peers", required=True)
+p.add_argument("--quick", action="store_true")
+a = p.parse_args()
+here = os.path.dirname(os.path.abspath(__file__))
+root = os.path.dirname(here)
+program, tests = os.path.join(a.build, "kilochain"), os.path.join(a.build, "tests", "test_gpu")
+failures = []
+
+def run(command, seconds=540, quiet=False):
+    """(exit status, standard output, standard error); a run past its time counts as failed."""
+    begin = time.time()
+    try:
+        r = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
+        status, out, err = r.returncode, r.stdout, r.stderr
+    except subprocess.TimeoutExpired as e:
+        status, out, err = 124, str(e.stdout or ""), f"past {seconds} s"
+    if not quiet:
+        print(f"[{time.time() - begin:7.1f} s, status {status}] {' '.join(map(str, command))}", flush=True)
+    return status, out, err
+
+def line_of(command):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, cwd=root).stdout.strip()
+    except OSError:
+        return ""
+
+stamp = dict(date=datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+             device=line_of(["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]) or "none",
+             commit=line_of(["git", "rev-parse", "--short", "HEAD"]) or os.environ.get("KILOCHAIN_COMMIT", "unknown"), host_cores=os.cpu_count())
+
+def keep(name, content):
+    with open(os.path.join(a.output, name), "w") as f:
+        json.dump(dict(stamp, **content), f, indent=1)
+
+def check(name, ok, detail=""):
+    print(("ok     " if ok else "FAILED ") + name + (": " + detail if detail else ""), flush=True)
+    if not ok:
+        failures.append(name)
+
+print(json.dumps(stamp), flush=True)
+
+# ---- checks -------------------------------------------------------------------------------------------------------
+status, out, err = run([tests, "--gtest_brief=1"])
+ran = "SKIPPED ALOUD" not in out
+check("gpu tests", status == 0 and ran, "" if status == 0 and ran else (out + err)[-3000:])
+if not ran:
+    sys.exit("on_gpu: there is no device to check")
+
+sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+if os.path.exists(sanitizer):
+    small = "GpuDraws.*:GpuTargets.DoubleIsTheHosts:GpuSamplers.AChain*:GpuSamplers.Draws*:GpuSamplers.LoadedChains*"
+    for tool in ["memcheck", "racecheck", "synccheck"]:
+        status, out, err = run([sanitizer, "--tool", tool, "--error-exitcode", "9", tests, "--gtest_brief=1", "--gtest_filter=" + small], 280)
+        check("compute-sanitizer " + tool, status == 0, "" if status == 0 else (out + err)[-2000:])
+else:
+    print("SKIPPED ALOUD: no compute-sanitizer here", flush=True)
+
+def data(name):
+    return os.path.join(a.data, name)
+
+targets = {
+    "german": ["--target", "logistic_regression", "--data", data("german.csv")],
+    "caravan": ["--target", "logistic_regression", "--data", data("caravan.csv")],
+    "mnist": ["--target", "logistic_regression", "--images", data("mnist56-images-idx3-ubyte.gz"), "--labels", data("mnist56-labels-idx1-ubyte.gz")],
+    "neal": ["--target", "gaussian", "--preset", "neal_gaussian"],
+    "challenger": ["--target", "logistic_regression", "--data", os.path.join(root, "data", "challenger.csv")],
+}
+
+def sample(target, device, chains, warmup, samples, seed=1, more=(), seconds=540):
+    command = [program, "sample", *targets[target], "--sampler", "gad_mala_fast", "--adapt-scope", "pooled", "--device", device, "--num-chains", str(chains),
+               "--num-warmup", str(warmup), "--num-samples", str(samples), "--seed", str(seed), "--draws", "moments", "--json", "--quiet", *more]
+    status, out, err = run(command, seconds)
+    if status not in (0, 4) or not out.lstrip().startswith("{"):
+        return dict(error=(err or out)[-1000:], command=command)
+    return dict(json.loads(out), command=command[1:])
+
+def agree(target, chains, warmup, samples, cpu_chains):
+    """Posterior means of two devices, other seeds, within 4 standard errors in every coordinate."""
+    gpu = sample(target, "cuda", chains, warmup, samples, seed=1)
+    cpu = sample(target, "cpu", cpu_chains, warmup, samples, seed=2)
+    if "error" in gpu or "error" in cpu:
+        return check("agreement on " + target, False, gpu.get("error") or cpu.get("error"))
+    z = [abs(g["mean"] - c["mean"]) / math.hypot(g["mcse_mean"], c["mcse_mean"]) for g, c in zip(gpu["parameters"], cpu["parameters"])]
+    check("agreement on " + target, max(z) <= 4 and len(gpu["parameters"]) == len(cpu["parameters"]), f"largest difference {max(z):.2f} standard errors of {len(z)} coordinates")
+    keep(f"agreement-{target}.json", dict(largest_z=max(z), gpu=gpu, cpu=cpu))
+
+agree("challenger", 256, 1000, 2000, 256)
+if os.path.exists(data("german.csv")):
+    agree("german", 1024, 1000, 1000, 256)
+    if not a.quick:
+        agree("mnist", 1024, 2000, 600, 64)
+else:
+    print("SKIPPED ALOUD: no data in " + a.data, flush=True)
+
+# ---- timings ------------------------------------------------------------------------------------------------------
+cases = [("neal", 1024, 2000, 1000), ("neal", 16384, 500, 200)]
+if os.path.exists(data("german.csv")):
+    cases += [("german", n, 1000, 1000) for n in ((1024,) if a.quick else (1024, 4096, 16384))]
+    if not a.quick:
+        cases += [("caravan", 1024, 1000, 500), ("mnist", 1024, 1000, 200), ("mnist", 4096, 300, 100)]
+table = []
+for target, chains, warmup, samples in cases:
+    kept = sample(target, "cuda", chains, warmup, samples)
+    bare = sample(target, "cuda", chains, warmup, samples, more=("--draws", "none"))  # without the host's streaming summary
+    for what, r in (("moments", kept), ("none", bare)):
+        if "error" in r:
+            print(f"{target} {chains} ({what}): {r['error']}", flush=True)
+            continue
+        s = r["seconds"]
+        table.append(dict(target=target, chains=chains, draws=what, warmup_us=1e6 * s["warmup"] / warmup, sampling_us=1e6 * s["sampling"] / samples,
+                          ns_per_chain_iteration=1e9 * s["sampling"] / samples / chains, min_ess_per_second=r.get("min_ess_per_second"), rhat_max=r.get("rhat_max")))
+    keep(f"cuda-{target}-{chains}.json", dict(moments=kept, none=bare))
+if os.path.exists(data("german.csv")) and not a.quick:  # which evaluator is better where: the threshold in logistic_cuda.cu
+    for target in ("german", "caravan"):
+        for evaluator in ("team", "gemm"):
+            r = sample(target, "cuda", 1024, 500, 500, more=("--evaluator", evaluator, "--draws", "none"))
+            if "error" not in r:
+                table.append(dict(target=f"{target} by {evaluator}", chains=1024, draws="none", warmup_us=1e6 * r["seconds"]["warmup"] / 500,
+                                  sampling_us=1e6 * r["seconds"]["sampling"] / 500, ns_per_chain_iteration=1e9 * r["seconds"]["sampling"] / 500 / 1024))
+keep("cuda-timings.json", dict(rows=table))
+
+# ---- peers --------------------------------------------------------------------------------------------------------
+probe = "import jax, numpyro, blackjax, optax, netCDF4; assert jax.devices()[0].platform in ('gpu', 'cuda'), jax.devices()"
+status, _, err = run([sys.executable, "-c", probe], 120, quiet=True)
+if status == 0 and os.path.exists(a.peers) and not a.quick:
+    run([sys.executable, os.path.join(here, "compare_peers.py"), "--peers", a.peers, "--data", a.data, "--kilochain", program, "--python", sys.executable,
+         "--chains", "1024", "--device", "cuda", "--output", os.path.join(a.output, "cuda-peers-german-1024.json")])
+else:
+    print("SKIPPED ALOUD: peers: " + ("asked to be quick" if a.quick else (err.strip().splitlines() or ["no " + a.peers])[-1]), flush=True)
+
+print(f"\n{'target':<18} {'chains':>7} {'draws':>8} {'warm-up us/it':>14} {'sampling us/it':>15} {'ns/chain-it':>12} {'min ESS/s':>12}")
+for r in table:
+    ess = r.get("min_ess_per_second")
+    print(f"{r['target']:<18} {r['chains']:>7} {r['draws']:>8} {r['warmup_us']:>14.1f} {r['sampling_us']:>15.1f} {r['ns_per_chain_iteration']:>12.2f} "
+          f"{'-' if ess is None else round(ess):>12}")
+print("on_gpu: " + ("every check passed" if not failures else "FAILED: " + ", ".join(failures)))
+sys.exit(1 if failures else 0)

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# One call on a machine with a GPU: checks the CUDA backend, then times it, and keeps the figures as JSON.
+#   bench/on_gpu.sh [--build DIR] [--output DIR] [--data DIR] [--peers FILE] [--quick]
+#   bench/on_gpu.sh --pack DIR [--build DIR]
+# --build: a build with CUDA, or a packed one; without it build/cuda is configured and built here.
+# --output: where the JSON goes (bench/results). --quick: checks and the smallest timings only.
+# --pack: puts the programs and the libraries they need, but not CUDA's, into DIR, to run on a machine that lacks the build's
+#   dependencies: bench/on_gpu.sh --build DIR there. Build with -DKILOCHAIN_NATIVE=OFF if its processor is another.
+# Exit status 0 only if every check passed on a device; timings are not judged.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(dirname "$here")
+build= output=$here/results data=$root/../shared/data peers=$root/../shared/peers/bench_peers.py pack= quick=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --build) build=$2; shift ;;
+    --output) output=$2; shift ;;
+    --data) data=$2; shift ;;
+    --peers) peers=$2; shift ;;
+    --pack) pack=$2; shift ;;
+    --quick) quick=--quick ;;
+    *) sed -n '2,11s/^# //p' "$0" >&2; exit 2 ;;
+  esac
+  shift
+done
+
+if [ -z "$build" ]; then
+  build=$root/build/cuda
+  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKILOCHAIN_CUDA=ON
+  cmake --build "$build" --target kilochain test_gpu
+fi
+build=$(cd "$build" && pwd)
+
+if [ -n "$pack" ]; then
+  mkdir -p "$pack/tests" "$pack/lib"
+  strip -o "$pack/kilochain" "$build/kilochain"
+  strip -o "$pack/tests/test_gpu" "$build/tests/test_gpu"
+  ldd "$pack/kilochain" "$pack/tests/test_gpu" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
+    grep -vE '/(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|libcuda|libcublas|libcublasLt)\.so' |
+    xargs -I{} cp -L {} "$pack/lib/"
+  # Libraries bind to the folder by name alone; two that ldd reached through others must not be missing.
+  du -sh "$pack"
+  exit 0
+fi
+
+# Libraries: the packed ones, and CUDA's from the toolkit or from a Python package.
+paths=$build/lib
+for folder in /usr/local/cuda/lib64 $(python3 -c '
+import glob, site, sys
+for base in site.getsitepackages():
+    print(*glob.glob(base + "/nvidia/*/lib"), sep="\n")' 2>/dev/null); do
+  ls "$folder"/libcublas.so* "$folder"/libcudart.so* >/dev/null 2>&1 && paths=$paths:$folder
+done
+export LD_LIBRARY_PATH=$paths${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+chmod +x "$build/kilochain" "$build/tests/test_gpu" 2>/dev/null || true
+missing=$(ldd "$build/kilochain" "$build/tests/test_gpu" | grep 'not found' || true)
+if [ -n "$missing" ]; then
+  echo "on_gpu: libraries are missing: $missing. Install them, or pack the build with --pack?" >&2
+  exit 2
+fi
+mkdir -p "$output"
+exec python3 "$here/on_gpu.py" --build "$build" --output "$output" --data "$data" --peers "$peers" $quick
