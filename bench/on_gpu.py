@@ -73,9 +73,9 @@ targets = {
     "challenger": ["--target", "logistic_regression", "--data", os.path.join(root, "data", "challenger.csv")],
 }
 
-def sample(target, device, chains, warmup, samples, seed=1, more=(), seconds=540):
+def sample(target, device, chains, warmup, samples, seed=1, draws="moments", more=(), seconds=540):
     command = [program, "sample", *targets[target], "--sampler", "gad_mala_fast", "--adapt-scope", "pooled", "--device", device, "--num-chains", str(chains),
-               "--num-warmup", str(warmup), "--num-samples", str(samples), "--seed", str(seed), "--draws", "moments", "--json", "--quiet", *more]
+               "--num-warmup", str(warmup), "--num-samples", str(samples), "--seed", str(seed), "--draws", draws, "--json", "--quiet", *more]
     status, out, err = run(command, seconds)
     if status not in (0, 4) or not out.lstrip().startswith("{"):
         return dict(error=(err or out)[-1000:], command=command)
@@ -108,7 +108,7 @@ if os.path.exists(data("german.csv")):
 table = []
 for target, chains, warmup, samples in cases:
     kept = sample(target, "cuda", chains, warmup, samples)
-    bare = sample(target, "cuda", chains, warmup, samples, more=("--draws", "none"))  # without the host's streaming summary
+    bare = sample(target, "cuda", chains, warmup, samples, draws="none")  # without the host's streaming summary
     for what, r in (("moments", kept), ("none", bare)):
         if "error" in r:
             print(f"{target} {chains} ({what}): {r['error']}", flush=True)
@@ -120,7 +120,7 @@ for target, chains, warmup, samples in cases:
 if os.path.exists(data("german.csv")) and not a.quick:  # which evaluator is better where: the threshold in logistic_cuda.cu
     for target in ("german", "caravan"):
         for evaluator in ("team", "gemm"):
-            r = sample(target, "cuda", 1024, 500, 500, more=("--evaluator", evaluator, "--draws", "none"))
+            r = sample(target, "cuda", 1024, 500, 500, draws="none", more=("--evaluator", evaluator))
             if "error" not in r:
                 table.append(dict(target=f"{target} by {evaluator}", chains=1024, draws="none", warmup_us=1e6 * r["seconds"]["warmup"] / 500,
                                   sampling_us=1e6 * r["seconds"]["sampling"] / 500, ns_per_chain_iteration=1e9 * r["seconds"]["sampling"] / 500 / 1024))

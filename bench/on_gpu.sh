@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # One call on a machine with a GPU: checks the CUDA backend, then times it, and keeps the figures as JSON.
 #   bench/on_gpu.sh [--build DIR] [--output DIR] [--data DIR] [--peers FILE] [--quick]
-#   bench/on_gpu.sh --pack DIR [--build DIR]
+#   bench/on_gpu.sh --pack FILE.tar.xz [--build DIR]
 # --build: a build with CUDA, or a packed one; without it build/cuda is configured and built here.
 # --output: where the JSON goes (bench/results). --quick: checks and the smallest timings only.
-# --pack: puts the programs and the libraries they need, but not CUDA's, into DIR, to run on a machine that lacks the build's
-#   dependencies: bench/on_gpu.sh --build DIR there. Build with -DKILOCHAIN_NATIVE=OFF if its processor is another.
+# --pack: packs the programs and the libraries they need, but not CUDA's, to run on a machine that lacks the build's
+#   dependencies: bench/on_gpu.sh --build FILE.tar.xz there. Build with -DKILOCHAIN_NATIVE=OFF if its processor is another.
 # Exit status 0 only if every check passed on a device; timings are not judged.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -29,17 +29,26 @@ if [ -z "$build" ]; then
   cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKILOCHAIN_CUDA=ON
   cmake --build "$build" --target kilochain test_gpu
 fi
+if [ -f "$build" ]; then
+  unpacked=$(mktemp -d)
+  trap 'rm -rf "$unpacked"' EXIT
+  tar -xf "$build" -C "$unpacked"
+  build=$unpacked
+fi
 build=$(cd "$build" && pwd)
 
 if [ -n "$pack" ]; then
-  mkdir -p "$pack/tests" "$pack/lib"
-  strip -o "$pack/kilochain" "$build/kilochain"
-  strip -o "$pack/tests/test_gpu" "$build/tests/test_gpu"
-  ldd "$pack/kilochain" "$pack/tests/test_gpu" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
-    grep -vE '/(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|libcuda|libcublas|libcublasLt)\.so' |
-    xargs -I{} cp -L {} "$pack/lib/"
-  # Libraries bind to the folder by name alone; two that ldd reached through others must not be missing.
-  du -sh "$pack"
+  folder=$(mktemp -d)
+  trap 'rm -rf "$folder"' EXIT
+  mkdir -p "$folder/tests" "$folder/lib"
+  strip -o "$folder/kilochain" "$build/kilochain"
+  strip -o "$folder/tests/test_gpu" "$build/tests/test_gpu"
+  # The C and C++ runtimes are every machine's own; CUDA's belong to its driver.
+  ldd "$build/kilochain" "$build/tests/test_gpu" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
+    grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv|libgcc_s|libstdc\+\+|libcuda|libcublas|libcublasLt)\.so' |
+    xargs -I{} cp -L {} "$folder/lib/"
+  XZ_OPT=-2 tar -cJf "$pack" -C "$folder" .
+  du -h "$pack"
   exit 0
 fi
 
@@ -59,4 +68,4 @@ if [ -n "$missing" ]; then
   exit 2
 fi
 mkdir -p "$output"
-exec python3 "$here/on_gpu.py" --build "$build" --output "$output" --data "$data" --peers "$peers" $quick
+python3 "$here/on_gpu.py" --build "$build" --output "$output" --data "$data" --peers "$peers" $quick

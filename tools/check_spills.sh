@@ -13,7 +13,7 @@ mv "$build.configure" "$build/configure.log"
 objects=$(ninja -C "$build" -t targets all | sed -n 's/^\(.*\.cu\.o\): .*/\1/p')
 # Reports come from the compiler alone: objects are made anew.
 for o in $objects; do rm -f "$build/$o"; done
-CCACHE_DISABLE=1 ninja -C "$build" $objects > "$log" 2>&1 || { cat "$log" >&2; exit 1; }
+CCACHE_DISABLE=1 nice -n 5 ninja -C "$build" $objects > "$log" 2>&1 || { cat "$log" >&2; exit 1; }
 status=0
 if grep -nE 'warning|Warning' "$log"; then
   echo "check_spills: compiler warnings (above)" >&2
