@@ -62,9 +62,8 @@ KC_HD void record(const Team& team, const Recording<Real>& r, const Real* x, con
     r.lp[at] = info.lp;
     r.acceptance_rate[at] = static_cast<float>(info.acceptance_rate);
     r.diverging[at] = info.diverging;
-    KC_UNROLL  // so that info stays in registers
-    for (int s = 0; s < Info::max_stats; ++s)
-      if (s < num_stats) r.stats[s * (num_chains * r.capacity) + at] = static_cast<float>(info.stats[s]);
+    for (int s = 0; s < num_stats; ++s)
+      r.stats[s * (num_chains * r.capacity) + at] = static_cast<float>(info.stats[s]);
   });
 }
 
