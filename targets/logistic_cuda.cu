@@ -12,25 +12,31 @@ namespace kilochain {
 namespace {
 
 constexpr int block = 256;
-/// Entries of X up to which a warp for each chain reads them again from the L1 cache faster than products pass T around.
+/// Entries of X up to which a warp for each chain reads them again from the L1 cache faster than products pass T
+/// around.
 constexpr double team_entries = 40e3;
 constexpr std::size_t batch_bytes = std::size_t(1) << 30;
 
 using cuda::stream_of;
 
-void product(const Context& context, cublasOperation_t op, Index m, Index n, Index k, const float* a, Index lda, const float* b, Index ldb, float* c, Index ldc) {
+void product(const Context& context, cublasOperation_t op, Index m, Index n, Index k, const float* a, Index lda,
+             const float* b, Index ldb, float* c, Index ldc) {
   const float one = 1, zero = 0;
-  CUDA_CHECK(cublasSgemm(static_cast<cublasHandle_t>(context.blas), op, CUBLAS_OP_N, m, n, k, &one, a, lda, b, ldb, &zero, c, ldc));
+  CUDA_CHECK(cublasSgemm(static_cast<cublasHandle_t>(context.blas), op, CUBLAS_OP_N, m, n, k, &one, a, lda, b, ldb,
+                         &zero, c, ldc));
 }
-void product(const Context& context, cublasOperation_t op, Index m, Index n, Index k, const double* a, Index lda, const double* b, Index ldb, double* c, Index ldc) {
+void product(const Context& context, cublasOperation_t op, Index m, Index n, Index k, const double* a, Index lda,
+             const double* b, Index ldb, double* c, Index ldc) {
   const double one = 1, zero = 0;
-  CUDA_CHECK(cublasDgemm(static_cast<cublasHandle_t>(context.blas), op, CUBLAS_OP_N, m, n, k, &one, a, lda, b, ldb, &zero, c, ldc));
+  CUDA_CHECK(cublasDgemm(static_cast<cublasHandle_t>(context.blas), op, CUBLAS_OP_N, m, n, k, &one, a, lda, b, ldb,
+                         &zero, c, ldc));
 }
 
 /// One block a chain: logits -> residuals and lp; for a Hessian product, logits and slopes -> -p (1 - p) slope.
 template <class Real>
 __global__ void __launch_bounds__(block, 1)
-    logistic_residuals(const __grid_constant__ typename LogisticRegression<Real>::Data d, const __grid_constant__ Exchange<Real> exchange, Index first, Real* logits, const Real* slopes) {
+    logistic_residuals(const __grid_constant__ typename LogisticRegression<Real>::Data d,
+                       const __grid_constant__ Exchange<Real> exchange, Index first, Real* logits, const Real* slopes) {
   const BlockTeam<block> team;
   const Index chain = first + static_cast<Index>(blockIdx.x);
   const Needs needs = exchange.needs[chain];
@@ -47,14 +53,16 @@ __global__ void __launch_bounds__(block, 1)
     return double(term.linear) - double(math::log(term.factor));
   });
   const Query<Real> query = exchange.query(chain);
-  const double square = team.template sum<double>(d.n, [&](Index j) { return double(query.point[j]) * double(query.point[j]); });
+  const double square =
+      team.template sum<double>(d.n, [&](Index j) { return double(query.point[j]) * double(query.point[j]); });
   team.single([&] { exchange.lp[chain] = likelihood - 0.5 * d.inverse_variance * square + d.log_constant; });
 }
 
 /// Adds the prior to the products and hands each chain what it asked for, and nothing else.
 template <class Real>
 __global__ void __launch_bounds__(block, 1)
-    logistic_answers(const __grid_constant__ typename LogisticRegression<Real>::Data d, const __grid_constant__ Exchange<Real> exchange, Index first, const Real* products) {
+    logistic_answers(const __grid_constant__ typename LogisticRegression<Real>::Data d,
+                     const __grid_constant__ Exchange<Real> exchange, Index first, const Real* products) {
   const Index chain = first + static_cast<Index>(blockIdx.x);
   const Needs needs = exchange.needs[chain];
   if (needs != Needs::gradient && needs != Needs::hessian_vector) return;
@@ -98,14 +106,18 @@ class LogisticCuda final : public Target<Real> {
       logits(exchange.direction + begin, row, chains, slopes_);
     }
     const dim3 blocks(static_cast<unsigned>(chains));
-    cuda::launch(context_, logistic_residuals<Real>, blocks, block, data_, exchange, first, logits_.data(), static_cast<const Real*>(slopes_.data()));
+    cuda::launch(context_, logistic_residuals<Real>, blocks, block, data_, exchange, first, logits_.data(),
+                 static_cast<const Real*>(slopes_.data()));
     if (exchange.most == Needs::value) return;
     reserve(products_, count * static_cast<std::size_t>(data_.row));
-    product(context_, CUBLAS_OP_N, data_.n, chains, data_.num_rows, data_.x_rows, data_.row, logits_.data(), data_.num_padded, products_.data(), data_.row);
-    cuda::launch(context_, logistic_answers<Real>, blocks, block, data_, exchange, first, static_cast<const Real*>(products_.data()));
+    product(context_, CUBLAS_OP_N, data_.n, chains, data_.num_rows, data_.x_rows, data_.row, logits_.data(),
+            data_.num_padded, products_.data(), data_.row);
+    cuda::launch(context_, logistic_answers<Real>, blocks, block, data_, exchange, first,
+                 static_cast<const Real*>(products_.data()));
   }
   void logits(const Real* points, Index row, Index chains, const Buffer<Real>& out) {
-    product(context_, CUBLAS_OP_T, data_.num_rows, chains, data_.n, data_.x_rows, data_.row, points, row, out.data(), data_.num_padded);
+    product(context_, CUBLAS_OP_T, data_.num_rows, chains, data_.n, data_.x_rows, data_.row, points, row, out.data(),
+            data_.num_padded);
   }
   void reserve(Buffer<Real>& buffer, std::size_t size) {
     if (buffer.size() < size) buffer = Buffer<Real>(context_, size);
@@ -122,7 +134,8 @@ class LogisticCuda final : public Target<Real> {
 
 template <class Real>
 std::unique_ptr<Target<Real>> LogisticRegression<Real>::make_cuda(const Context& context, const Settings& settings) {
-  require(settings.evaluator != LogisticEvaluator::blocked, ExitStatus::usage, "logistic_regression: evaluator = blocked", "it is the CPU's, and the device is CUDA",
+  require(settings.evaluator != LogisticEvaluator::blocked, ExitStatus::usage,
+          "logistic_regression: evaluator = blocked", "it is the CPU's, and the device is CUDA",
           "Try evaluator = auto?");
   if (settings.evaluator == LogisticEvaluator::team) return nullptr;
   const Design design = read_logistic_design(settings);

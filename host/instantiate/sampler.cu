@@ -1,7 +1,9 @@
 // Compiled once for each sampler where CUDA is (cmake/Register.cmake): its chains on CUDA, in both precisions.
 #define KILOCHAIN_STRING2(x) #x
 #define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
+// clang-format off
 #include KILOCHAIN_STRING(kernels/samplers/KILOCHAIN_NAME.hpp)
+// clang-format on
 
 #include "host/registry.hpp"
 #include "host/run/cuda_sampler.cuh"
@@ -12,14 +14,17 @@ namespace {
 const char* const name = KILOCHAIN_STRING(KILOCHAIN_NAME);
 
 template <class Real>
-std::unique_ptr<Sampler<Real>> make(const Context& context, const SettingTexts& texts, Index num_chains, Index dim, Scope scope) {
+std::unique_ptr<Sampler<Real>> make(const Context& context, const SettingTexts& texts, Index num_chains, Index dim,
+                                    Scope scope) {
   using Move = KILOCHAIN_TYPE<Real>;
-  return std::make_unique<CudaSampler<Move, Real>>(context, num_chains, dim, scope, parse_settings<Move>(name, texts, scope == Scope::pooled));
+  return std::make_unique<CudaSampler<Move, Real>>(context, num_chains, dim, scope,
+                                                   parse_settings<Move>(name, texts, scope == Scope::pooled));
 }
 template <class Real>
 ChainBytes bytes(const SettingTexts& texts, Index num_chains, Index dim, Scope scope) {
   using Move = KILOCHAIN_TYPE<Real>;
-  return chain_bytes<Move, Real, WarpTeam::panel<Real>>(num_chains, dim, scope, parse_settings<Move>(name, texts, scope == Scope::pooled));
+  return chain_bytes<Move, Real, WarpTeam::panel<Real>>(num_chains, dim, scope,
+                                                        parse_settings<Move>(name, texts, scope == Scope::pooled));
 }
 
 CudaSamplerEntry entry() {

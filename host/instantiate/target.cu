@@ -1,7 +1,9 @@
 // Compiled once for each target where CUDA is (cmake/Register.cmake): it on CUDA, in both precisions.
 #define KILOCHAIN_STRING2(x) #x
 #define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
+// clang-format off
 #include KILOCHAIN_STRING(targets/KILOCHAIN_NAME.hpp)
+// clang-format on
 
 #include "host/registry.hpp"
 #include "host/run/cuda_target.cuh"

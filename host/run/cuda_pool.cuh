@@ -30,7 +30,8 @@ __device__ Signal<Real> pooled_signal(const Chains<Move, Real>& c, Index chain, 
 
 /// Blocks (tile, chunk) of 256 threads: tile (p, q) of the packed factor, entry (l, j) at 1024 tile + 32 j + l.
 template <class Move, class Real>
-__global__ void __launch_bounds__(256, 1) pool_tiles(const __grid_constant__ Chains<Move, Real> c, Index chunk, std::size_t size, Real* partial) {
+__global__ void __launch_bounds__(256, 1)
+    pool_tiles(const __grid_constant__ Chains<Move, Real> c, Index chunk, std::size_t size, Real* partial) {
   __shared__ Real a[32][32], b[32][32];
   const Index tile = static_cast<Index>(blockIdx.x), first = static_cast<Index>(blockIdx.y) * chunk;
   const Index last = first + chunk < c.num_chains ? first + chunk : c.num_chains;
@@ -66,8 +67,10 @@ __global__ void __launch_bounds__(256, 1) pool_tiles(const __grid_constant__ Cha
 
 /// Blocks (128 entries, chunk): the diagonal of the same sum, or the sum of the signals' vectors.
 template <class Move, class Real, bool vectors>
-__global__ void __launch_bounds__(128, 1) pool_rows(const __grid_constant__ Chains<Move, Real> c, Index chunk, std::size_t size, Real* partial) {
-  const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x), first = static_cast<Index>(blockIdx.y) * chunk;
+__global__ void __launch_bounds__(128, 1)
+    pool_rows(const __grid_constant__ Chains<Move, Real> c, Index chunk, std::size_t size, Real* partial) {
+  const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x),
+              first = static_cast<Index>(blockIdx.y) * chunk;
   const Index last = first + chunk < c.num_chains ? first + chunk : c.num_chains;
   if (i >= c.dim) return;
   Real sum = 0;
@@ -116,13 +119,16 @@ inline constexpr int adapt_block = 512;
 /// One block takes the step, from the means over the running chains; sums go by a fixed tree.
 template <class Move, class Real>
 __global__ void __launch_bounds__(adapt_block, 1)
-    pool_adapt(const __grid_constant__ Chains<Move, Real> c, const __grid_constant__ Plan<Real> plan, const __grid_constant__ PoolSums<Real> sums) {
+    pool_adapt(const __grid_constant__ Chains<Move, Real> c, const __grid_constant__ Plan<Real> plan,
+               const __grid_constant__ PoolSums<Real> sums) {
   const BlockTeam<adapt_block> team;
   __shared__ int latest;
   if (team.rank() == 0) latest = -1;
-  const double running = team.template sum<double>(c.num_chains, [&](Index i) { return c.control[i].status == ChainStatus::running ? 1.0 : 0.0; });
-  const double accepted =
-      team.template sum<double>(c.num_chains, [&](Index i) { return c.control[i].status == ChainStatus::running ? c.exchange.accepted[i] : 0.0; });
+  const double running = team.template sum<double>(
+      c.num_chains, [&](Index i) { return c.control[i].status == ChainStatus::running ? 1.0 : 0.0; });
+  const double accepted = team.template sum<double>(c.num_chains, [&](Index i) {
+    return c.control[i].status == ChainStatus::running ? c.exchange.accepted[i] : 0.0;
+  });
   team.for_each(c.num_chains, [&](Index i) {
     if (c.control[i].status == ChainStatus::running) atomicMax(&latest, i);
   });
@@ -134,13 +140,15 @@ __global__ void __launch_bounds__(adapt_block, 1)
   if constexpr (Move::has_vector) {
     team.for_each(c.dim, [&](Index i) {
       Real v = 0;
-      for (Index k = 0; k < sums.vector_chunks; ++k) v += sums.vector[static_cast<std::size_t>(k) * sums.vector_size + static_cast<std::size_t>(i)];
+      for (Index k = 0; k < sums.vector_chunks; ++k)
+        v += sums.vector[static_cast<std::size_t>(k) * sums.vector_size + static_cast<std::size_t>(i)];
       sums.vector[i] = v * scale;
     });
     team.sync();
   }
   auto a = c.template adaptation<32>(0);
-  const ChunkedSource<Real> source{sums.matrix, sums.vector, sums.size, sums.matrix_chunks, scale, accepted / running, running};
+  const ChunkedSource<Real> source{sums.matrix, sums.vector,        sums.size, sums.matrix_chunks,
+                                   scale,       accepted / running, running};
   Move::adapt(team, c.settings, at, source, a, c.dim);
 }
 
@@ -157,10 +165,13 @@ class Pool {
     size_ = factor_size<32>(c.dim, dense_ ? Shape::dense : Shape::diagonal);
     vector_size_ = static_cast<std::size_t>(c.dim);
     sums_ = Buffer<Real>(context, size_ * static_cast<std::size_t>(matrix_.chunks));
-    if constexpr (Move::has_vector) vectors_ = Buffer<Real>(context, vector_size_ * static_cast<std::size_t>(rows_.chunks));
+    if constexpr (Move::has_vector)
+      vectors_ = Buffer<Real>(context, vector_size_ * static_cast<std::size_t>(rows_.chunks));
   }
   void step(const Context& context, const Chains<Move, Real>& c, const Plan<Real>& plan) {
-    const auto grid = [](const PoolSplit& s) { return dim3(static_cast<unsigned>(s.tiles), static_cast<unsigned>(s.chunks)); };
+    const auto grid = [](const PoolSplit& s) {
+      return dim3(static_cast<unsigned>(s.tiles), static_cast<unsigned>(s.chunks));
+    };
     if (dense_)
       launch(context, pool_tiles<Move, Real>, grid(matrix_), 256, c, matrix_.chunk, size_, sums_.data());
     else

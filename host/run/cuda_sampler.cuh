@@ -1,7 +1,7 @@
 // A sampler's chains on CUDA: the kernel bodies of host/run/advance.hpp, a warp for each chain.
-// The host runs ahead of the device. A sampler that asks once an iteration (Move::asks_once) is done after as many rounds as
-// iterations, so nothing is read back. Of others the number of waiting chains is read, one round late, so that the device
-// never idles: the last round of a stretch may find nothing to do, which changes nothing.
+// The host runs ahead of the device. A sampler that asks once an iteration (Move::asks_once) is done after as many
+// rounds as iterations, so nothing is read back. Of others the number of waiting chains is read, one round late, so
+// that the device never idles: the last round of a stretch may find nothing to do, which changes nothing.
 #pragma once
 #include "host/run/chain_memory.hpp"
 #include "host/run/cuda_pool.cuh"
@@ -11,7 +11,8 @@ namespace kilochain {
 namespace cuda {
 
 template <class Move, class Real>
-__global__ void __launch_bounds__(max_block, 1) start_adaptations(const __grid_constant__ Chains<Move, Real> c, Index first, Index last) {
+__global__ void __launch_bounds__(max_block, 1)
+    start_adaptations(const __grid_constant__ Chains<Move, Real> c, Index first, Index last) {
   const Index k = chain_of_warp(first);
   if (k >= last) return;
   auto a = c.template adaptation<32>(k);
@@ -19,7 +20,8 @@ __global__ void __launch_bounds__(max_block, 1) start_adaptations(const __grid_c
 }
 
 template <class Move, class Real>
-__global__ void __launch_bounds__(max_block, 1) start_chains(const __grid_constant__ Chains<Move, Real> c, Index first, Index last) {
+__global__ void __launch_bounds__(max_block, 1)
+    start_chains(const __grid_constant__ Chains<Move, Real> c, Index first, Index last) {
   const Index chain = chain_of_warp(first);
   if (chain < last) start_chain(WarpTeam{}, c, chain);
 }
@@ -27,7 +29,8 @@ __global__ void __launch_bounds__(max_block, 1) start_chains(const __grid_consta
 /// Adds the number of waiting chains to *waiting, unless null.
 template <class Move, class Real>
 __global__ void __launch_bounds__(max_block, 1)
-    advance_chains(const __grid_constant__ Chains<Move, Real> c, const __grid_constant__ Plan<Real> plan, unsigned actions, int* waiting, Index first, Index last) {
+    advance_chains(const __grid_constant__ Chains<Move, Real> c, const __grid_constant__ Plan<Real> plan,
+                   unsigned actions, int* waiting, Index first, Index last) {
   const Index chain = chain_of_warp(first);
   if (chain >= last) return;
   const bool waits = advance_chain(WarpTeam{}, c, plan, actions, chain);
@@ -56,7 +59,8 @@ class LateCounter {
   /// Ends this round's count; returns the count of the round before, or -1 when this is the first since restart.
   int close() {
     const int now = rounds_++ & 1;
-    CUDA_CHECK(cudaMemcpyAsync(seen_ + now, count_.data() + 32 * now, sizeof(int), cudaMemcpyDeviceToHost, stream_of(context_)));
+    CUDA_CHECK(cudaMemcpyAsync(seen_ + now, count_.data() + 32 * now, sizeof(int), cudaMemcpyDeviceToHost,
+                               stream_of(context_)));
     CUDA_CHECK(cudaEventRecord(done_[now], stream_of(context_)));
     if (rounds_ == 1) return -1;
     CUDA_CHECK(cudaEventSynchronize(done_[1 - now]));
@@ -77,7 +81,8 @@ template <class Move, class Real>
 class CudaSampler final : public Sampler<Real> {
   static constexpr bool asks_once = requires { requires Move::asks_once; };
   static constexpr bool asks_products = !asks_once && !requires { requires !Move::asks_products; };
-  static constexpr std::int64_t worth_capturing = 8;  ///< iterations; below, a graph costs more than the launches it saves
+  static constexpr std::int64_t worth_capturing =
+      8;  ///< iterations; below, a graph costs more than the launches it saves
 
  public:
   CudaSampler(const Context& context, Index num_chains, Index dim, Scope scope, const typename Move::Settings& settings)
@@ -108,7 +113,8 @@ class CudaSampler final : public Sampler<Real> {
     if (updates && reached_ < plan.until) ++reached_;  // no chain can finish more than one iteration in a round
     const bool counts = !asks_once && reached_ >= plan.until;
     int* count = counts ? counter_.open() : nullptr;
-    cuda::for_each_chain(context_, cuda::advance_chains<Move, Real>, first, last, memory_.chains(), plan, actions, count);
+    cuda::for_each_chain(context_, cuda::advance_chains<Move, Real>, first, last, memory_.chains(), plan, actions,
+                         count);
     if (!counts) return reached_ < plan.until ? last - first : 0;
     const int waiting = counter_.close();
     return waiting < 0 ? last - first : waiting;
@@ -118,7 +124,8 @@ class CudaSampler final : public Sampler<Real> {
   }
 
   /// Only for a sampler that asks once: then a round is an iteration, and every round is the same launches.
-  std::optional<bool> replay(Target<Real>& target, const Plan<Real>& plan, bool pooled, const std::atomic<bool>& stop) override {
+  std::optional<bool> replay(Target<Real>& target, const Plan<Real>& plan, bool pooled,
+                             const std::atomic<bool>& stop) override {
     const std::int64_t first = reached_;
     if (!asks_once || !context_.graphs || plan.until - first < worth_capturing) return std::nullopt;
     const Index all = memory_.chains().num_chains;

@@ -10,10 +10,12 @@ namespace cuda {
 
 template <class Model, class Real>
 __global__ void __launch_bounds__(max_block, 1)
-    evaluate_chains(const __grid_constant__ typename Model::Data data, const __grid_constant__ Exchange<Real> exchange, Real* scratch, std::size_t row, Index first, Index last) {
+    evaluate_chains(const __grid_constant__ typename Model::Data data, const __grid_constant__ Exchange<Real> exchange,
+                    Real* scratch, std::size_t row, Index first, Index last) {
   const Index chain = chain_of_warp(first);
   if (chain >= last || exchange.needs[chain] == Needs::nothing) return;
-  Model::evaluate(WarpTeam{}, data, exchange.needs[chain], exchange.query(chain), exchange.reply(chain), scratch + static_cast<std::size_t>(chain - first) * row);
+  Model::evaluate(WarpTeam{}, data, exchange.needs[chain], exchange.query(chain), exchange.reply(chain),
+                  scratch + static_cast<std::size_t>(chain - first) * row);
 }
 
 }  // namespace cuda
@@ -24,12 +26,16 @@ class CudaTarget final : public Target<Real> {
 
  public:
   CudaTarget(const Context& context, const typename Model::Settings& settings)
-      : context_(context), arena_(context), data_(Model::prepare(settings, arena_, this->info_)), row_(padded(Model::scratch(data_) + 1)) {}
+      : context_(context),
+        arena_(context),
+        data_(Model::prepare(settings, arena_, this->info_)),
+        row_(padded(Model::scratch(data_) + 1)) {}
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
     const std::size_t size = row_ * static_cast<std::size_t>(last - first);
     if (scratch_.size() < size) scratch_ = Buffer<Real>(context_, size);
-    cuda::for_each_chain(context_, cuda::evaluate_chains<Model, Real>, first, last, data_, exchange, scratch_.data(), row_);
+    cuda::for_each_chain(context_, cuda::evaluate_chains<Model, Real>, first, last, data_, exchange, scratch_.data(),
+                         row_);
   }
   std::string plan() const override { return "a warp for each chain"; }
 

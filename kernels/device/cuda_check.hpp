@@ -15,7 +15,8 @@ inline void check(cudaError_t status, const char* call, const char* file, int li
   const bool memory = status == cudaErrorMemoryAllocation;
   throw Error(ExitStatus::usage, std::string(call) + " failed: " + cudaGetErrorString(status),
               std::string(file) + ":" + std::to_string(line),
-              memory ? "Ask for fewer chains at a time (--chain-batch-size) or fewer draws (--thin)?" : "Run with --device cpu?");
+              memory ? "Ask for fewer chains at a time (--chain-batch-size) or fewer draws (--thin)?"
+                     : "Run with --device cpu?");
 }
 
 inline void check(cublasStatus_t status, const char* call, const char* file, int line) {

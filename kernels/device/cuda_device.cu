@@ -1,12 +1,12 @@
-// The CUDA side of kernels/device/context.hpp: devices, memory, copies. One non-blocking stream and one cuBLAS handle per
-// context; cuBLAS has its own workspace, so that a fixed shape gives fixed sums and its calls can be captured in a graph.
-#include "kernels/device/cuda_device.hpp"
-
+// The CUDA side of kernels/device/context.hpp: devices, memory, copies. One non-blocking stream and one cuBLAS handle
+// per context; cuBLAS has its own workspace, so that a fixed shape gives fixed sums and its calls can be captured in a
+// graph.
 #include <algorithm>
 #include <cstdio>
 #include <thread>
 
 #include "kernels/device/cuda_check.hpp"
+#include "kernels/device/cuda_device.hpp"
 #include "kernels/device/launch.cuh"
 
 namespace kilochain {
@@ -84,7 +84,8 @@ std::size_t available_bytes(const Context& context) {
 
 void* allocate(const Context& context, std::size_t bytes) {
   use_device(context);
-  const std::size_t rounded = (bytes + 127) / 128 * 128 + 128;  // as on the CPU: a row may be read a little past its end
+  const std::size_t rounded =
+      (bytes + 127) / 128 * 128 + 128;  // as on the CPU: a row may be read a little past its end
   void* p = nullptr;
   CUDA_CHECK(cudaMalloc(&p, rounded));
   CUDA_CHECK(cudaMemsetAsync(p, 0, rounded, stream_of(context)));

@@ -1,5 +1,6 @@
 // The device's branch of every sampler, run by CPU threads (tests/support/thread_team.hpp): the same iterations as the
-// host's branch, to rounding, alone and pooled. What a GPU would compute, where there is none; CUDA itself is tests/gpu.
+// host's branch, to rounding, alone and pooled. What a GPU would compute, where there is none; CUDA itself is
+// tests/gpu.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -30,7 +31,8 @@ struct Model {
     for (Index i = 0; i < n; ++i) {
       mean[static_cast<std::size_t>(i)] = Real(0.1) * Real(i % 7);
       for (Index j = 0; j < n; ++j)
-        precision[static_cast<std::size_t>(i * row + j)] = i == j ? Real(1 + i % 3) : (j == i + 1 || i == j + 1 ? Real(0.3) : Real(0));
+        precision[static_cast<std::size_t>(i * row + j)] =
+            i == j ? Real(1 + i % 3) : (j == i + 1 || i == j + 1 ? Real(0.3) : Real(0));
     }
     data = {mean.data(), precision.data(), 0.0, n, row, false};
   }
@@ -60,10 +62,12 @@ Plan<Real> plan_until(std::int64_t until) {
 
 /// Positions after `iterations`, by the given team over panels of P rows.
 template <class Move, class Real, int P, class Team>
-void iterate(const Team& team, const Chains<Move, Real>& chains, const Model<Real>& model, std::int64_t iterations, Real* scratch) {
+void iterate(const Team& team, const Chains<Move, Real>& chains, const Model<Real>& model, std::int64_t iterations,
+             Real* scratch) {
   const auto evaluate = [&](Index c) {
     if (chains.exchange.needs[c] != Needs::nothing)
-      Gaussian<Real>::evaluate(team, model.data, chains.exchange.needs[c], chains.exchange.query(c), chains.exchange.reply(c), scratch);
+      Gaussian<Real>::evaluate(team, model.data, chains.exchange.needs[c], chains.exchange.query(c),
+                               chains.exchange.reply(c), scratch);
     team.sync();
   };
   const Plan<Real> plan = plan_until<Real>(iterations);
@@ -89,24 +93,29 @@ void expect_same(Index n, std::int64_t iterations, typename Move::Settings setti
   host.place(starting_points<Real>(n)), device.place(starting_points<Real>(n));
   std::vector<Real> scratch(padded(static_cast<std::size_t>(n) + 1));
   iterate<Move, Real, HostTeam::panel<Real>>(HostTeam{}, host.chains(), model, iterations, scratch.data());
-  ThreadTeam::run([&](const ThreadTeam& team) { iterate<Move, Real, 32>(team, device.chains(), model, iterations, scratch.data()); });
+  ThreadTeam::run([&](const ThreadTeam& team) {
+    iterate<Move, Real, 32>(team, device.chains(), model, iterations, scratch.data());
+  });
   const auto x = host.positions(), y = device.positions();
   const double bound = factor * n * std::numeric_limits<Real>::epsilon();
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], bound) << "n = " << n << ", entry " << i;
   for (Index c = 0; c < num_chains; ++c) {
-    EXPECT_EQ(host.controls()[static_cast<std::size_t>(c)].gradients, device.controls()[static_cast<std::size_t>(c)].gradients);
-    EXPECT_NEAR(host.controls()[static_cast<std::size_t>(c)].acceptance_sum, device.controls()[static_cast<std::size_t>(c)].acceptance_sum, bound * iterations);
+    EXPECT_EQ(host.controls()[static_cast<std::size_t>(c)].gradients,
+              device.controls()[static_cast<std::size_t>(c)].gradients);
+    EXPECT_NEAR(host.controls()[static_cast<std::size_t>(c)].acceptance_sum,
+                device.controls()[static_cast<std::size_t>(c)].acceptance_sum, bound * iterations);
   }
 }
 
-// Rounding: 256 n eps after 20 iterations of steps below 1; these seeds meet no accept decision that rounding could turn.
+// Rounding: 256 n eps after 20 iterations of steps below 1; these seeds meet no accept decision that rounding could
+// turn.
 constexpr double rounding = 256;
 constexpr Index awkward[] = {1, 2, 31, 32, 33, 65};
 
 template <class Move>
 class DeviceBranch : public testing::Test {};
-using Moves = testing::Types<Rwm<double>, Mala<double>, GadRwm<double>, GadMalaFast<double>, GadMalaExact<double>, AdaptiveMetropolis<double>,
-                             Hmc<double>, Barker<double>>;
+using Moves = testing::Types<Rwm<double>, Mala<double>, GadRwm<double>, GadMalaFast<double>, GadMalaExact<double>,
+                             AdaptiveMetropolis<double>, Hmc<double>, Barker<double>>;
 TYPED_TEST_SUITE(DeviceBranch, Moves);
 
 TYPED_TEST(DeviceBranch, SameIterationsAsTheHost) {

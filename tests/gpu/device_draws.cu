@@ -1,7 +1,6 @@
-#include "tests/gpu/device_draws.hpp"
-
 #include "kernels/contract.hpp"
 #include "kernels/device/launch.cuh"
+#include "tests/gpu/device_draws.hpp"
 
 namespace kilochain {
 namespace {
@@ -34,7 +33,8 @@ std::vector<Words> device_words(const Context& context, const std::vector<Counte
   in.upload(counters.data());
   Buffer<Words> out(context, counters.size());
   const int count = static_cast<int>(counters.size());
-  cuda::launch(context, words_kernel, dim3(static_cast<unsigned>(count + 127) / 128), 128, in.data(), out.data(), count);
+  cuda::launch(context, words_kernel, dim3(static_cast<unsigned>(count + 127) / 128), 128, in.data(), out.data(),
+               count);
   return out.host();
 }
 
@@ -54,7 +54,8 @@ std::vector<Real> device_functions(const Context& context, const std::vector<Rea
   Buffer<Real> in(context, x.size()), out(context, 4 * x.size());
   in.upload(x.data());
   const int count = static_cast<int>(x.size());
-  cuda::launch(context, functions_kernel<Real>, dim3(static_cast<unsigned>(count + 127) / 128), 128, static_cast<const Real*>(in.data()), out.data(), count);
+  cuda::launch(context, functions_kernel<Real>, dim3(static_cast<unsigned>(count + 127) / 128), 128,
+               static_cast<const Real*>(in.data()), out.data(), count);
   return out.host();
 }
 template std::vector<float> device_functions(const Context&, const std::vector<float>&);

@@ -11,9 +11,10 @@ namespace {
 class GpuDraws : public GpuTest {};
 
 TEST_F(GpuDraws, CurandWordsAreRandom123Words) {
-  std::vector<CounterKey> counters = {{{0, 0, 0, 0}, {0, 0}},
-                                      {{0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu}, {0xffffffffu, 0xffffffffu}},
-                                      {{0x243f6a88u, 0x85a308d3u, 0x13198a2eu, 0x03707344u}, {0xa4093822u, 0x299f31d0u}}};
+  std::vector<CounterKey> counters = {
+      {{0, 0, 0, 0}, {0, 0}},
+      {{0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu}, {0xffffffffu, 0xffffffffu}},
+      {{0x243f6a88u, 0x85a308d3u, 0x13198a2eu, 0x03707344u}, {0xa4093822u, 0x299f31d0u}}};
   std::mt19937 bits(3);
   for (int i = 0; i < 5000; ++i) {
     CounterKey c;
@@ -42,7 +43,8 @@ void expect_same_normals(const Context& context) {
     normals(HostTeam{}, rng, Purpose::proposal, expected.data(), n);
     const auto z = device_normals<Real>(context, rng, n);
     // Rounding: the angle to eps, the radius (at most 9) to a few eps.
-    for (std::size_t i = 0; i < z.size(); ++i) ASSERT_NEAR(z[i], expected[i], 32 * std::numeric_limits<Real>::epsilon()) << "n = " << n << ", " << i;
+    for (std::size_t i = 0; i < z.size(); ++i)
+      ASSERT_NEAR(z[i], expected[i], 32 * std::numeric_limits<Real>::epsilon()) << "n = " << n << ", " << i;
   }
 }
 TEST_F(GpuDraws, NormalsAreTheHosts) {
@@ -60,7 +62,8 @@ void expect_same_functions(const Context& context) {
     const Real e = math::exp(x[i]), l = math::log(x[i] > 0 ? x[i] : -x[i]);
     ASSERT_NEAR(out[4 * i], e, 4 * eps * double(e)) << "exp " << x[i];
     ASSERT_NEAR(out[4 * i + 1], l, 4 * eps * std::max(1.0, std::abs(double(l)))) << "log " << x[i];
-    ASSERT_NEAR(double(out[4 * i + 2]) * double(out[4 * i + 2]) + double(out[4 * i + 3]) * double(out[4 * i + 3]), 1.0, 8 * eps);
+    ASSERT_NEAR(double(out[4 * i + 2]) * double(out[4 * i + 2]) + double(out[4 * i + 3]) * double(out[4 * i + 3]), 1.0,
+                8 * eps);
   }
 }
 TEST_F(GpuDraws, ElementaryFunctionsAreTheHosts) {

@@ -19,13 +19,15 @@ std::vector<Case> all_cases() {
   const std::string root = KILOCHAIN_SOURCE_DIR, shared = root + "/../shared/data/";
   for (const auto& entry : targets()) {
     if (entry.name == "gaussian") {
-      for (const char* preset : {"gauss2d_corr", "gp51_gaussian", "neal_gaussian"}) out.push_back({entry.name, {{"preset", preset}}});
+      for (const char* preset : {"gauss2d_corr", "gp51_gaussian", "neal_gaussian"})
+        out.push_back({entry.name, {{"preset", preset}}});
     } else if (entry.name == "logistic_regression") {
       std::vector<std::string> files = {root + "/data/challenger.csv"};
       for (const char* more : {"german.csv", "caravan.csv"})
         if (std::filesystem::exists(shared + more)) files.push_back(shared + more);
       for (const auto& file : files)
-        for (const char* evaluator : {"auto", "team", "gemm"}) out.push_back({entry.name, {{"data", file}, {"evaluator", evaluator}}});
+        for (const char* evaluator : {"auto", "team", "gemm"})
+          out.push_back({entry.name, {{"data", file}, {"evaluator", evaluator}}});
     } else {
       out.push_back({entry.name, {}});
     }
@@ -39,11 +41,13 @@ struct Answers {
   std::vector<Real> gradient, product;
 };
 
-/// Chains ask in turn for nothing, a value, a gradient, a Hessian product (a gradient first, so that it has something to keep).
+/// Chains ask in turn for nothing, a value, a gradient, a Hessian product (a gradient first, so that it has something
+/// to keep).
 template <class Real>
 Answers<Real> answers(const Context& context, const Case& which, const std::vector<Needs>& needs) {
   auto target = make_target<Real>(context, which.name, which.settings);
-  const std::size_t chains = needs.size(), dim = static_cast<std::size_t>(target->info().dim), row = padded(dim + (dim == 1));
+  const std::size_t chains = needs.size(), dim = static_cast<std::size_t>(target->info().dim),
+                    row = padded(dim + (dim == 1));
   std::mt19937_64 bits(9);
   std::normal_distribution<double> normal;
   std::vector<Real> point(chains * row), direction(chains * row);
@@ -87,11 +91,14 @@ class GpuTargets : public GpuTest {
       const auto cpu = answers<Real>(host(), on_host, needs), gpu = answers<Real>(device(), which, needs);
       std::vector<double> asked_cpu, asked_gpu;
       for (std::size_t c = 0; c < needs.size(); ++c)
-        if (needs[c] == Needs::value || needs[c] == Needs::gradient) asked_cpu.push_back(cpu.lp[c]), asked_gpu.push_back(gpu.lp[c]);
+        if (needs[c] == Needs::value || needs[c] == Needs::gradient)
+          asked_cpu.push_back(cpu.lp[c]), asked_gpu.push_back(gpu.lp[c]);
       EXPECT_LE(distance(asked_cpu, asked_gpu), bound);
       const std::size_t row = cpu.gradient.size() / needs.size();
       for (std::size_t c = 0; c < needs.size(); ++c) {
-        const auto part = [&](const std::vector<Real>& v) { return std::vector<Real>(v.begin() + std::ptrdiff_t(c * row), v.begin() + std::ptrdiff_t((c + 1) * row)); };
+        const auto part = [&](const std::vector<Real>& v) {
+          return std::vector<Real>(v.begin() + std::ptrdiff_t(c * row), v.begin() + std::ptrdiff_t((c + 1) * row));
+        };
         if (needs[c] == Needs::gradient) {
           EXPECT_LE(distance(part(cpu.gradient), part(gpu.gradient)), bound) << "gradient of chain " << c;
         }

@@ -1,5 +1,5 @@
-// A team of CPU threads that takes the device's branch of every algorithm: panels of 32 rows, lanes that run at their own
-// pace and meet only where the algorithm says sync or sum. Under ThreadSanitizer a missing sync is a reported race.
+// A team of CPU threads that takes the device's branch of every algorithm: panels of 32 rows, lanes that run at their
+// own pace and meet only where the algorithm says sync or sum. Under ThreadSanitizer a missing sync is a reported race.
 #pragma once
 #include <barrier>
 #include <thread>
