@@ -53,7 +53,7 @@ KC_HD void start_chain(const Team& team, const Chains<Move, Real>& c, Index chai
 
 template <class Real, class Team>
 KC_HD void record(const Team& team, const Recording<Real>& r, const Real* x, const Info& info, std::int64_t iteration,
-                  Index chain, Index num_chains, Index n, int num_stats) {
+                  Index chain, Index n, int num_stats) {
   const std::int64_t k = iteration - r.first_iteration;
   if (!r.active || k < 0 || (k + 1) % r.thin != 0) return;
   const std::int64_t slot = k / r.thin, at = chain * r.capacity + slot;
@@ -63,7 +63,7 @@ KC_HD void record(const Team& team, const Recording<Real>& r, const Real* x, con
     r.acceptance_rate[at] = static_cast<float>(info.acceptance_rate);
     r.diverging[at] = info.diverging;
     for (int s = 0; s < num_stats; ++s)
-      r.stats[s * (num_chains * r.capacity) + at] = static_cast<float>(info.stats[s]);
+      r.stats[s * r.stat_stride + at] = static_cast<float>(info.stats[s]);
   });
 }
 
@@ -95,7 +95,7 @@ KC_HD bool advance_chain(const Team& team, const Chains<Move, Real>& c, const Pl
       if constexpr (Move::adaptive)
         if (at.adapting && plan.adapt_alone)
           Move::adapt(team, c.settings, at, ChainSource<Real>{Move::signal(c.settings, st, info.accepted)}, a, c.dim);
-      record(team, plan.recording, st.x, info, control.iteration, chain, c.num_chains, c.dim, Move::num_stats);
+      record(team, plan.recording, st.x, info, control.iteration, chain, c.dim, Move::num_stats);
       control.waiting = 0;
       ++control.iteration;
       ++control.counted;

@@ -108,11 +108,14 @@ Estimate estimate_for(const Options& o, const Context& context, const TargetInfo
   e.rows.push_back({"queries and answers", where, bytes.exchange});
   e.rows.push_back({"data and scratch", where, static_cast<std::size_t>(2 * info.bytes)});
   const int stats = static_cast<int>(find_sampler(o.sampler).stats.size());
-  const std::int64_t slots = window_draws(batch, info.dim, draws, real);
-  const std::size_t window = is_double ? DrawsBuffer<double>::bytes(batch, info.dim, slots, stats) : DrawsBuffer<float>::bytes(batch, info.dim, slots, stats);
+  const std::int64_t slots = window_draws(o.num_chains, info.dim, draws, real);
+  const auto window_bytes = [&](std::int64_t chains) {
+    return is_double ? DrawsBuffer<double>::bytes(chains, info.dim, slots, stats) : DrawsBuffer<float>::bytes(chains, info.dim, slots, stats);
+  };
+  if (batch < o.num_chains) e.rows.push_back({"chains put aside", "host", (bytes.state + bytes.adaptation + bytes.exchange) * static_cast<std::size_t>(o.num_chains / batch)});
   const std::size_t copies = stores_draws(o) ? 2 : 1;
-  e.rows.push_back({fmt::format("windows of {} draws", slots), "host", copies * window});
-  if (context.backend == Backend::cuda) e.rows.push_back({fmt::format("windows of {} draws", slots), "device", copies * window});
+  e.rows.push_back({fmt::format("windows of {} draws", slots), "host", copies * window_bytes(o.num_chains)});
+  if (context.backend == Backend::cuda) e.rows.push_back({fmt::format("windows of {} draws", slots), "device", copies * window_bytes(batch)});
   if (streams(o)) e.rows.push_back({"streaming statistics", "host", StreamingSummary::bytes(o.num_chains, info.dim, draws, context.threads)});
   if (stores_draws(o)) {
     // The summary reads the draws back by groups of coordinates, at least one at a time for each thread.

@@ -1,6 +1,8 @@
 // Ranges of the options, and the options as JSON.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "host/run/run.hpp"
 
 namespace kilochain {
@@ -22,6 +24,9 @@ void check(const Options& o) {
   in_range("thin", o.thin, 1, 1 << 30);
   in_range("threads", o.threads, 0, 4096);
   in_range("chain_batch_size", o.chain_batch_size, 0, o.num_chains);
+  require(o.chain_batch_size == 0 || o.num_chains % o.chain_batch_size == 0, ExitStatus::usage, fmt::format("chain_batch_size = {}", o.chain_batch_size),
+          fmt::format("does not divide num_chains = {}", o.num_chains),
+          fmt::format("Try --num-chains {}?", (o.num_chains / std::max<std::int64_t>(1, o.chain_batch_size) + 1) * o.chain_batch_size));
   if (o.num_samples > 0)
     require(o.thin <= o.num_samples, ExitStatus::usage, fmt::format("thin = {}", o.thin), fmt::format("num_samples is {}, so no draw would be kept", o.num_samples),
             "Use a smaller --thin or a larger --num-samples?");

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <barrier>
 #include <exception>
+#include <optional>
+
+#include "host/run/warmup.hpp"
 
 namespace kilochain {
 
@@ -72,16 +75,23 @@ bool Rounds<Real>::run(const Plan<Real>& plan, bool pool, const std::atomic<bool
   // One parallel region for the whole stretch, and a barrier that sleeps: thousands of OpenMP regions would spin against
   // whatever else runs on the machine.
   const Index tiles = (num_chains_ + tile_ - 1) / tile_;
-  const int threads = std::max(1, std::min<int>(context_.threads, tiles));
+  int threads = std::max(1, std::min<int>(context_.threads, tiles));
   std::exception_ptr failure;
   std::atomic<bool> halt{false};
-  std::barrier all(threads);
+  std::optional<std::barrier<>> barrier;
 #pragma omp parallel num_threads(threads)
   {
+#pragma omp single
+    {
+      threads = omp_get_num_threads();  // the runtime may give fewer than were asked for
+      barrier.emplace(threads);
+    }
+    auto& all = *barrier;
     const int me = omp_get_thread_num();
     for (std::int64_t t = now; t < plan.until; ++t) {
       Plan<Real> one = plan;
       one.until = t + 1;
+      if (plan.rate_decays) one.schedule.rate = pooled_rate(static_cast<double>(t - plan.phase_start) / static_cast<double>(std::max<std::int64_t>(1, plan.schedule.num_warmup)));
       try {
         for (Index k = me; k < tiles; k += threads) stretch(k * tile_, std::min(num_chains_, (k + 1) * tile_), one);
       } catch (...) {

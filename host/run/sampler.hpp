@@ -30,7 +30,8 @@ struct Recording {
   double* lp = nullptr;
   float* acceptance_rate = nullptr;
   std::uint8_t* diverging = nullptr;
-  float* stats = nullptr;  ///< (stat, chain, capacity)
+  float* stats = nullptr;  ///< (stat, chain, capacity), stat_stride elements from one stat to the next
+  std::int64_t stat_stride = 0;
   std::int64_t capacity = 0, first_iteration = 0;
   std::int32_t thin = 1;
   bool active = false;
@@ -44,6 +45,7 @@ struct Plan {
   std::int64_t phase_start = 0, until = 0;  ///< absolute iterations
   Schedule schedule;                        ///< t is filled in for each chain
   bool adapt_alone = false;
+  bool rate_decays = false;                 ///< pooled: schedule.rate follows pooled_rate over schedule.num_warmup
   Recording<Real> recording;
 };
 

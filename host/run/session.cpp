@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/diagnostics/ess.hpp"
-#include "host/diagnostics/rhat.hpp"
 #include "host/run/start.hpp"
 
 namespace kilochain {
@@ -14,7 +12,8 @@ namespace kilochain {
 template <class Real>
 Session<Real>::Session(const Options& options, const Context& context, Target<Real>& target, const ProgressCallback& progress, const std::atomic<bool>& stop)
     : options_(options), context_(context), target_(target), progress_(progress), stop_(stop),
-      num_chains_(static_cast<Index>(options.num_chains)), dim_(target.info().dim),
+      num_chains_(static_cast<Index>(options.num_chains)),
+      batch_size_(static_cast<Index>(options.chain_batch_size ? options.chain_batch_size : options.num_chains)), dim_(target.info().dim),
       num_stats_(static_cast<int>(find_sampler(options.sampler).stats.size())), begin_(Clock::now()) {}
 
 template <class Real>
@@ -61,21 +60,69 @@ void Session<Real>::open_output() {
 
 template <class Real>
 void Session<Real>::start() {
-  sampler_ = make_sampler<Real>(context_, options_.sampler, options_.sampler_settings, num_chains_, dim_, options_.adapt_scope);
-  rounds_ = std::make_unique<Rounds<Real>>(context_, target_, *sampler_, num_chains_);
-  rounds_->start(starting_points<Real>(options_, 0, num_chains_, dim_));
-  const auto controls = sampler_->controls();
-  note_quarantined(controls);
-  require(quarantined_.size() < controls.size(), ExitStatus::data, "no chain can start", fmt::format("all {} starting points are refused: {}", controls.size(), quarantined_.empty() ? "" : quarantined_[0].reason),
-          "Choose other starting points with --init?");
+  sampler_ = make_sampler<Real>(context_, options_.sampler, options_.sampler_settings, batch_size_, dim_, options_.adapt_scope);
+  rounds_ = std::make_unique<Rounds<Real>>(context_, target_, *sampler_, batch_size_);
+  std::vector<char> fresh;
+  if (batch_size_ < num_chains_) fresh = sampler_->save();
+  for (Index first = 0; first < num_chains_; first += batch_size_) {
+    if (first > 0) sampler_->load(fresh);
+    rounds_->start(starting_points<Real>(options_, first, batch_size_, dim_));
+    note_quarantined(sampler_->controls(), first);
+    batches_.push_back({first, {}});
+    if (first + batch_size_ < num_chains_) batches_.back().saved = sampler_->save();
+  }
+  on_device_ = batches_.size() - 1;
+  require(static_cast<Index>(quarantined_.size()) < num_chains_, ExitStatus::data, "no chain can start",
+          fmt::format("all {} starting points are refused: {}", num_chains_, quarantined_.empty() ? "" : quarantined_[0].reason), "Choose other starting points with --init?");
   phase_begin_ = last_report_ = Clock::now();
 }
 
+/// Puts a batch on the device, and the one that was there aside.
 template <class Real>
-void Session<Real>::note_quarantined(const std::vector<ChainControl>& controls) {
+void Session<Real>::bring(std::size_t batch) {
+  if (batch == on_device_) return;
+  batches_[on_device_].saved = sampler_->save();
+  sampler_->load(batches_[batch].saved);
+  batches_[batch].saved.clear();
+  on_device_ = batch;
+}
+
+/// Runs every batch from iteration `from` to `until`; each leaves its draws in `buffer`, as `kept` says, when there is one.
+template <class Real>
+bool Session<Real>::each_batch(std::int64_t from, Plan<Real>& plan, DrawsBuffer<Real>* buffer, const Recording<Real>& kept, std::int64_t until, bool pool) {
+  bool all = true;
+  for (std::size_t k = 0; k < batches_.size() && all; ++k) {
+    bring(batches_.size() == 1 ? 0 : k);
+    iteration_ = from;
+    plan.first_chain = static_cast<std::uint32_t>(batches_[k].first);
+    plan.recording = {};
+    if (buffer) {
+      plan.recording = buffer->recording(batches_[k].first, kept.first_iteration, kept.thin);
+      if (!kept.draws) plan.recording.draws = nullptr;
+    }
+    all = stretch(plan, until, pool);
+    if (buffer) buffer->collect(batches_[k].first);
+  }
+  if (!all && batches_.size() > 1) iteration_ = from;  // other batches have not come as far
+  return all;
+}
+
+template <class Real>
+std::vector<ChainControl> Session<Real>::all_controls() {
+  std::vector<ChainControl> out;
+  for (std::size_t k = 0; k < batches_.size(); ++k) {
+    bring(k);
+    const auto part = sampler_->controls();
+    out.insert(out.end(), part.begin(), part.end());
+  }
+  return out;
+}
+
+template <class Real>
+void Session<Real>::note_quarantined(const std::vector<ChainControl>& controls, Index first) {
   for (std::size_t c = 0; c < controls.size(); ++c) {
     if (controls[c].status == ChainStatus::running) continue;
-    const auto chain = static_cast<std::int64_t>(c);
+    const auto chain = static_cast<std::int64_t>(c) + first;
     if (std::any_of(quarantined_.begin(), quarantined_.end(), [&](const auto& q) { return q.chain == chain; })) continue;
     quarantined_.push_back({chain, controls[c].iteration, quarantine_reason(controls[c].status)});
     if (streaming_) streaming_->exclude(chain);
@@ -114,7 +161,8 @@ void Session<Real>::report(const char* phase, std::int64_t done, std::int64_t to
   progress_(p);
 }
 
-/// Runs to `until` in pieces of about a quarter of a second, so that progress and Ctrl-C are prompt. False when stopped.
+/// Runs the chains on the device to `until`, in pieces of about a quarter of a second, so that progress and Ctrl-C are
+/// prompt. What is drawn does not depend on the pieces. False when stopped.
 template <class Real>
 bool Session<Real>::stretch(Plan<Real>& plan, std::int64_t until, bool pool) {
   while (iteration_ < until) {
@@ -123,7 +171,6 @@ bool Session<Real>::stretch(Plan<Real>& plan, std::int64_t until, bool pool) {
     const std::int64_t to = std::min(until, iteration_ + piece);
     const auto t = Clock::now();
     plan.until = to;
-    if (pool) plan.schedule.rate = num_warmup_ > 0 ? pooled_rate(static_cast<double>(iteration_ - plan.phase_start) / static_cast<double>(num_warmup_)) : plan.schedule.rate;
     if (!rounds_->run(plan, pool, stop_)) return false;
     synchronize(context_);
     const double now = seconds_since(t) / static_cast<double>(to - iteration_);
@@ -134,197 +181,15 @@ bool Session<Real>::stretch(Plan<Real>& plan, std::int64_t until, bool pool) {
     for (const auto& c : controls)
       if (c.status == ChainStatus::running) sum += c.acceptance_sum, count += static_cast<double>(c.counted);
     acceptance_now_ = count > 0 ? sum / count : 0;
-    note_quarantined(controls);
-    require(quarantined_.size() < controls.size(), ExitStatus::data, "no chain is left", fmt::format("all {} are quarantined by iteration {}", controls.size(), iteration_),
+    note_quarantined(controls, batches_[on_device_].first);
+    require(static_cast<Index>(quarantined_.size()) < num_chains_, ExitStatus::data, "no chain is left", fmt::format("all {} are quarantined by iteration {}", num_chains_, iteration_),
             "Does the target have a finite density where the chains start? Try another --init or a smaller initial step?");
     if (plan.schedule.adapting)
       report("warm-up", iteration_, num_warmup_);
     else
-      report("sampling", sampled_ + iteration_ - (num_warmup_ + sampled_), num_samples_);
+      report("sampling", iteration_ - num_warmup_, num_samples_);
   }
   return true;
-}
-
-template <class Real>
-void Session<Real>::warm_up() {
-  phase_begin_ = Clock::now();
-  if (options_.num_warmup < 0)
-    automatic_warmup();
-  else
-    fixed_warmup();
-  if (interrupted_) converged_ = false;
-  num_warmup_ = iteration_;
-  warmup_.seconds = seconds_since(phase_begin_);
-  for (const auto& c : sampler_->controls()) warmup_.gradients += c.gradients;
-  sampler_->reset_counts();
-}
-
-template <class Real>
-void Session<Real>::fixed_warmup() {
-  num_warmup_ = options_.num_warmup;
-  const bool pool = options_.adapt_scope == Scope::pooled && find_sampler(options_.sampler).adaptive;
-  Plan<Real> plan;
-  plan.seed = options_.seed;
-  plan.schedule.num_warmup = num_warmup_;
-  plan.schedule.adapting = true;
-  plan.adapt_alone = !pool;
-  if (!options_.save_warmup || !writer_) {
-    interrupted_ = !stretch(plan, num_warmup_, pool);
-    return;
-  }
-  DrawsBuffer<Real> buffer(context_, num_chains_, dim_, window_draws(num_chains_, dim_, num_warmup_, sizeof(Real)), num_stats_);
-  while (iteration_ < num_warmup_ && !interrupted_) {
-    const std::int64_t first = iteration_, end = std::min(num_warmup_, first + buffer.capacity());
-    plan.recording = buffer.recording(first, 1);
-    plan.recording.draws = nullptr;
-    interrupted_ = !stretch(plan, end, pool);
-    if (iteration_ > first) writer_->append_warmup_stats(first, iteration_ - first, buffer.fetch(iteration_ - first, std::vector<std::int64_t>(static_cast<std::size_t>(num_chains_), iteration_ - first)));
-  }
-}
-
-template <class Real>
-BlockSigns Session<Real>::signs_of(const Window& window, std::int64_t count, const std::vector<ChainControl>& controls) const {
-  BlockSigns signs;
-  std::vector<std::int64_t> running;
-  for (std::size_t c = 0; c < controls.size(); ++c)
-    if (controls[c].status == ChainStatus::running) running.push_back(static_cast<std::int64_t>(c));
-  double acceptance = 0;
-  for (const auto c : running) {
-    double lp = 0;
-    for (std::int64_t s = 0; s < count; ++s) {
-      lp += window.lp[c * window.capacity + s] / static_cast<double>(count);
-      acceptance += static_cast<double>(window.acceptance_rate[c * window.capacity + s]);
-    }
-    signs.lp.push_back(lp);
-  }
-  signs.acceptance = acceptance / static_cast<double>(running.size()) / static_cast<double>(count);
-  const Real* draws = static_cast<const Real*>(window.draws);
-  double rhat = 0, ess = INFINITY;
-  // At most about 64 coordinates and 256 chains: the slowest of a spread sample stands for all.
-  const Index step = std::max<Index>(1, dim_ / 64);
-  const std::size_t stride = std::max<std::size_t>(1, running.size() / 256);
-#pragma omp parallel for num_threads(context_.threads) schedule(dynamic) reduction(max : rhat) reduction(min : ess)
-  for (Index i = 0; i < dim_; i += step) {
-    std::vector<double> values;
-    std::int64_t chains = 0;
-    for (std::size_t k = 0; k < running.size(); k += stride, ++chains)
-      for (std::int64_t s = 0; s < count; ++s) values.push_back(static_cast<double>(draws[(running[k] * window.capacity + s) * dim_ + i]));
-    const BasicSeries<double> series{values.data(), chains, count};
-    rhat = std::max(rhat, rhat_split(series));
-    ess = std::min(ess, ess_mean(series) * static_cast<double>(running.size()) / static_cast<double>(chains));
-  }
-  signs.rhat = rhat;
-  signs.ess_per_iteration = ess / static_cast<double>(count);
-  return signs;
-}
-
-template <class Real>
-void Session<Real>::automatic_warmup() {
-  const SamplerEntry& entry = find_sampler(options_.sampler);
-  const bool pool = options_.adapt_scope == Scope::pooled && entry.adaptive;
-  double target_accept = NAN;
-  for (const auto& s : entry.settings)
-    if (s.name == "target_accept") {
-      const auto own = options_.sampler_settings.find("target_accept");
-      target_accept = std::stod(own == options_.sampler_settings.end() ? s.default_value : own->second);
-    }
-  WarmupMonitor monitor(target_accept);
-  Plan<Real> plan;
-  plan.seed = options_.seed;
-  plan.schedule.adapting = true;
-  plan.schedule.num_warmup = most_automatic_warmup;
-  plan.schedule.rate = pool ? pooled_rate(0) : 1;
-  plan.adapt_alone = !pool;
-  converged_ = false;
-  // Blocks grow: slow chains need long blocks before R-hat can tell that they agree. A long block is kept thinned.
-  const std::int64_t room = window_draws(num_chains_, dim_, 500, sizeof(Real));
-  DrawsBuffer<Real> buffer(context_, num_chains_, dim_, room, num_stats_);
-  std::int64_t block = 100;
-  while (!converged_ && !interrupted_ && iteration_ < most_automatic_warmup) {
-    const std::int64_t thin = (block + room - 1) / room, first = iteration_, count = block / thin;
-    plan.recording = buffer.recording(first, thin);
-    interrupted_ = !stretch(plan, first + count * thin, pool);
-    if (interrupted_) break;
-    const auto controls = sampler_->controls();
-    BlockSigns signs = signs_of(buffer.fetch(count, std::vector<std::int64_t>(controls.size(), count)), count, controls);
-    signs.ess_per_iteration /= static_cast<double>(thin);
-    converged_ = monitor.add(signs);
-    block = block * 3 / 2;
-  }
-  if (!interrupted_ && pool) {  // let the factor settle while the rate decays
-    const std::int64_t last = std::max<std::int64_t>(100, iteration_ / 4), from = iteration_;
-    plan.recording = {};
-    for (int k = 1; k <= 10 && !interrupted_; ++k) {
-      plan.schedule.rate = pooled_rate(0.5 + 0.05 * k);
-      interrupted_ = !stretch(plan, from + last * k / 10, pool);
-    }
-  }
-  ess_per_iteration_ = monitor.ess_per_iteration();
-  warmup_note_ = converged_ ? fmt::format("converged after {} iterations", iteration_) : fmt::format("not converged after {} iterations: {}", iteration_, interrupted_ ? "interrupted" : monitor.note());
-  if (!converged_ && !interrupted_) notes_.push_back("warm-up has " + warmup_note_ + ". Do not trust the summary; try --num-warmup with more iterations, or another sampler?");
-}
-
-/// Enough iterations for an effective sample size of the slowest coordinate of about 10 000, and of 150 for each chain
-/// (split R-hat of chains shorter than that exceeds 1.01 by their shortness alone), from the warm-up's efficiency.
-template <class Real>
-std::int64_t Session<Real>::automatic_samples() const {
-  const double wanted = ess_per_iteration_ > 0 ? std::max(10000.0, 150.0 * static_cast<double>(num_chains_)) / ess_per_iteration_ : 1000;
-  const double most = static_cast<double>(most_automatic_samples);
-  const auto samples = static_cast<std::int64_t>(std::clamp(std::isfinite(wanted) ? wanted : most, 200.0, most));
-  return (samples + options_.thin - 1) / options_.thin * options_.thin;
-}
-
-template <class Real>
-void Session<Real>::wait_for_disk() {
-  if (pending_.valid()) pending_.get();
-}
-
-/// Hands a window to whoever wants it. The disk works while the next window is sampled.
-template <class Real>
-void Session<Real>::deliver(DrawsBuffer<Real>& buffer, std::int64_t count, const std::vector<std::int64_t>& from) {
-  const Window window = buffer.fetch(count, from);
-  if (streaming_) streaming_->add(static_cast<const Real*>(window.draws), window.capacity, count, context_.threads);
-  wait_for_disk();
-  if (writer_ && stores_draws(options_)) {
-    pending_ = std::async(std::launch::async, [this, window, first = draws_, count] { writer_->append(first, count, window); });
-  }
-  draws_ += count;
-}
-
-template <class Real>
-void Session<Real>::sample() {
-  phase_begin_ = Clock::now();
-  num_samples_ = options_.num_samples < 0 ? automatic_samples() : options_.num_samples;
-  if (interrupted_) num_samples_ = 0;
-  if (options_.num_samples < 0 && writer_ && !interrupted_) create_file(num_samples_);
-  const std::int64_t num_draws = num_samples_ / options_.thin;
-  if (options_.draws != DrawsMode::none && num_draws > 0) streaming_ = std::make_unique<StreamingSummary>(num_chains_, dim_, num_draws);
-  if (streaming_)
-    for (const auto chain : quarantined_chains()) streaming_->exclude(chain);
-  Plan<Real> plan;
-  plan.seed = options_.seed;
-  plan.phase_start = num_warmup_;
-  plan.schedule.num_warmup = num_warmup_;
-  std::vector<DrawsBuffer<Real>> buffers;
-  const std::int64_t room = window_draws(num_chains_, dim_, std::max<std::int64_t>(1, num_draws), sizeof(Real));
-  for (int k = 0; k < 2 && num_draws > 0; ++k) buffers.emplace_back(context_, num_chains_, dim_, room, num_stats_);
-  for (std::int64_t window = 0; sampled_ < num_samples_ && !interrupted_; ++window) {
-    DrawsBuffer<Real>& buffer = buffers[static_cast<std::size_t>(window % 2)];
-    const std::int64_t first = iteration_, wanted = std::min(num_samples_ - sampled_, room * options_.thin);
-    plan.recording = buffer.recording(first, options_.thin);
-    if (options_.draws == DrawsMode::none) plan.recording.draws = nullptr;
-    interrupted_ = !stretch(plan, first + wanted, false);
-    const std::int64_t done = iteration_ - first;
-    const auto controls = sampler_->controls();
-    std::vector<std::int64_t> from;  // the first slot that each chain has not drawn
-    for (const auto& c : controls) from.push_back(c.status == ChainStatus::running ? done / options_.thin : (c.iteration - first) / options_.thin);
-    if (done / options_.thin > 0 && options_.draws != DrawsMode::none) deliver(buffer, done / options_.thin, from);
-    sampled_ += done;
-  }
-  wait_for_disk();
-  sampling_.seconds = seconds_since(phase_begin_);
-  final_controls_ = sampler_->controls();
-  for (const auto& c : final_controls_) sampling_.gradients += c.gradients;
 }
 
 template <class Real>
@@ -349,7 +214,10 @@ Result Session<Real>::finish() {
   std::vector<double> acceptance;
   for (const auto& c : final_controls_)
     if (c.status == ChainStatus::running && c.counted > 0) acceptance.push_back(c.acceptance_sum / static_cast<double>(c.counted));
-  if (!acceptance.empty()) set_acceptance(s, acceptance);
+  if (acceptance.empty())
+    s.acceptance_mean = s.acceptance_q05 = s.acceptance_q50 = s.acceptance_q95 = NAN;
+  else
+    set_acceptance(s, acceptance);
   r.quarantined = quarantined_;
   r.interrupted = interrupted_;
   r.draws_written = draws_;

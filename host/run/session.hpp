@@ -1,6 +1,9 @@
 // One run under way: chains, windows of draws, sinks, progress. Phases in order: open_output, start, warm_up, sample, finish.
+// With chain_batch_size the device holds one batch of chains at a time; the others wait on the host, saved, and each window is
+// filled batch by batch. A batch pools its own chains.
 #pragma once
 #include <chrono>
+#include <deque>
 #include <future>
 #include <memory>
 #include <optional>
@@ -32,14 +35,23 @@ class Session {
     double seconds = 0;
   };
 
+  /// Chains that are on the device together.
+  struct Batch {
+    Index first;
+    std::vector<char> saved;  ///< while another batch is on the device
+  };
+
+  void bring(std::size_t batch);
+  bool each_batch(std::int64_t from, Plan<Real>& plan, DrawsBuffer<Real>* buffer, const Recording<Real>& kept, std::int64_t until, bool pool);
+  std::vector<ChainControl> all_controls();
   bool stretch(Plan<Real>& plan, std::int64_t until, bool pool);
   void automatic_warmup();
   void fixed_warmup();
   BlockSigns signs_of(const Window& window, std::int64_t count, const std::vector<ChainControl>& controls) const;
   std::int64_t automatic_samples() const;
-  void deliver(DrawsBuffer<Real>& buffer, std::int64_t count, const std::vector<std::int64_t>& from);
+  void deliver(DrawsBuffer<Real>& buffer, std::int64_t count, const std::vector<ChainControl>& controls, std::int64_t first);
   void wait_for_disk();
-  void note_quarantined(const std::vector<ChainControl>& controls);
+  void note_quarantined(const std::vector<ChainControl>& controls, Index first);
   std::vector<std::int64_t> quarantined_chains() const;
   void report(const char* phase, std::int64_t done, std::int64_t total);
   DrawsHeader header(std::int64_t num_samples) const;
@@ -51,7 +63,9 @@ class Session {
   Target<Real>& target_;
   const ProgressCallback& progress_;
   const std::atomic<bool>& stop_;
-  Index num_chains_, dim_;
+  Index num_chains_, batch_size_, dim_;
+  std::vector<Batch> batches_;
+  std::size_t on_device_ = 0;
   int num_stats_;
   std::unique_ptr<Sampler<Real>> sampler_;
   std::unique_ptr<Rounds<Real>> rounds_;

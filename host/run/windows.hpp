@@ -1,6 +1,9 @@
 // The draws of a stretch of iterations, on the device where they are made and on the host where they are used.
-// On the CPU both are the same memory. Layout (chain, capacity, dim), statistics (chain, capacity).
+// On the CPU both are the same memory. On CUDA the device holds the chains of one batch, the host those of all batches.
+// Layout (chain, capacity, dim), statistics (chain, capacity), the sampler's own (stat, chain, capacity).
 #pragma once
+#include <algorithm>
+#include <deque>
 #include <limits>
 
 #include "host/io/draws_file.hpp"
@@ -11,65 +14,70 @@ namespace kilochain {
 template <class Real>
 class DrawsBuffer {
  public:
-  DrawsBuffer(const Context& context, Index num_chains, Index dim, std::int64_t capacity, int num_stats)
-      : context_(context), chains_(static_cast<std::size_t>(num_chains)), dim_(static_cast<std::size_t>(dim)), capacity_(capacity), num_stats_(num_stats) {
-    const std::size_t slots = chains_ * static_cast<std::size_t>(capacity);
-    draws_ = Buffer<Real>(context, slots * dim_);
-    lp_ = Buffer<double>(context, slots);
-    acceptance_ = Buffer<float>(context, slots);
-    diverging_ = Buffer<std::uint8_t>(context, slots);
-    stats_ = Buffer<float>(context, slots * static_cast<std::size_t>(std::max(1, num_stats)));
-    if (context.backend == Backend::cuda) {
-      host_draws_.resize(slots * dim_), host_lp_.resize(slots), host_acceptance_.resize(slots), host_diverging_.resize(slots);
-      host_stats_.resize(slots * static_cast<std::size_t>(std::max(1, num_stats)));
-    }
+  DrawsBuffer(const Context& context, Index num_chains, Index batch, Index dim, std::int64_t capacity, int num_stats)
+      : context_(context), batch_(static_cast<std::size_t>(batch)), dim_(static_cast<std::size_t>(dim)), capacity_(capacity), num_stats_(num_stats),
+        host_(cpu_context(1), static_cast<std::size_t>(num_chains), dim_, static_cast<std::size_t>(capacity), num_stats) {
+    if (context.backend == Backend::cuda) device_.emplace_back(context, batch_, dim_, static_cast<std::size_t>(capacity), num_stats);
   }
   static std::size_t bytes(std::int64_t num_chains, std::int64_t dim, std::int64_t capacity, int num_stats) {
     return static_cast<std::size_t>(num_chains * capacity) * (static_cast<std::size_t>(dim) * sizeof(Real) + 13 + 4 * static_cast<std::size_t>(num_stats));
   }
   std::int64_t capacity() const { return capacity_; }
 
-  /// Where iterations leave their draws: the first kept one is `first_iteration + thin - 1`.
-  Recording<Real> recording(std::int64_t first_iteration, std::int64_t thin) {
-    return {draws_.data(), lp_.data(), acceptance_.data(), diverging_.data(), stats_.data(), capacity_, first_iteration, static_cast<std::int32_t>(thin), true};
+  /// Where the batch that begins with chain `first_chain` leaves its draws: the first kept one is `first_iteration + thin - 1`.
+  Recording<Real> recording(Index first_chain, std::int64_t first_iteration, std::int64_t thin) {
+    const bool on_device = !device_.empty();
+    Arrays& to = on_device ? device_[0] : host_;
+    const std::size_t chain = on_device ? 0 : static_cast<std::size_t>(first_chain), at = chain * static_cast<std::size_t>(capacity_);
+    return {to.draws.data() + at * dim_, to.lp.data() + at, to.acceptance.data() + at, to.diverging.data() + at, to.stats.data() + at,
+            static_cast<std::int64_t>(to.chains) * capacity_, capacity_, first_iteration, static_cast<std::int32_t>(thin), true};
   }
-  /// Brings a filled window to the host and marks what quarantined chains did not draw (slots from[chain]..) as NaN.
-  Window fetch(std::int64_t count, const std::vector<std::int64_t>& from) {
-    if (context_.backend == Backend::cuda) {
-      draws_.download(host_draws_.data()), lp_.download(host_lp_.data()), acceptance_.download(host_acceptance_.data());
-      diverging_.download(host_diverging_.data()), stats_.download(host_stats_.data());
-    }
-    const bool own = context_.backend == Backend::cuda;
-    Real* draws = own ? host_draws_.data() : draws_.data();
-    double* lp = own ? host_lp_.data() : lp_.data();
-    float* acceptance = own ? host_acceptance_.data() : acceptance_.data();
-    std::uint8_t* diverging = own ? host_diverging_.data() : diverging_.data();
-    for (std::size_t c = 0; c < chains_; ++c)
+  /// Brings the batch's part of a filled window to the host.
+  void collect(Index first_chain) {
+    if (device_.empty()) return;
+    const Arrays& from = device_[0];
+    const std::size_t at = static_cast<std::size_t>(first_chain) * static_cast<std::size_t>(capacity_), slots = batch_ * static_cast<std::size_t>(capacity_);
+    copy_to_host(context_, host_.draws.data() + at * dim_, from.draws.data(), slots * dim_ * sizeof(Real));
+    copy_to_host(context_, host_.lp.data() + at, from.lp.data(), slots * sizeof(double));
+    copy_to_host(context_, host_.acceptance.data() + at, from.acceptance.data(), slots * sizeof(float));
+    copy_to_host(context_, host_.diverging.data() + at, from.diverging.data(), slots);
+    for (int k = 0; k < num_stats_; ++k)
+      copy_to_host(context_, host_.stats.data() + static_cast<std::size_t>(k) * host_.chains * static_cast<std::size_t>(capacity_) + at,
+                   from.stats.data() + static_cast<std::size_t>(k) * slots, slots * sizeof(float));
+  }
+  /// The window on the host. What quarantined chains did not draw (slots from[chain] .. count - 1) becomes NaN.
+  Window window(std::int64_t count, const std::vector<std::int64_t>& from) {
+    for (std::size_t c = 0; c < host_.chains; ++c)
       for (std::int64_t s = std::max<std::int64_t>(0, from[c]); s < count; ++s) {
         const std::size_t at = c * static_cast<std::size_t>(capacity_) + static_cast<std::size_t>(s);
-        std::fill_n(draws + at * dim_, dim_, std::numeric_limits<Real>::quiet_NaN());
-        lp[at] = std::numeric_limits<double>::quiet_NaN();
-        acceptance[at] = std::numeric_limits<float>::quiet_NaN();
-        diverging[at] = 0;
+        std::fill_n(host_.draws.data() + at * dim_, dim_, std::numeric_limits<Real>::quiet_NaN());
+        host_.lp.data()[at] = std::numeric_limits<double>::quiet_NaN();
+        host_.acceptance.data()[at] = std::numeric_limits<float>::quiet_NaN();
+        host_.diverging.data()[at] = 0;
       }
-    return {draws, lp, acceptance, diverging, num_stats_ ? (own ? host_stats_.data() : stats_.data()) : nullptr, capacity_};
+    return {host_.draws.data(), host_.lp.data(), host_.acceptance.data(), host_.diverging.data(), num_stats_ ? host_.stats.data() : nullptr, capacity_};
   }
 
  private:
+  struct Arrays {
+    Arrays(const Context& context, std::size_t chains_, std::size_t dim, std::size_t capacity, int num_stats)
+        : chains(chains_), home(context), draws(home, chains * capacity * dim), lp(home, chains * capacity), acceptance(home, chains * capacity),
+          diverging(home, chains * capacity), stats(home, chains * capacity * static_cast<std::size_t>(std::max(1, num_stats))) {}
+    Arrays(const Arrays&) = delete;
+    std::size_t chains;
+    Context home;  ///< buffers keep a reference to it
+    Buffer<Real> draws;
+    Buffer<double> lp;
+    Buffer<float> acceptance;
+    Buffer<std::uint8_t> diverging;
+    Buffer<float> stats;
+  };
   const Context& context_;
-  std::size_t chains_, dim_;
+  std::size_t batch_, dim_;
   std::int64_t capacity_;
   int num_stats_;
-  Buffer<Real> draws_;
-  Buffer<double> lp_;
-  Buffer<float> acceptance_;
-  Buffer<std::uint8_t> diverging_;
-  Buffer<float> stats_;
-  std::vector<Real> host_draws_;
-  std::vector<double> host_lp_;
-  std::vector<float> host_acceptance_;
-  std::vector<std::uint8_t> host_diverging_;
-  std::vector<float> host_stats_;
+  Arrays host_;
+  std::deque<Arrays> device_;  ///< one on CUDA, none on the CPU
 };
 
 }  // namespace kilochain

@@ -156,7 +156,7 @@ TEST_F(GpuSamplers, DrawsAreRecordedOnTheDevice) {
     Buffer<float> acceptance(device(), slots), values(device(), slots * stats);
     Buffer<std::uint8_t> diverging(device(), slots);
     Recording<double> r;
-    r.draws = draws.data(), r.lp = lp.data(), r.acceptance_rate = acceptance.data(), r.diverging = diverging.data(), r.stats = values.data();
+    r.draws = draws.data(), r.lp = lp.data(), r.acceptance_rate = acceptance.data(), r.diverging = diverging.data(), r.stats = values.data(), r.stat_stride = static_cast<std::int64_t>(slots);
     r.capacity = kept, r.first_iteration = 0, r.thin = 2, r.active = true;
     gpu.start();
     gpu.run(2 * kept, false, r);

@@ -28,7 +28,7 @@ struct Recorded {
   const Real* draw(Index chain, std::int64_t t) const { return draws.data() + (chain * iterations + t) * dim; }
   float stat(int s, Index chain, std::int64_t t) const { return stats[static_cast<std::size_t>(s * chains * iterations + chain * iterations + t)]; }
   Recording<Real> recording(std::int64_t first_iteration) {
-    return {draws.data(), lp.data(), acceptance_rate.data(), diverging.data(), stats.data(), iterations, first_iteration, 1, true};
+    return {draws.data(), lp.data(), acceptance_rate.data(), diverging.data(), stats.data(), static_cast<std::int64_t>(chains) * iterations, iterations, first_iteration, 1, true};
   }
 };
 

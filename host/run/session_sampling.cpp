@@ -1,0 +1,74 @@
+// The sampling phase of a session: windows are filled, given to the streaming statistics and sent to the disk.
+#include <algorithm>
+#include <cmath>
+
+#include "host/run/session.hpp"
+
+namespace kilochain {
+
+/// Enough iterations for an effective sample size of the slowest coordinate of about 10 000, and of 150 for each chain
+/// (split R-hat of chains shorter than that exceeds 1.01 by their shortness alone), from the warm-up's efficiency.
+template <class Real>
+std::int64_t Session<Real>::automatic_samples() const {
+  const double wanted = ess_per_iteration_ > 0 ? std::max(10000.0, 150.0 * static_cast<double>(num_chains_)) / ess_per_iteration_ : 1000;
+  const double most = static_cast<double>(most_automatic_samples);
+  const auto samples = static_cast<std::int64_t>(std::clamp(std::isfinite(wanted) ? wanted : most, 200.0, most));
+  return (samples + options_.thin - 1) / options_.thin * options_.thin;
+}
+
+template <class Real>
+void Session<Real>::wait_for_disk() {
+  if (pending_.valid()) pending_.get();
+}
+
+/// Hands a window to whoever wants it. The disk works while the next window is sampled.
+template <class Real>
+void Session<Real>::deliver(DrawsBuffer<Real>& buffer, std::int64_t count, const std::vector<ChainControl>& controls, std::int64_t first) {
+  std::vector<std::int64_t> from;  // the first slot that each chain has not drawn
+  for (const auto& c : controls) from.push_back(c.status == ChainStatus::running ? count : (c.iteration - first) / options_.thin);
+  const Window window = buffer.window(count, from);
+  if (streaming_) streaming_->add(static_cast<const Real*>(window.draws), window.capacity, count, context_.threads);
+  wait_for_disk();
+  if (writer_ && stores_draws(options_)) {
+    pending_ = std::async(std::launch::async, [this, window, first_draw = draws_, count] { writer_->append(first_draw, count, window); });
+  }
+  draws_ += count;
+}
+
+template <class Real>
+void Session<Real>::sample() {
+  phase_begin_ = Clock::now();
+  num_samples_ = options_.num_samples < 0 ? automatic_samples() : options_.num_samples;
+  if (interrupted_) num_samples_ = 0;
+  if (options_.num_samples < 0 && writer_ && !interrupted_) create_file(num_samples_);
+  const std::int64_t num_draws = num_samples_ / options_.thin;
+  if (options_.draws != DrawsMode::none && num_draws > 0) streaming_ = std::make_unique<StreamingSummary>(num_chains_, dim_, num_draws);
+  if (streaming_)
+    for (const auto chain : quarantined_chains()) streaming_->exclude(chain);
+  Plan<Real> plan;
+  plan.seed = options_.seed;
+  plan.phase_start = num_warmup_;
+  plan.schedule.num_warmup = num_warmup_;
+  const std::int64_t room = window_draws(num_chains_, dim_, std::max<std::int64_t>(1, num_draws), sizeof(Real));
+  std::deque<DrawsBuffer<Real>> buffers;
+  for (int k = 0; k < (stores_draws(options_) ? 2 : 1) && num_draws > 0; ++k) buffers.emplace_back(context_, num_chains_, batch_size_, dim_, room, num_stats_);
+  for (std::size_t window = 0; sampled_ < num_samples_ && !interrupted_; ++window) {
+    DrawsBuffer<Real>& buffer = buffers[window % buffers.size()];
+    const std::int64_t first = iteration_, wanted = std::min(num_samples_ - sampled_, room * options_.thin);
+    Recording<Real> kept = buffer.recording(0, first, options_.thin);
+    if (options_.draws == DrawsMode::none) kept.draws = nullptr;
+    interrupted_ = !each_batch(first, plan, &buffer, kept, first + wanted, false);
+    const std::int64_t done = iteration_ - first, count = done / options_.thin;
+    if (count > 0 && options_.draws != DrawsMode::none) deliver(buffer, count, all_controls(), first);
+    sampled_ += done;
+  }
+  wait_for_disk();
+  sampling_.seconds = seconds_since(phase_begin_);
+  final_controls_ = all_controls();
+  for (const auto& c : final_controls_) sampling_.gradients += c.gradients;
+}
+
+template class Session<float>;
+template class Session<double>;
+
+}  // namespace kilochain

@@ -1,0 +1,138 @@
+// The warm-up of a session: of a given length, or until its signs say that it is over.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/diagnostics/ess.hpp"
+#include "host/diagnostics/rhat.hpp"
+#include "host/run/session.hpp"
+
+namespace kilochain {
+
+template <class Real>
+void Session<Real>::warm_up() {
+  phase_begin_ = Clock::now();
+  if (options_.num_warmup < 0)
+    automatic_warmup();
+  else
+    fixed_warmup();
+  num_warmup_ = iteration_;
+  warmup_.seconds = seconds_since(phase_begin_);
+  for (std::size_t k = 0; k < batches_.size(); ++k) {
+    bring(k);
+    for (const auto& c : sampler_->controls()) warmup_.gradients += c.gradients;
+    sampler_->reset_counts();
+  }
+}
+
+template <class Real>
+void Session<Real>::fixed_warmup() {
+  num_warmup_ = options_.num_warmup;
+  const bool pool = options_.adapt_scope == Scope::pooled && find_sampler(options_.sampler).adaptive;
+  Plan<Real> plan;
+  plan.seed = options_.seed;
+  plan.schedule.num_warmup = num_warmup_;
+  plan.schedule.adapting = true;
+  plan.adapt_alone = !pool;
+  plan.rate_decays = pool;
+  if (!options_.save_warmup || !writer_) {
+    interrupted_ = !each_batch(0, plan, nullptr, {}, num_warmup_, pool);
+    return;
+  }
+  DrawsBuffer<Real> buffer(context_, num_chains_, batch_size_, dim_, window_draws(num_chains_, dim_, num_warmup_, sizeof(Real)), num_stats_);
+  while (iteration_ < num_warmup_ && !interrupted_) {
+    const std::int64_t first = iteration_, end = std::min(num_warmup_, first + buffer.capacity());
+    Recording<Real> kept;
+    kept.first_iteration = first;
+    interrupted_ = !each_batch(first, plan, &buffer, kept, end, pool);
+    const std::int64_t done = iteration_ - first;
+    if (done > 0) writer_->append_warmup_stats(first, done, buffer.window(done, std::vector<std::int64_t>(static_cast<std::size_t>(num_chains_), done)));
+  }
+}
+
+template <class Real>
+BlockSigns Session<Real>::signs_of(const Window& window, std::int64_t count, const std::vector<ChainControl>& controls) const {
+  BlockSigns signs;
+  std::vector<std::int64_t> running;
+  for (std::size_t c = 0; c < controls.size(); ++c)
+    if (controls[c].status == ChainStatus::running) running.push_back(static_cast<std::int64_t>(c));
+  double acceptance = 0;
+  for (const auto c : running) {
+    double lp = 0;
+    for (std::int64_t s = 0; s < count; ++s) {
+      lp += window.lp[c * window.capacity + s] / static_cast<double>(count);
+      acceptance += static_cast<double>(window.acceptance_rate[c * window.capacity + s]);
+    }
+    signs.lp.push_back(lp);
+  }
+  signs.acceptance = acceptance / static_cast<double>(running.size()) / static_cast<double>(count);
+  const Real* draws = static_cast<const Real*>(window.draws);
+  double rhat = 0, ess = INFINITY;
+  // At most about 64 coordinates and 256 chains: the slowest of a spread sample stands for all.
+  const Index step = std::max<Index>(1, dim_ / 64);
+  const std::size_t stride = std::max<std::size_t>(1, running.size() / 256);
+#pragma omp parallel for num_threads(context_.threads) schedule(dynamic) reduction(max : rhat) reduction(min : ess)
+  for (Index i = 0; i < dim_; i += step) {
+    std::vector<double> values;
+    std::int64_t chains = 0;
+    for (std::size_t k = 0; k < running.size(); k += stride, ++chains)
+      for (std::int64_t s = 0; s < count; ++s) values.push_back(static_cast<double>(draws[(running[k] * window.capacity + s) * dim_ + i]));
+    const BasicSeries<double> series{values.data(), chains, count};
+    rhat = std::max(rhat, rhat_split(series));
+    ess = std::min(ess, ess_mean(series) * static_cast<double>(running.size()) / static_cast<double>(chains));
+  }
+  signs.rhat = rhat;
+  signs.ess_per_iteration = ess / static_cast<double>(count);
+  return signs;
+}
+
+template <class Real>
+void Session<Real>::automatic_warmup() {
+  const SamplerEntry& entry = find_sampler(options_.sampler);
+  const bool pool = options_.adapt_scope == Scope::pooled && entry.adaptive;
+  double target_accept = NAN;
+  for (const auto& s : entry.settings)
+    if (s.name == "target_accept") {
+      const auto own = options_.sampler_settings.find("target_accept");
+      target_accept = std::stod(own == options_.sampler_settings.end() ? s.default_value : own->second);
+    }
+  WarmupMonitor monitor(target_accept);
+  Plan<Real> plan;
+  plan.seed = options_.seed;
+  plan.schedule.adapting = true;
+  plan.schedule.num_warmup = most_automatic_warmup;
+  plan.schedule.rate = pool ? pooled_rate(0) : 1;
+  plan.adapt_alone = !pool;
+  converged_ = false;
+  // Blocks grow: slow chains need long blocks before R-hat can tell that they agree. A long block is kept thinned.
+  const std::int64_t room = window_draws(num_chains_, dim_, 500, sizeof(Real));
+  DrawsBuffer<Real> buffer(context_, num_chains_, batch_size_, dim_, room, num_stats_);
+  std::int64_t block = 100;
+  while (!converged_ && !interrupted_ && iteration_ < most_automatic_warmup) {
+    const std::int64_t thin = (block + room - 1) / room, first = iteration_, count = block / thin;
+    Recording<Real> kept = buffer.recording(0, first, thin);
+    interrupted_ = !each_batch(first, plan, &buffer, kept, first + count * thin, pool);
+    if (interrupted_) break;
+    const auto controls = all_controls();
+    BlockSigns signs = signs_of(buffer.window(count, std::vector<std::int64_t>(controls.size(), count)), count, controls);
+    signs.ess_per_iteration /= static_cast<double>(thin);
+    converged_ = monitor.add(signs);
+    block = block * 3 / 2;
+  }
+  if (!interrupted_ && pool) {  // let the factor settle while the rate decays
+    const std::int64_t last = std::max<std::int64_t>(100, iteration_ / 4), from = iteration_;
+    for (int k = 1; k <= 10 && !interrupted_; ++k) {
+      plan.schedule.rate = pooled_rate(0.5 + 0.05 * k);
+      interrupted_ = !each_batch(iteration_, plan, nullptr, {}, from + last * k / 10, pool);
+    }
+  }
+  ess_per_iteration_ = monitor.ess_per_iteration();
+  warmup_note_ = converged_ ? fmt::format("converged after {} iterations", iteration_) : fmt::format("not converged after {} iterations: {}", iteration_, interrupted_ ? "interrupted" : monitor.note());
+  if (!converged_ && !interrupted_) notes_.push_back("warm-up has " + warmup_note_ + ". Do not trust the summary; try --num-warmup with more iterations, or another sampler?");
+}
+
+template class Session<float>;
+template class Session<double>;
+
+}  // namespace kilochain
