@@ -43,6 +43,13 @@ struct Schedule {
   bool adapting = false;
 };
 
+/// Factor on learning rates in pooled adaptation, by the fraction of the warm-up that is over: 1, and from half-way
+/// geometrically down to 1/10 (docs/decisions/0004-pooled-adaptation.md). A chain that adapts alone keeps its rate.
+KC_INLINE double pooled_rate(double fraction) {
+  const double f = fraction < 1 ? fraction : 1;
+  return f < 0.5 ? 1.0 : math::exp(2.302585092994046 * (1 - 2 * f));
+}
+
 /// What only diagnostics need, written once for each iteration.
 struct Info {
   static constexpr int max_stats = 8;

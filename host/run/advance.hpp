@@ -77,11 +77,7 @@ KC_HD bool advance_chain(const Team& team, const Chains<Move, Real>& c, const Pl
   auto a = c.template adaptation<P>(chain);
   const auto query = c.exchange.query(chain);
   const auto reply = c.exchange.reply(chain);
-  const auto at_iteration = [&](std::int64_t iteration) {
-    Schedule s = plan.schedule;
-    s.t = iteration - plan.phase_start;
-    return s;
-  };
+  const auto at_iteration = [&](std::int64_t iteration) { return schedule_at(plan, iteration); };
   const auto rng_at = [&](std::int64_t iteration) {
     return Rng{plan.seed, plan.first_chain + static_cast<std::uint32_t>(chain), iteration};
   };

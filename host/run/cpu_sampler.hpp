@@ -45,7 +45,7 @@ class CpuSampler final : public Sampler<Real> {
         if (c.control[chain].status != ChainStatus::running) continue;
         signals.push_back(Move::signal(c.settings, c.template state<P>(chain), c.exchange.accepted[chain]));
         accepted += c.exchange.accepted[chain];
-        at.t = c.control[chain].iteration - 1 - plan.phase_start;
+        at = schedule_at(plan, c.control[chain].iteration - 1);
       }
       if (signals.empty()) return;
       mean_matrix(signals, c.dim);

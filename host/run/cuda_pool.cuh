@@ -134,8 +134,7 @@ __global__ void __launch_bounds__(adapt_block, 1)
   });
   team.sync();
   if (latest < 0) return;
-  Schedule at = plan.schedule;
-  at.t = c.control[latest].iteration - 1 - plan.phase_start;
+  const Schedule at = schedule_at(plan, c.control[latest].iteration - 1);
   const Real scale = static_cast<Real>(1 / running);
   if constexpr (Move::has_vector) {
     team.for_each(c.dim, [&](Index i) {

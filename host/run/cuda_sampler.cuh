@@ -127,8 +127,6 @@ class CudaSampler final : public Sampler<Real> {
   std::optional<bool> replay(Target<Real>& target, const Plan<Real>& plan, bool pooled,
                              const std::atomic<bool>& stop) override {
     const std::int64_t first = reached_;
-    if constexpr (requires { plan.rate_decays; })  // the rate of each iteration is in its launch's arguments
-      if (pooled && plan.rate_decays) return std::nullopt;
     if (!asks_once || !context_.graphs || plan.until - first < worth_capturing) return std::nullopt;
     const Index all = memory_.chains().num_chains;
     const auto round = [&] {

@@ -7,7 +7,6 @@
 #include <exception>
 #include <optional>
 
-#include "host/run/warmup.hpp"
 
 namespace kilochain {
 
@@ -91,7 +90,6 @@ bool Rounds<Real>::run(const Plan<Real>& plan, bool pool, const std::atomic<bool
     for (std::int64_t t = now; t < plan.until; ++t) {
       Plan<Real> one = plan;
       one.until = t + 1;
-      if (plan.rate_decays) one.schedule.rate = pooled_rate(static_cast<double>(t - plan.phase_start) / static_cast<double>(std::max<std::int64_t>(1, plan.schedule.num_warmup)));
       try {
         for (Index k = me; k < tiles; k += threads) stretch(k * tile_, std::min(num_chains_, (k + 1) * tile_), one);
       } catch (...) {

@@ -49,6 +49,15 @@ struct Plan {
   Recording<Real> recording;
 };
 
+/// Where iteration `iteration` stands in the phase.
+template <class Real>
+KC_INLINE Schedule schedule_at(const Plan<Real>& plan, std::int64_t iteration) {
+  Schedule s = plan.schedule;
+  s.t = iteration - plan.phase_start;
+  if (plan.rate_decays) s.rate = pooled_rate(static_cast<double>(s.t) / static_cast<double>(s.num_warmup > 0 ? s.num_warmup : 1));
+  return s;
+}
+
 enum Action : unsigned { action_update = 1, action_propose = 2 };
 
 template <class Real>

@@ -42,8 +42,4 @@ bool WarmupMonitor::add(const BlockSigns& block) {
   return still && near && agree && level;
 }
 
-double pooled_rate(double fraction) {
-  return fraction < 0.5 ? 1.0 : std::pow(10.0, 1 - 2 * std::min(1.0, fraction));
-}
-
 }  // namespace kilochain

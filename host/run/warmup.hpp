@@ -34,8 +34,4 @@ class WarmupMonitor {
   std::string note_;
 };
 
-/// Factor on learning rates in pooled adaptation, by the fraction of a warm-up of known length: 1, and from half-way
-/// geometrically down to 1/10 (docs/decisions/0004-pooled-adaptation.md). One chain alone keeps the paper's rate: 1.
-double pooled_rate(double fraction);
-
 }  // namespace kilochain
