@@ -112,6 +112,16 @@ KC_INLINE void step_pack(const FactorSettings& s, Real rate, Real decay, Real bi
   }
 }
 
+/// The signal of a move to where there is no density: log r = -infinity has no gradient, so L would only ever grow there. It is
+/// taken as that of a density which falls like the proposal itself, a = -L^-T eps, b = eps, in the mean -diag(1/L_ii): such
+/// moves shrink L as much as the entropy term of beta = 1 widens it. b: eps on entry.
+template <class Team, class Real>
+KC_HD void retreat(const Team& team, const FactorSettings& s, const Real* L, Real* a, const Real* b, Index n) {
+  team.for_each(n, [&](Index i) { a[i] = -b[i]; });
+  team.sync();
+  if (!wants_whitened(s)) solve_transposed(team, s.factor, L, a, n);
+}
+
 /// L <- L (I + B) for dense lower-triangular B. Row i of L changes by itself, entries left to right, so L is its own output.
 /// Cost: n^3/6 multiply-adds.
 template <class Team, class Real>

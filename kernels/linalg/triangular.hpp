@@ -136,6 +136,24 @@ KC_HD void solve_lower(const Team& team, Shape shape, const Real* L, Real* v, In
   team.sync();
 }
 
+/// Solves L^T w = v in place of v. Serial in columns: for rare moments.
+template <class Team, class Real>
+KC_HD void solve_transposed(const Team& team, Shape shape, const Real* L, Real* v, Index n) {
+  constexpr int P = Team::template panel<Real>;
+  if (shape == Shape::diagonal) {
+    team.for_each(n, [&](Index i) { v[i] /= L[i]; });
+  } else {
+    for (Index j = n - 1; j >= 0; --j) {  // row j of L is a column of L^T
+      const Real pivot = v[j] / L[factor_index<P>(j, j)];
+      team.sync();
+      team.single([&] { v[j] = pivot; });
+      team.for_each(j, [&](Index i) { v[i] -= L[factor_index<P>(j, i)] * pivot; });
+      team.sync();
+    }
+  }
+  team.sync();
+}
+
 /// Replaces the lower triangle of a positive-definite A (packed panels) by its Cholesky factor. Returns false, A unusable,
 /// when a pivot is not positive. n^3/6 multiply-adds, a row at a time: for the rare moment when a matrix has been learnt.
 template <class Team, class Real>

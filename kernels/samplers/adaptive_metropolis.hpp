@@ -23,7 +23,7 @@ struct AdaptiveMetropolis {
   struct Settings : AcceptanceStep {
     AmVariant variant = AmVariant::authors;
     Shape factor = Shape::dense;
-    double factor_rate = 0, mean_rate = 0, initial_scale = 0, initial_variance = 0, diagonal_floor = 1e-3;
+    double factor_rate = 0, mean_rate = 0, initial_scale = 0, initial_variance = 0, diagonal_floor = 1e-3, pooled_speedup = 10;
     Settings() : AcceptanceStep{0.25} {}
   };
   template <class V>
@@ -36,6 +36,7 @@ struct AdaptiveMetropolis {
     visit("initial_scale", s.initial_scale, at_least(0), "L starts as this times the identity; 0 takes 1 (authors) or 0.1/sqrt(n) (paper)");
     visit("initial_variance", s.initial_variance, at_least(0), "delta at the start; 0 takes 0.1/sqrt(n) (authors) or 1 (paper)");
     visit("diagonal_floor", s.diagonal_floor, positive(), "least diagonal entry of L");
+    visit("pooled_speedup", s.pooled_speedup, positive(), "factor on factor_rate when chains are pooled: their average bears larger steps");
   }
 
   struct State {
@@ -148,11 +149,12 @@ struct AdaptiveMetropolis {
   template <class Team, class Source>
   static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a, Index n) {
     team.for_each(n, [&](Index i) { a.mean[i] = source.vector(i); });
+    const double wanted = factor_rate(s, at) * (Source::pooled ? s.pooled_speedup : 1.0), rate = wanted < 0.5 ? wanted : 0.5;
     if (s.variant == AmVariant::paper) {
-      track_covariance_printed(team, s.factor, factor_rate(s, at), s.diagonal_floor, source, a.L, n);
+      track_covariance_printed(team, s.factor, rate, s.diagonal_floor, source, a.L, n);
     } else {
-      track_covariance(team, s.factor, factor_rate(s, at), s.diagonal_floor, source, a.L, n);
-      adapt_acceptance_step(team, s, at, source.acceptance(), a.variance);
+      track_covariance(team, s.factor, rate, s.diagonal_floor, source, a.L, n);
+      adapt_acceptance_step(team, s, at, source, a.variance);
     }
   }
 };

@@ -96,6 +96,10 @@ struct GadMalaExact {
         });
       } else {
         team.for_each(n, [&](Index i) { st.a[i] = st.b[i] = st.a1[i] = st.b1[i] = st.a2[i] = st.b2[i] = Real(0); });
+        if (!move.finite) {
+          team.for_each(n, [&](Index i) { st.b[i] = st.h[i] - Real(0.5) * st.ltg[i]; });
+          retreat(team, s, a.L, st.a, st.b, n);
+        }
       }
       team.sync();
     }

@@ -117,8 +117,11 @@ struct GadMalaFast {
                            State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
     const double log_r = log_ratio(team, s, a, st, reply, n);
     const Decision move = decide(rng, log_r);
-    if (at.adapting) {
-      const Real weight = move.finite && log_r < 0 ? Real(-0.5) : Real(0);
+    if (at.adapting && !move.finite) {
+      team.for_each(n, [&](Index i) { st.b[i] = st.h[i] - Real(0.5) * st.ltg[i]; });
+      retreat(team, s, a.L, st.a, st.b, n);
+    } else if (at.adapting) {
+      const Real weight = log_r < 0 ? Real(-0.5) : Real(0);
       const bool whiten = wants_whitened(s);
       team.for_each(n, [&](Index i) {
         st.a[i] = weight != Real(0) ? weight * (whiten ? st.ltg[i] - st.ltgy[i] : st.g[i] - reply.gradient[i]) : Real(0);

@@ -75,6 +75,10 @@ struct GadRwm {
         st.a[i] = learn ? reply.gradient[i] : Real(0);
         st.b[i] = learn ? st.eps[i] : Real(0);
       });
+      if (!move.finite) {
+        team.for_each(n, [&](Index i) { st.b[i] = st.eps[i]; });
+        retreat(team, s, a.L, st.a, st.b, n);
+      }
       if (learn && wants_whitened(s)) multiply_transposed(team, s.factor, a.L, reply.gradient, st.a, n);
     }
     team.sync();

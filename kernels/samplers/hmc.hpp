@@ -169,7 +169,7 @@ struct Hmc {
   static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a, Index n) {
     const bool fresh = adapt_mass(team, s.mass, at, source, a, n), last = at.t + 1 == at.num_warmup;
     if (s.step_rule == StepRule::multiplicative) {
-      adapt_acceptance_step(team, s, at, source.acceptance(), a.step);
+      adapt_acceptance_step(team, s, at, source, a.step);
     } else {
       adapt_dual_averaging(team, s.target_accept, source.acceptance(), last || fresh, a.dual, a.step);
       if (fresh) restart_dual_averaging(team, *a.step, a.dual);

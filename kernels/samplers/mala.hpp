@@ -105,7 +105,7 @@ struct Mala {
   }
   template <class Team, class Source>
   static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a, Index) {
-    adapt_acceptance_step(team, s, at, source.acceptance(), a.variance);
+    adapt_acceptance_step(team, s, at, source, a.variance);
   }
 };
 

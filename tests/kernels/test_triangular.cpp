@@ -94,6 +94,28 @@ TYPED_TEST(Triangular, SolveUndoesTheProduct) {
     }
 }
 
+TYPED_TEST(Triangular, TransposedSolveUndoesTheProduct) {
+  using Real = typename TypeParam::Real;
+  const typename TypeParam::Team team;
+  for (const Shape shape : shapes)
+    for (const Index n : factor_sizes) {
+      SCOPED_TRACE(n);
+      const PackedFactor<typename TypeParam::Team, Real> L(n, shape, 3);
+      const auto v = padded_row<Real>(n, 4);
+      std::vector<Real> w = v;
+      solve_transposed(team, shape, L.packed.data(), w.data(), n);
+      EXPECT_TRUE(padding_is_zero(w, n));
+      for (Index i = 0; i < n; ++i) {
+        double sum = 0, size = 0;
+        for (Index j = i; j < n; ++j) {
+          const double term = L.dense(j, i) * static_cast<double>(w[static_cast<std::size_t>(j)]);
+          sum += term, size += std::abs(term);
+        }
+        EXPECT_TRUE(rounding<Real>(sum, v[static_cast<std::size_t>(i)], 1, n + 1, size)) << "column " << i;
+      }
+    }
+}
+
 TYPED_TEST(Triangular, CholeskyOfAProduct) {
   using Real = typename TypeParam::Real;
   constexpr int P = TypeParam::Team::template panel<Real>;

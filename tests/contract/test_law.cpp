@@ -1,0 +1,126 @@
+// Every registered sampler leaves the law of three targets unchanged, at awkward sizes and in both precisions; the same test
+// rejects samplers with a mistake. Thresholds: tests/support/law.hpp; about 60 runs, so a false alarm in 2e-3 of all seeds.
+#include <gtest/gtest.h>
+
+#include "host/run/cpu_sampler.hpp"
+#include "tests/support/cases.hpp"
+#include "tests/support/law.hpp"
+#include "tests/support/mutants.hpp"
+
+namespace kilochain::testing_support {
+namespace {
+
+constexpr double limit = 5;
+const Context context = cpu_context(1);
+
+struct Law {
+  std::string name, target;
+  SettingTexts settings;
+};
+const Law laws[] = {
+    {"gaussian", "gaussian_mixture", {{"dim", "5"}, {"means", "1"}}},
+    {"skewed", "banana", {{"dim", "3"}, {"bend", "0.4"}, {"variance", "1.5"}}},
+    {"correlated", "gaussian", {{"preset", "gauss2d_corr"}}},
+};
+const LawFunctions& functions_of(const Law& law) {
+  static std::map<std::string, LawFunctions> known;
+  auto it = known.find(law.name);
+  if (it == known.end())
+    it = known.emplace(law.name, LawFunctions(make_target<double>(context, law.target, law.settings)->info(), 200000)).first;
+  return it->second;
+}
+
+class EverySamplerLaw : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EverySamplerLaw, UnchangedFromExactDraws) {
+  const Index chains = 256;
+  for (const Law& law : laws) {
+    const auto target = make_target<double>(context, law.target, law.settings);
+    const auto sampler = make_sampler<double>(context, GetParam(), {}, chains, target->info().dim, Scope::pooled);
+    warm_up(context, *target, *sampler, chains, 400);
+    EXPECT_LT(law_deviation(context, *target, *sampler, chains, functions_of(law), 100), limit) << law.name;
+  }
+}
+
+TEST_P(EverySamplerLaw, UnchangedAtAwkwardSizesInSinglePrecision) {
+  const Index chains = 128;
+  for (const Index n : chain_sizes) {
+    const SettingTexts settings = {{"dim", std::to_string(n)}, {"means", "0.5"}, {"sds", "2"}};
+    const auto target = make_target<float>(context, "gaussian_mixture", settings);
+    const LawFunctions functions(target->info(), 20000);
+    const auto sampler = make_sampler<float>(context, GetParam(), {}, chains, n, Scope::pooled);
+    warm_up(context, *target, *sampler, chains, 100);
+    EXPECT_LT(law_deviation(context, *target, *sampler, chains, functions, 40), limit) << "n = " << n;
+  }
+}
+
+std::vector<std::string> sampler_names() {
+  std::vector<std::string> out;
+  for (const auto& e : samplers()) out.push_back(e.name);
+  return out;
+}
+INSTANTIATE_TEST_SUITE_P(Registry, EverySamplerLaw, ::testing::ValuesIn(sampler_names()), [](const auto& p) { return p.param; });
+
+/// Settings that choose other code paths of a sampler.
+struct Variant {
+  std::string sampler;
+  SettingTexts settings;
+};
+TEST(SamplerVariants, LeaveTheLawUnchanged) {
+  const Variant variants[] = {
+      {"gad_rwm", {{"factor", "diagonal"}}},
+      {"gad_mala_fast", {{"factor", "diagonal"}, {"optimizer", "adam"}, {"learning_rate", "1e-3"}}},
+      {"gad_mala_exact", {{"factor", "diagonal"}, {"optimizer", "robbins_monro"}, {"learning_rate", "1e-3"}}},
+      {"adaptive_metropolis", {{"factor", "diagonal"}}},
+      {"adaptive_metropolis", {{"variant", "paper"}}},
+      {"hmc", {{"mass", "diagonal"}, {"step_rule", "dual_averaging"}, {"num_steps", "3"}}},
+      {"hmc", {{"mass", "dense"}, {"step_rule", "dual_averaging"}, {"num_steps", "5"}, {"num_steps_jitter", "0.8"}}},
+  };
+  const Index chains = 256;
+  for (const Variant& v : variants)
+    for (const Law& law : laws) {
+      std::string what = v.sampler + " on " + law.name;
+      for (const auto& [name, value] : v.settings) what += " " + name + " = " + value;
+      const auto target = make_target<double>(context, law.target, law.settings);
+      const auto sampler = make_sampler<double>(context, v.sampler, v.settings, chains, target->info().dim, Scope::pooled);
+      warm_up(context, *target, *sampler, chains, 200);
+      EXPECT_LT(law_deviation(context, *target, *sampler, chains, functions_of(law), 60), limit) << what;
+    }
+}
+
+/// The deviation of a mutant that was handed what the true sampler has learnt (their memory has one layout).
+template <template <class> class Move, template <class> class True>
+double deviation_of(const Law& law, typename True<double>::Settings settings = {}) {
+  const Index chains = 512;
+  const auto target = make_target<double>(context, law.target, law.settings);
+  CpuSampler<True<double>, double> teacher(context, chains, target->info().dim, Scope::pooled, settings);
+  warm_up(context, *target, teacher, chains, 400);
+  CpuSampler<Move<double>, double> sampler(context, chains, target->info().dim, Scope::pooled, settings);
+  sampler.load(teacher.save());
+  return law_deviation(context, *target, sampler, chains, functions_of(law), 100);
+}
+
+// Each mistake beside the sampler without it, under the same settings: far beyond the limit, and within it.
+TEST(Mutants, MalaWithoutItsHastingsTerm) {
+  EXPECT_GT((deviation_of<MalaWithoutHastings, Mala>(laws[0])), 2 * limit);
+  EXPECT_LT((deviation_of<Mala, Mala>(laws[0])), limit);
+}
+TEST(Mutants, TransposedFactor) {
+  GadMalaFast<double>::Settings settings;
+  settings.resolve(true);
+  EXPECT_GT((deviation_of<GadMalaTransposed, GadMalaFast>(laws[2], settings)), 2 * limit);
+  EXPECT_LT((deviation_of<GadMalaFast, GadMalaFast>(laws[2], settings)), limit);
+}
+TEST(Mutants, NoiseUsedTwice) {
+  EXPECT_GT((deviation_of<RwmReusesNoise, Rwm>(laws[0])), 2 * limit);
+  EXPECT_LT((deviation_of<Rwm, Rwm>(laws[0])), limit);
+}
+TEST(Mutants, MomentumNotRefreshed) {
+  Hmc<double>::Settings settings;
+  settings.num_steps = 2;
+  EXPECT_GT((deviation_of<HmcKeepsMomentum, Hmc>(laws[0], settings)), 2 * limit);
+  EXPECT_LT((deviation_of<Hmc, Hmc>(laws[0], settings)), limit);
+}
+
+}  // namespace
+}  // namespace kilochain::testing_support
