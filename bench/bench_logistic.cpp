@@ -4,8 +4,6 @@
 // processor's multiply-add rate and one read of X for all chains at its reading rate.
 // Checks before it times: the evaluators must agree. --smoke: a small generated data set only, a few calls.
 //   bench_logistic [--smoke] [--data FOLDER] [--only german|caravan|mnist]
-#include <time.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -13,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "bench/clock.hpp"
 #include "host/registry.hpp"
 #include "kernels/device/pack.hpp"
 #include "kernels/fields.hpp"
@@ -20,49 +19,14 @@
 namespace kilochain {
 namespace {
 
+using bench::best_of;
+using bench::peak_flops;
+
 struct Case {
   std::string name;
   SettingTexts settings;
 };
 
-double seconds() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-/// Seconds of one call, the best of many; calls too short for the clock are timed several at a time.
-template <class F>
-double best_of(double budget, F&& f) {
-  double best = 1e30, spent = 0;
-  for (int round = 0, calls = 1; round < 3 || spent < budget; ++round) {
-    const double begin = seconds();
-    for (int k = 0; k < calls; ++k) f();
-    const double s = seconds() - begin;
-    best = std::min(best, s / calls), spent += s;
-    if (s < 50e-6) calls *= 2;
-  }
-  return best;
-}
-
-/// Operations a second of multiply-adds that never leave the registers.
-template <class Real>
-double peak(double budget) {
-  using P = Pack<Real>;
-  constexpr int registers = 12, rounds = 20000;  // enough to hide a latency of 4 cycles at 2 a cycle
-  const double s = best_of(budget, [] {
-    typename P::Wide a[registers], x = P::all(Real(0.999));
-    for (int k = 0; k < registers; ++k) a[k] = P::all(Real(k));
-    for (int i = 0; i < rounds; ++i) {
-      asm volatile("" : "+m"(i));  // no round is known in advance
-      KC_UNROLL
-      for (int k = 0; k < registers; ++k) a[k] = a[k] * x + x;
-    }
-    for (int k = 1; k < registers; ++k) a[0] += a[k];
-    volatile Real sink = P::sum(a[0]);
-    (void)sink;
-  });
-  return 2.0 * registers * rounds * P::size / s;
-}
 /// Bytes a second of reading `bytes` again and again.
 double reading(double bytes, double budget) {
   using P = Pack<double>;
@@ -110,7 +74,7 @@ template <class Real>
 bool bench(const Context& context, const Case& one, bool smoke) {
   bool good = true;
   std::vector<double> reference;
-  const double most = peak<Real>(smoke ? 0 : 0.2);
+  const double most = peak_flops<Real>(smoke ? 0 : 0.2);
   double bandwidth = 0;
   for (const char* evaluator : {"team", "blocked", "gemm"}) {
     SettingTexts settings = one.settings;

@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <barrier>
+#include <chrono>
 #include <exception>
 #include <optional>
 
 
 namespace kilochain {
+
+// Below this an iteration is not worth meeting for: two barriers cost microseconds when the cores are free, and wait for the
+// scheduler when they are not.
+static constexpr double least_shared_seconds = 40e-6;
 
 const char* quarantine_reason(ChainStatus status) {
   switch (status) {
@@ -75,6 +80,19 @@ bool Rounds<Real>::run(const Plan<Real>& plan, bool pool, const std::atomic<bool
   // whatever else runs on the machine.
   const Index tiles = (num_chains_ + tile_ - 1) / tile_;
   int threads = std::max(1, std::min<int>(context_.threads, tiles));
+  if (threads > 1 && alone_seconds_ <= 0) {  // time a few iterations on one thread first
+    const std::int64_t few = std::min(plan.until, now + 8);
+    const auto begin = std::chrono::steady_clock::now();
+    for (std::int64_t t = now; t < few; ++t) {
+      Plan<Real> one = plan;
+      one.until = t + 1;
+      for (Index k = 0; k < tiles; ++k) stretch(k * tile_, std::min(num_chains_, (k + 1) * tile_), one);
+      sampler_.pool(one);
+    }
+    alone_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / static_cast<double>(std::max<std::int64_t>(1, few - now));
+    now = few;
+  }
+  if (alone_seconds_ < least_shared_seconds) threads = 1;
   std::exception_ptr failure;
   std::atomic<bool> halt{false};
   std::optional<std::barrier<>> barrier;

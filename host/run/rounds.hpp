@@ -31,6 +31,7 @@ class Rounds {
   Target<Real>& target_;
   Sampler<Real>& sampler_;
   Index num_chains_, tile_;
+  double alone_seconds_ = 0;  ///< of one pooled iteration on one thread, once measured; decides threads, never draws
 };
 
 }  // namespace kilochain

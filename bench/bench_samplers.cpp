@@ -1,0 +1,111 @@
+// Nanoseconds of one chain-iteration of every registered sampler, and the bars of the project, on one core, in the thread's own
+// processor time, so that what else the machine does counts little. One JSON line each; floor_us: the target's multiply-adds
+// at the measured rate of the processor, plus the passes over the factor. Checks before it times: draws must be finite and
+// the acceptance within [0, 1].
+//   bench_samplers [--smoke] [--data FOLDER]     FOLDER: the papers' data sets; without it those rows say that they are left out
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "bench/clock.hpp"
+#include "host/registry.hpp"
+#include "host/run/rounds.hpp"
+#include "host/run/start.hpp"
+
+namespace kilochain {
+namespace {
+
+struct Row {
+  std::string name, target, sampler;
+  SettingTexts settings;
+  Index chains;
+  Scope scope;
+  std::int64_t num_warmup, num_samples;
+  double bar_us = 0;  ///< of one chain-iteration, warm-up and sampling together
+};
+
+template <class Real>
+void time_row(const Row& row, double peak_flops, int repeats) {
+  const Context context = cpu_context(1);
+  auto target = make_target<Real>(context, row.target, row.settings);
+  const Index n = target->info().dim;
+  double best = 1e30, best_warmup = 1e30, best_samples = 1e30, acceptance = 0;
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    auto sampler = make_sampler<Real>(context, row.sampler, {}, row.chains, n, row.scope);
+    Rounds<Real> rounds(context, *target, *sampler, row.chains);
+    Options o;
+    o.num_chains = row.chains;
+    o.seed = static_cast<std::uint64_t>(repeat + 1);
+    rounds.start(starting_points<Real>(o, 0, row.chains, n));
+    const std::atomic<bool> never{false};
+    Plan<Real> plan;
+    plan.seed = o.seed;
+    plan.schedule.num_warmup = plan.until = row.num_warmup;
+    plan.schedule.adapting = true;
+    const bool pool = row.scope == Scope::pooled && find_sampler(row.sampler).adaptive;
+    plan.adapt_alone = !pool;
+    plan.rate_decays = pool;
+    const double begin = bench::thread_seconds();
+    rounds.run(plan, pool, never);
+    const double warm = bench::thread_seconds();
+    sampler->reset_counts();
+    plan.phase_start = row.num_warmup;
+    plan.until += row.num_samples;
+    plan.schedule.adapting = plan.adapt_alone = plan.rate_decays = false;
+    rounds.run(plan, false, never);
+    const double end = bench::thread_seconds();
+    double sum = 0, count = 0;
+    for (const auto& c : sampler->controls()) sum += c.acceptance_sum, count += static_cast<double>(c.counted);
+    acceptance = sum / count;
+    if (!(acceptance >= 0 && acceptance <= 1)) {
+      std::fprintf(stderr, "bench_samplers: %s: acceptance %g. Is the sampler broken?\n", row.name.c_str(), acceptance);
+      std::exit(1);
+    }
+    if (end - begin < best) best = end - begin, best_warmup = warm - begin, best_samples = end - warm;
+  }
+  const double iterations = static_cast<double>(row.num_warmup + row.num_samples) * row.chains, us = best / iterations * 1e6;
+  const double floor_us = target->info().flops / peak_flops * 1e6;
+  std::printf("{\"bench\": \"%s\", \"sampler\": \"%s\", \"real\": \"%s\", \"dim\": %d, \"chains\": %d, \"scope\": \"%s\", \"us_per_chain_iteration\": %.4f, "
+              "\"us_warmup\": %.4f, \"us_sampling\": %.4f, \"seconds\": %.4f, \"floor_us\": %.4f, \"of_floor\": %.3f, \"acceptance\": %.3f",
+              row.name.c_str(), row.sampler.c_str(), sizeof(Real) == 8 ? "double" : "float", n, row.chains, row.scope == Scope::pooled ? "pooled" : "chain", us,
+              best_warmup / (static_cast<double>(row.num_warmup) * row.chains) * 1e6, best_samples / (static_cast<double>(row.num_samples) * row.chains) * 1e6, best, floor_us,
+              floor_us / us, acceptance);
+  if (row.bar_us > 0) std::printf(", \"bar_us\": %.4f, \"within_bar\": %s", row.bar_us, us <= row.bar_us ? "true" : "false");
+  std::printf("}\n");
+  std::fflush(stdout);
+}
+
+int main_of(int argc, char** argv) {
+  bool smoke = false;
+  std::string data;
+  for (int i = 1; i < argc; ++i) {
+    if (!std::strcmp(argv[i], "--smoke")) smoke = true;
+    if (!std::strcmp(argv[i], "--data") && i + 1 < argc) data = argv[++i];
+  }
+  const double peak_float = bench::peak_flops<float>(0.05), peak_double = bench::peak_flops<double>(0.05);
+  const int repeats = smoke ? 1 : 5;
+  const std::int64_t few = smoke ? 50 : 2000;
+  for (const auto& entry : samplers())  // every sampler on Neal's 100-D Gaussian, 8 chains, each adapting alone
+    time_row<double>({"neal", "gaussian", entry.name, {{"preset", "neal_gaussian"}}, 8, Scope::chain, few, few}, peak_double, repeats);
+  if (smoke) return 0;
+  const SettingTexts neal{{"preset", "neal_gaussian"}};
+  time_row<double>({"neal, one chain, 40 000 iterations", "gaussian", "gad_mala_fast", neal, 1, Scope::chain, 20000, 20000, 0.145 / 40000 * 1e6}, peak_double, repeats);
+  time_row<float>({"neal, one chain, 40 000 iterations", "gaussian", "gad_mala_fast", neal, 1, Scope::chain, 20000, 20000, 0.10 / 40000 * 1e6}, peak_float, repeats);
+  if (data.empty()) {
+    std::printf("{\"left_out\": \"German credit, Caravan, MNIST: give --data FOLDER\"}\n");
+    return 0;
+  }
+  const std::string csv = data + "/german.csv", images = data + "/mnist56-images-idx3-ubyte.gz", labels = data + "/mnist56-labels-idx1-ubyte.gz";
+  time_row<float>({"german, 64 chains", "logistic_regression", "gad_mala_fast", {{"data", csv}}, 64, Scope::pooled, 500, 2000, 2.0}, peak_float, repeats);
+  time_row<double>({"german, 64 chains", "logistic_regression", "gad_mala_fast", {{"data", csv}}, 64, Scope::pooled, 500, 2000}, peak_double, repeats);
+  time_row<float>({"caravan, 64 chains", "logistic_regression", "gad_mala_fast", {{"data", data + "/caravan.csv"}}, 64, Scope::pooled, 50, 200}, peak_float, repeats);
+  time_row<float>({"mnist, 64 chains", "logistic_regression", "gad_mala_fast", {{"images", images}, {"labels", labels}, {"digits", "5,6"}}, 64, Scope::pooled, 10, 40, 400}, peak_float, 2);
+  return 0;
+}
+
+}  // namespace
+}  // namespace kilochain
+
+int main(int argc, char** argv) { return kilochain::main_of(argc, argv); }

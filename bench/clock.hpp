@@ -1,0 +1,53 @@
+// What every benchmark measures with: the thread's own processor time, best of many calls, and the processor's multiply-add rate.
+#pragma once
+#include <time.h>
+
+#include <algorithm>
+
+#include "kernels/device/pack.hpp"
+#include "kernels/device/platform.hpp"
+
+namespace kilochain::bench {
+
+/// Processor seconds of this thread: time that others take from it does not count.
+inline double thread_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+/// Seconds of one call, the best of many; calls too short for the clock are timed several at a time.
+template <class F>
+double best_of(double budget, F&& f) {
+  double best = 1e30, spent = 0;
+  for (int round = 0, calls = 1; round < 3 || spent < budget; ++round) {
+    const double begin = thread_seconds();
+    for (int k = 0; k < calls; ++k) f();
+    const double s = thread_seconds() - begin;
+    best = std::min(best, s / calls), spent += s;
+    if (s < 50e-6) calls *= 2;
+  }
+  return best;
+}
+
+/// Operations a second of multiply-adds that never leave the registers.
+template <class Real>
+double peak_flops(double budget) {
+  using P = Pack<Real>;
+  constexpr int registers = 12, rounds = 20000;  // enough to hide a latency of 4 cycles at 2 a cycle
+  const double s = best_of(budget, [] {
+    typename P::Wide a[registers], x = P::all(Real(0.999));
+    for (int k = 0; k < registers; ++k) a[k] = P::all(Real(k));
+    for (int i = 0; i < rounds; ++i) {
+      asm volatile("" : "+m"(i));  // no round is known in advance
+      KC_UNROLL
+      for (int k = 0; k < registers; ++k) a[k] = a[k] * x + x;
+    }
+    for (int k = 1; k < registers; ++k) a[0] += a[k];
+    volatile Real sink = P::sum(a[0]);
+    (void)sink;
+  });
+  return 2.0 * registers * rounds * P::size / s;
+}
+
+}  // namespace kilochain::bench

@@ -1,0 +1,169 @@
+// Whole runs in memory: automatic lengths, thinning, threads, interruption, quarantine, and moments in place of draws.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "host/io/draws_file.hpp"
+#include "host/run/run.hpp"
+#include "tests/host/scratch_files.hpp"
+
+namespace kilochain {
+namespace {
+
+using testing_support::ScratchFiles;
+
+Options gaussian(std::int64_t chains, std::int64_t warmup, std::int64_t samples) {
+  Options o;
+  o.target = "gaussian";
+  o.target_settings["preset"] = "gauss2d_corr";
+  o.num_chains = chains;
+  o.num_warmup = warmup;
+  o.num_samples = samples;
+  o.seed = 5;
+  o.device = "cpu";
+  return o;
+}
+
+Result run_quietly(const Options& o) {
+  const std::atomic<bool> never{false};
+  return run(o, nullptr, never);
+}
+
+std::vector<double> draws_of(const Options& o) {
+  std::vector<double> all;
+  const DrawsReader reader(o.output);
+  reader.read_parameters(0, static_cast<std::int64_t>(reader.header().names.size()), all);
+  return all;
+}
+
+TEST(Run, AutomaticLengthsEndConverged) {
+  Options o = gaussian(32, -1, -1);
+  const Result r = run_quietly(o);
+  std::printf("seed 5: warm-up %s; %lld samples\n", r.summary.warmup_note.c_str(), static_cast<long long>(r.summary.num_samples));
+  EXPECT_TRUE(r.summary.warmup_converged);
+  EXPECT_TRUE(r.notes.empty());
+  ASSERT_EQ(r.summary.parameters.size(), 2u);
+  for (const auto& p : r.summary.parameters) {
+    EXPECT_LT(std::abs(p.mean), 4 * p.mcse_mean) << p.name;  // false alarm in 1 of 8 000 runs for both
+    EXPECT_LT(p.rhat, 1.01);
+    EXPECT_GT(p.ess_bulk, 5000);
+  }
+}
+
+TEST(Run, SaysWhenTheWarmupHasNotConverged) {
+  Options o = gaussian(4, -1, 100);
+  o.target = "funnel";
+  o.target_settings = {{"dim", "20"}, {"scale", "6"}};
+  o.sampler = "rwm";
+  const Result r = run_quietly(o);
+  EXPECT_FALSE(r.summary.warmup_converged);
+  ASSERT_FALSE(r.notes.empty());
+  EXPECT_NE(r.notes[0].find("not converged after 2"), std::string::npos) << r.notes[0];
+}
+
+TEST(Run, ThreadsThinningAndLengthKeepDraws) {
+  ScratchFiles files;
+  Options one = gaussian(6, 100, 60), two = one, thinned = one, longer = one;
+  one.threads = 1, one.output = files.path("one.nc");
+  two.threads = 2, two.output = files.path("two.nc");
+  thinned.thin = 3, thinned.output = files.path("thinned.nc");
+  longer.num_samples = 90, longer.output = files.path("longer.nc");
+  for (const auto* o : {&one, &two, &thinned, &longer}) run_quietly(*o);
+  const auto a = draws_of(one), b = draws_of(two), c = draws_of(thinned), d = draws_of(longer);
+  EXPECT_EQ(a, b);
+  ASSERT_EQ(c.size(), a.size() / 3);
+  for (std::size_t row = 0; row < 12; ++row) {
+    for (std::size_t t = 0; t < 20; ++t) EXPECT_EQ(c[row * 20 + t], a[row * 60 + 3 * t + 2]);
+    for (std::size_t t = 0; t < 60; ++t) EXPECT_EQ(d[row * 90 + t], a[row * 60 + t]);
+  }
+}
+
+TEST(Run, ChainsAloneDoNotDependOnHowManyRunOrInWhatBatches) {
+  ScratchFiles files;
+  Options all = gaussian(12, 100, 40), few = all, batched = all;
+  all.adapt_scope = few.adapt_scope = batched.adapt_scope = Scope::chain;
+  few.num_chains = 5;
+  batched.chain_batch_size = 4;
+  all.output = files.path("all.nc"), few.output = files.path("few.nc"), batched.output = files.path("batched.nc");
+  for (const auto* o : {&all, &few, &batched}) run_quietly(*o);
+  const auto a = draws_of(all), b = draws_of(few), c = draws_of(batched);
+  EXPECT_EQ(a, c);
+  for (std::size_t p = 0; p < 2; ++p)
+    for (std::size_t k = 0; k < 5 * 40; ++k) EXPECT_EQ(b[p * 5 * 40 + k], a[p * 12 * 40 + k]);
+}
+
+TEST(Run, InterruptedKeepsWhatWasDrawn) {
+  ScratchFiles files;
+  Options o = gaussian(8, 100, 2000000), whole = gaussian(8, 100, 200);
+  o.output = files.path("stopped.nc"), whole.output = files.path("whole.nc");
+  std::atomic<bool> stop{false};
+  const Result r = run(o, [&](const Progress& p) { stop = p.phase == "sampling" && p.done >= 200; }, stop);
+  run_quietly(whole);
+  EXPECT_TRUE(r.interrupted);
+  ASSERT_GE(r.draws_written, 200);
+  EXPECT_LT(r.draws_written, 2000000);
+  const auto a = draws_of(o), b = draws_of(whole);
+  const std::size_t kept = static_cast<std::size_t>(r.draws_written);
+  ASSERT_EQ(a.size(), 16 * kept);
+  for (std::size_t row = 0; row < 16; ++row)
+    for (std::size_t t = 0; t < 200; ++t) EXPECT_EQ(a[row * kept + t], b[row * 200 + t]);
+}
+
+TEST(Run, ChainsThatStartAtZeroDensityAreQuarantinedAndCounted) {
+  ScratchFiles files;
+  Options o = gaussian(5, 50, 60);
+  o.init = "file:" + files.write("start.csv", "0,0\n1e200,1e200\n0.5,0.5\n0,0.1\n-1,-1\n");
+  o.output = files.path("draws.nc");
+  const Result r = run_quietly(o);
+  ASSERT_EQ(r.quarantined.size(), 1u);
+  EXPECT_EQ(r.quarantined[0].chain, 1);
+  EXPECT_EQ(r.quarantined[0].iteration, 0);
+  EXPECT_EQ(r.quarantined[0].reason, "the log density at its starting point is not finite");
+  EXPECT_EQ(r.summary.quarantined, 1);
+  for (const auto& p : r.summary.parameters) EXPECT_TRUE(std::isfinite(p.mean) && std::isfinite(p.ess_bulk)) << p.name;
+  EXPECT_EQ(summarise_file(o.output).quarantined, 1);
+  o.init = "file:" + files.write("nowhere.csv", "1e200,1e200\n");
+  testing_support::expect_error([&] { run_quietly(o); }, ExitStatus::data, "",
+                                "no chain can start (all 5 starting points are refused: the log density at its starting point is not finite). "
+                                "Choose other starting points with --init?");
+}
+
+/// The promise of --draws moments: quantiles within 0.03 posterior sd, ESS within 15 %.
+TEST(Run, MomentsAgreeWithAllDraws) {
+  ScratchFiles files;
+  Options all = gaussian(64, 500, 3000), moments = all;
+  all.target_settings["preset"] = moments.target_settings["preset"] = "gp51_gaussian";
+  all.output = files.path("all.nc"), moments.output = files.path("moments.nc");
+  moments.draws = DrawsMode::moments;
+  const RunSummary a = run_quietly(all).summary;
+  run_quietly(moments);
+  const RunSummary m = summarise_file(moments.output);
+  ASSERT_EQ(a.parameters.size(), m.parameters.size());
+  for (std::size_t k = 0; k < a.parameters.size(); ++k) {
+    const auto &x = a.parameters[k], &y = m.parameters[k];
+    EXPECT_NEAR(x.mean, y.mean, 1e-9);
+    EXPECT_NEAR(x.q05, y.q05, 0.03 * x.sd);
+    EXPECT_NEAR(x.q50, y.q50, 0.03 * x.sd);
+    EXPECT_NEAR(x.q95, y.q95, 0.03 * x.sd);
+    EXPECT_NEAR(y.ess_bulk / x.ess_bulk, 1, 0.15) << x.name;
+    EXPECT_NEAR(y.ess_tail / x.ess_tail, 1, 0.15) << x.name;
+    EXPECT_NEAR(x.rhat, y.rhat, 0.005);
+  }
+}
+
+TEST(Run, RefusesWhatDoesNotFit) {
+  Options o = gaussian(1 << 24, 10, std::int64_t(1) << 36);
+  o.output = "/dev/shm/kilochain_never_written.nc";
+  try {
+    run_quietly(o);
+    FAIL() << "it fits?";
+  } catch (const Error& e) {
+    const std::string text = e.what();
+    EXPECT_EQ(e.status(), ExitStatus::usage);
+    for (const char* part : {"need more memory or disk", "state of the chains", "--thin", "--draws moments"}) EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace kilochain
