@@ -1,7 +1,7 @@
-// Nanoseconds of one chain-iteration of every registered sampler, and the bars of the project, on one core, in the thread's own
-// processor time, so that what else the machine does counts little. One JSON line each; floor_us: the target's multiply-adds
-// at the measured rate of the processor, plus the passes over the factor. Checks before it times: draws must be finite and
-// the acceptance within [0, 1].
+// Microseconds of one chain-iteration of every registered sampler, and the bars of the project, on one core, in the thread's
+// own processor time, so that what else the machine does counts little. One JSON line each. floor_us: multiply-adds of the
+// target and of the passes over a learnt factor at the measured rate, plus a root and a division for each adapted entry.
+// Checks before it times: the acceptance must lie within [0, 1].
 //   bench_samplers [--smoke] [--data FOLDER]     FOLDER: the papers' data sets; without it those rows say that they are left out
 #include <algorithm>
 #include <cmath>
@@ -27,7 +27,7 @@ struct Row {
 };
 
 template <class Real>
-void time_row(const Row& row, double peak_flops, int repeats) {
+void time_row(const Row& row, double peak_flops, double entry_step, int repeats) {
   const Context context = cpu_context(1);
   auto target = make_target<Real>(context, row.target, row.settings);
   const Index n = target->info().dim;
@@ -66,7 +66,11 @@ void time_row(const Row& row, double peak_flops, int repeats) {
     if (end - begin < best) best = end - begin, best_warmup = warm - begin, best_samples = end - warm;
   }
   const double iterations = static_cast<double>(row.num_warmup + row.num_samples) * row.chains, us = best / iterations * 1e6;
-  const double floor_us = target->info().flops / peak_flops * 1e6;
+  // The target, and for a dense gad factor two passes an iteration, two more while adapting, and one step of each entry (of
+  // one factor for all chains when they are pooled).
+  const double share = static_cast<double>(row.num_warmup) / static_cast<double>(row.num_warmup + row.num_samples), nn = static_cast<double>(n) * n;
+  const double factor = row.sampler.rfind("gad_", 0) == 0 ? (2 + 2 * share) * nn / peak_flops + share * nn / 2 * entry_step / (row.scope == Scope::pooled ? row.chains : 1) : 0;
+  const double floor_us = (target->info().flops / peak_flops + factor) * 1e6;
   std::printf("{\"bench\": \"%s\", \"sampler\": \"%s\", \"real\": \"%s\", \"dim\": %d, \"chains\": %d, \"scope\": \"%s\", \"us_per_chain_iteration\": %.4f, "
               "\"us_warmup\": %.4f, \"us_sampling\": %.4f, \"seconds\": %.4f, \"floor_us\": %.4f, \"of_floor\": %.3f, \"acceptance\": %.3f",
               row.name.c_str(), row.sampler.c_str(), sizeof(Real) == 8 ? "double" : "float", n, row.chains, row.scope == Scope::pooled ? "pooled" : "chain", us,
@@ -85,23 +89,24 @@ int main_of(int argc, char** argv) {
     if (!std::strcmp(argv[i], "--data") && i + 1 < argc) data = argv[++i];
   }
   const double peak_float = bench::peak_flops<float>(0.05), peak_double = bench::peak_flops<double>(0.05);
+  const double step_float = bench::root_and_division<float>(0.05), step_double = bench::root_and_division<double>(0.05);
   const int repeats = smoke ? 1 : 5;
   const std::int64_t few = smoke ? 50 : 2000;
   for (const auto& entry : samplers())  // every sampler on Neal's 100-D Gaussian, 8 chains, each adapting alone
-    time_row<double>({"neal", "gaussian", entry.name, {{"preset", "neal_gaussian"}}, 8, Scope::chain, few, few}, peak_double, repeats);
+    time_row<double>({"neal", "gaussian", entry.name, {{"preset", "neal_gaussian"}}, 8, Scope::chain, few, few}, peak_double, step_double, repeats);
   if (smoke) return 0;
   const SettingTexts neal{{"preset", "neal_gaussian"}};
-  time_row<double>({"neal, one chain, 40 000 iterations", "gaussian", "gad_mala_fast", neal, 1, Scope::chain, 20000, 20000, 0.145 / 40000 * 1e6}, peak_double, repeats);
-  time_row<float>({"neal, one chain, 40 000 iterations", "gaussian", "gad_mala_fast", neal, 1, Scope::chain, 20000, 20000, 0.10 / 40000 * 1e6}, peak_float, repeats);
+  time_row<double>({"neal, one chain, 40 000 iterations", "gaussian", "gad_mala_fast", neal, 1, Scope::chain, 20000, 20000, 0.145 / 40000 * 1e6}, peak_double, step_double, repeats);
+  time_row<float>({"neal, one chain, 40 000 iterations", "gaussian", "gad_mala_fast", neal, 1, Scope::chain, 20000, 20000, 0.10 / 40000 * 1e6}, peak_float, step_float, repeats);
   if (data.empty()) {
     std::printf("{\"left_out\": \"German credit, Caravan, MNIST: give --data FOLDER\"}\n");
     return 0;
   }
   const std::string csv = data + "/german.csv", images = data + "/mnist56-images-idx3-ubyte.gz", labels = data + "/mnist56-labels-idx1-ubyte.gz";
-  time_row<float>({"german, 64 chains", "logistic_regression", "gad_mala_fast", {{"data", csv}}, 64, Scope::pooled, 500, 2000, 2.0}, peak_float, repeats);
-  time_row<double>({"german, 64 chains", "logistic_regression", "gad_mala_fast", {{"data", csv}}, 64, Scope::pooled, 500, 2000}, peak_double, repeats);
-  time_row<float>({"caravan, 64 chains", "logistic_regression", "gad_mala_fast", {{"data", data + "/caravan.csv"}}, 64, Scope::pooled, 50, 200}, peak_float, repeats);
-  time_row<float>({"mnist, 64 chains", "logistic_regression", "gad_mala_fast", {{"images", images}, {"labels", labels}, {"digits", "5,6"}}, 64, Scope::pooled, 10, 40, 400}, peak_float, 2);
+  time_row<float>({"german, 64 chains", "logistic_regression", "gad_mala_fast", {{"data", csv}}, 64, Scope::pooled, 500, 2000, 2.0}, peak_float, step_float, repeats);
+  time_row<double>({"german, 64 chains", "logistic_regression", "gad_mala_fast", {{"data", csv}}, 64, Scope::pooled, 500, 2000}, peak_double, step_double, repeats);
+  time_row<float>({"caravan, 64 chains", "logistic_regression", "gad_mala_fast", {{"data", data + "/caravan.csv"}}, 64, Scope::pooled, 50, 200}, peak_float, step_float, repeats);
+  time_row<float>({"mnist, 64 chains", "logistic_regression", "gad_mala_fast", {{"images", images}, {"labels", labels}, {"digits", "5,6"}}, 64, Scope::pooled, 10, 40, 400}, peak_float, step_float, 2);
   return 0;
 }
 

@@ -50,4 +50,23 @@ double peak_flops(double budget) {
   return 2.0 * registers * rounds * P::size / s;
 }
 
+/// Seconds of one square root and one division, a register at a time: the floor of an adaptive step of one entry of a factor.
+template <class Real>
+double root_and_division(double budget) {
+  using P = Pack<Real>;
+  constexpr int registers = 8, rounds = 5000;
+  const double s = best_of(budget, [] {
+    typename P::Type a[registers];
+    for (int k = 0; k < registers; ++k) a[k] = P::all(Real(k + 1));
+    for (int i = 0; i < rounds; ++i) {
+      asm volatile("" : "+m"(i));
+      for (int k = 0; k < registers; ++k) a[k] = Real(3) / (Real(1) + P::sqrt(a[k]));
+    }
+    for (int k = 1; k < registers; ++k) a[0] += a[k];
+    volatile Real sink = P::sum(a[0]);
+    (void)sink;
+  });
+  return s / (registers * rounds * P::size);
+}
+
 }  // namespace kilochain::bench

@@ -109,9 +109,8 @@ void Session<Real>::automatic_warmup() {
   const std::int64_t room = window_draws(num_chains_, dim_, 500, sizeof(Real));
   DrawsBuffer<Real> buffer(context_, num_chains_, batch_size_, dim_, room, num_stats_);
   std::int64_t block = 100;
-  while (!converged_ && !interrupted_ && iteration_ < most_automatic_warmup) {
-    const std::int64_t length = std::min(block, most_automatic_warmup - iteration_);
-    const std::int64_t thin = (length + room - 1) / room, first = iteration_, count = std::max<std::int64_t>(4, length / thin);
+  while (!converged_ && !interrupted_ && iteration_ + block <= most_automatic_warmup) {
+    const std::int64_t thin = (block + room - 1) / room, first = iteration_, count = block / thin;
     Recording<Real> kept = buffer.recording(0, first, thin);
     interrupted_ = !each_batch(first, plan, &buffer, kept, first + count * thin, pool);
     if (interrupted_) break;

@@ -28,8 +28,8 @@ bool WarmupMonitor::add(const BlockSigns& block) {
   const bool still = block.lp.size() < 4 ? !first : z < 3;
   const bool near = std::isnan(target_accept_) || std::abs(block.acceptance - target_accept_) < 0.08;
   const bool agree = block.rhat < 1.05;
-  const bool level = block.ess_per_iteration < 1.15 * best_ && block.ess_per_iteration > 0.5 * best_;
-  best_ = std::max(best_, block.ess_per_iteration);
+  const double ratio = block.ess_per_iteration / last_.ess_per_iteration;
+  const bool level = !first && ratio < 1.3 && ratio > 0.6;
   last_ = block;
   note_.clear();
   const auto add_note = [&](bool fine, std::string text) {

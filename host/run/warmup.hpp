@@ -1,7 +1,7 @@
 // When a warm-up is over: blocks of iterations are compared until nothing that matters changes any more.
 //   converged: the chains agree (split R-hat of the block), the mean log density stands still between blocks (z < 3 over
 //   chains), the acceptance is near the target and the sampler's efficiency (ESS of the slowest coordinate an iteration)
-//   has stopped rising. Learning rates are high at first and decay in a last stage, so that the factor settles.
+//   stands still too (within +30 and -40 %, its own noise). Learning rates then decay, so that the factor settles.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -29,7 +29,6 @@ class WarmupMonitor {
  private:
   double target_accept_;  ///< NaN: the sampler has none
   BlockSigns last_;
-  double best_ = 0;
   int blocks_ = 0;
   std::string note_;
 };
