@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/device/context.hpp"
 #include "kernels/device/pack.hpp"
 #include "kernels/device/platform.hpp"
 
@@ -48,6 +49,22 @@ double peak_flops(double budget) {
     (void)sink;
   });
   return 2.0 * registers * rounds * P::size / s;
+}
+
+/// Bytes a second of reading `bytes` again and again.
+inline double reading(double bytes, double budget) {
+  using P = Pack<double>;
+  const Context context = cpu_context(1);
+  const Buffer<double> memory(context, static_cast<std::size_t>(bytes / 8) / 32 * 32 + 32);
+  std::fill_n(memory.data(), memory.size(), 1.0);  // pages that were never written are all the same one
+  const double s = best_of(budget, [&] {
+    typename P::Wide a[4] = {};
+    for (std::size_t i = 0; i < memory.size(); i += 4 * P::size)
+      for (int k = 0; k < 4; ++k) a[k] += P::load(memory.data() + i + k * P::size);
+    volatile double sink = P::sum(a[0] + a[1] + a[2] + a[3]);
+    (void)sink;
+  });
+  return static_cast<double>(memory.size()) * 8 / s;
 }
 
 /// Seconds of one square root and one division, a register at a time: the floor of an adaptive step of one entry of a factor.

@@ -219,15 +219,12 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
           const std::size_t k = base + static_cast<std::size_t>(j) * P;
           auto grad = source.column(full, j, k);
           if (j >= full) {
-            grad = Pack<Real>::keep_from(grad, j - full);
-            grad[j - full] += beta / a.L[k + static_cast<std::size_t>(j - full)];
+            const auto entropy = beta / Pack<Real>::load(a.L + k);
+            grad = Pack<Real>::keep_from(grad, j - full) + Pack<Real>::keep_only(entropy, j - full);
           }
           step_pack(fixed, rate, decay, bias1, bias2, scale, grad, a.L + k, a.second + (fixed.optimizer == Optimizer::robbins_monro ? 0 : k),
                     a.first + (fixed.optimizer == Optimizer::adam ? k : 0));
-          if (j >= full) {
-            Real& diagonal = a.L[k + static_cast<std::size_t>(j - full)];
-            if (!(diagonal >= floor)) diagonal = floor;
-          }
+          if (j >= full) Pack<Real>::store(a.L + k, Pack<Real>::raise_lane(Pack<Real>::load(a.L + k), j - full, floor));
         }
       } else {
         // In the order of memory, as wide as the team is; the diagonal last, because its old value scales its row.

@@ -45,6 +45,17 @@ struct Pack {
     const Ints lane = iota(std::make_integer_sequence<int, size>());
     return (Type)(lane >= static_cast<Int>(first) ? (Wide)v : Wide{});
   }
+  /// v in one lane, zero in the others.
+  static KC_INLINE Type keep_only(Type v, int which) {
+    const Ints lane = iota(std::make_integer_sequence<int, size>());
+    return (Type)(lane == static_cast<Int>(which) ? (Wide)v : Wide{});
+  }
+  /// v, but at least `least` in one lane.
+  static KC_INLINE Type raise_lane(Type v, int which, Real least) {
+    const Ints lane = iota(std::make_integer_sequence<int, size>());
+    const Wide low = Wide{} + least;
+    return (Type)(lane == static_cast<Int>(which) ? ((Wide)v >= low ? (Wide)v : low) : (Wide)v);
+  }
   /// The sum of the lanes, by halves.
   static KC_INLINE Real sum(Type v) {
 #if defined(__AVX512F__)
