@@ -13,6 +13,7 @@
 #include "kernels/samplers/gad_rwm.hpp"
 #include "kernels/samplers/hmc.hpp"
 #include "kernels/samplers/mala.hpp"
+#include "kernels/samplers/nuts.hpp"
 #include "kernels/samplers/rwm.hpp"
 #include "targets/gaussian.hpp"
 #include "tests/support/thread_team.hpp"
@@ -115,7 +116,7 @@ constexpr Index awkward[] = {1, 2, 31, 32, 33, 65};
 template <class Move>
 class DeviceBranch : public testing::Test {};
 using Moves = testing::Types<Rwm<double>, Mala<double>, GadRwm<double>, GadMalaFast<double>, GadMalaExact<double>,
-                             AdaptiveMetropolis<double>, Hmc<double>, Barker<double>>;
+                             AdaptiveMetropolis<double>, Hmc<double>, Nuts<double>, Barker<double>>;
 TYPED_TEST_SUITE(DeviceBranch, Moves);
 
 TYPED_TEST(DeviceBranch, SameIterationsAsTheHost) {

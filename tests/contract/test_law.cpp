@@ -75,6 +75,9 @@ TEST(SamplerVariants, LeaveTheLawUnchanged) {
       {"adaptive_metropolis", {{"variant", "paper"}}},
       {"hmc", {{"mass", "diagonal"}, {"step_rule", "dual_averaging"}, {"num_steps", "3"}}},
       {"hmc", {{"mass", "dense"}, {"step_rule", "dual_averaging"}, {"num_steps", "5"}, {"num_steps_jitter", "0.8"}}},
+      {"nuts", {{"mass", "unit"}}},
+      {"nuts", {{"mass", "dense"}}},
+      {"nuts", {{"max_tree_depth", "2"}}},
   };
   const Index chains = 256;
   for (const Variant& v : variants)
@@ -121,6 +124,13 @@ TEST(Mutants, MomentumNotRefreshed) {
   EXPECT_GT((deviation_of<HmcKeepsMomentum, Hmc>(laws[0], settings)), 2 * limit);
   EXPECT_LT((deviation_of<Hmc, Hmc>(laws[0], settings)), limit);
 }
+
+TEST(Mutants, NutsReplacesItsProposalBackwards) {
+  EXPECT_GT((deviation_of<NutsBackwards, Nuts>(laws[0])), 2 * limit);
+  EXPECT_LT((deviation_of<Nuts, Nuts>(laws[0])), limit);
+}
+TEST(Mutants, NutsChecksTheWholeTreeOnly) { EXPECT_GT((deviation_of<NutsWithoutSubtrees, Nuts>(laws[2])), 2 * limit); }
+TEST(Mutants, NutsUsesAMomentumTwice) { EXPECT_GT((deviation_of<NutsKeepsMomentum, Nuts>(laws[0])), 2 * limit); }
 
 }  // namespace
 }  // namespace kilochain::testing_support

@@ -4,6 +4,7 @@
 #include "kernels/samplers/gad_rwm.hpp"
 #include "kernels/samplers/hmc.hpp"
 #include "kernels/samplers/mala.hpp"
+#include "kernels/samplers/nuts.hpp"
 #include "kernels/samplers/rwm.hpp"
 
 namespace kilochain::testing_support {
@@ -80,5 +81,22 @@ struct HmcKeepsMomentum : Hmc<Real> {
     Base::propose(team, Rng{rng.seed, rng.chain, rng.iteration / 3}, s, at, a, st, query, n);
   }
 };
+
+/// NUTS with one of its rules wrong.
+struct NutsReplacesBackwards : NutsRules {
+  static KC_INLINE double log_replace(double fresh, double old) { return old - fresh; }
+};
+struct NutsIgnoresSubtrees : NutsRules {
+  static KC_INLINE bool checks_subtrees() { return false; }
+};
+struct NutsReusesMomentum : NutsRules {
+  static KC_INLINE std::int64_t momentum_iteration(std::int64_t iteration) { return iteration / 2; }
+};
+template <class Real>
+using NutsBackwards = Nuts<Real, NutsReplacesBackwards>;
+template <class Real>
+using NutsWithoutSubtrees = Nuts<Real, NutsIgnoresSubtrees>;
+template <class Real>
+using NutsKeepsMomentum = Nuts<Real, NutsReusesMomentum>;
 
 }  // namespace kilochain::testing_support

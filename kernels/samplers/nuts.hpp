@@ -1,0 +1,318 @@
+// No-U-turn sampler: multinomial, iterative (Hoffman & Gelman 2014; Betancourt 2017; the iteration of Phan et al. 2019).
+//   Doubling d appends 2^d leapfrog steps at an end drawn at random. A leaf counts exp(H_0 - H); within a doubling the newest leaf
+//   replaces the proposal with its share of the weight so far, a whole doubling with min(1, its weight / the weight before).
+//   A doubling is dropped, and the tree ends, when a subtree turns: r_a^T rho <= 0 or r_b^T rho <= 0, rho = sum r - (r_a + r_b)/2.
+// Subtrees are checked as leaves arrive: even leaves leave (r, sum r) in slot popcount(leaf/2); odd leaf closes one subtree for
+// each trailing 1 bit. A state machine: it asks for one gradient at a time, so chains never wait for the deepest tree.
+// Momenta are whitened by the mass (kernels/adapt/mass.hpp). Dual averaging, Stan's windows. State: (13 + 2 max_tree_depth) rows.
+#pragma once
+#include "kernels/adapt/dual_averaging.hpp"
+#include "kernels/adapt/mass.hpp"
+
+namespace kilochain {
+
+/// The two choices that make the tree exact, apart from the sampler so that tests can get them wrong.
+struct NutsRules {
+  static KC_INLINE bool checks_subtrees() { return true; }
+  /// log of the probability that a doubling of log weight `fresh` replaces a proposal from a tree of log weight `old`.
+  static KC_INLINE double log_replace(double fresh, double old) { return fresh - old; }
+  static KC_INLINE std::int64_t momentum_iteration(std::int64_t iteration) { return iteration; }
+};
+
+struct NutsSettings {
+  double target_accept = 0.8, step_size = 1, max_energy_error = 1000;
+  std::int32_t max_tree_depth = 10;
+  Mass mass = Mass::diagonal;
+};
+
+template <class Real, class Rules = NutsRules>
+struct Nuts {
+  static constexpr const char* meaning = "No-U-turn sampler: trajectories as long as they go somewhere (Hoffman & Gelman 2014)";
+  static constexpr int num_stats = 6;
+  static constexpr const char* stat_names[6] = {"tree_depth", "n_steps", "energy", "energy_error", "reached_max_treedepth", "step_size"};
+  static constexpr bool adaptive = true;
+  static constexpr bool has_vector = true;
+
+  using Settings = NutsSettings;
+  template <class V>
+  static void settings(V&& visit, Settings& s) {
+    visit("target_accept", s.target_accept, inside(0, 1), "mean acceptance of the leaves that dual averaging steers the step to");
+    visit("max_tree_depth", s.max_tree_depth, between(1, 20), "at most this many doublings, 2^max_tree_depth - 1 steps");
+    visit("mass", s.mass, Names{"unit", "diagonal", "dense"}, "inv_mass_matrix: the identity, or the variances or covariance of the draws in warm-up");
+    visit("step_size", s.step_size, positive(), "leapfrog step at the start");
+    visit("max_energy_error", s.max_energy_error, positive(), "a larger energy error is a divergence and ends the tree");
+  }
+  static KC_HD Shape signal_shape(const Settings& s) { return mass_shape(s.mass); }
+
+  /// Numbers of the tree under way, by name.
+  enum Slot {
+    depth, leaf, direction, steps, energy_start, log_weight, log_subtree, acceptance, lp_kept, energy_kept, lp_new, energy_new, num_slots = 32
+  };
+  struct State {
+    Real *x, *g;                         ///< position; gradient (of x between iterations, of the kept proposal within one)
+    Real *r, *wg, *work;                 ///< moving end: whitened momentum and gradient; workspace
+    Real *left_q, *left_r, *left_wg;     ///< ends of the tree
+    Real *right_q, *right_r, *right_wg;
+    Real *sum, *sub_sum;                 ///< of the momenta
+    Real *new_q, *new_g;                 ///< proposal of the doubling under way
+    Real *slot_r, *slot_sum;             ///< (max_tree_depth, row)
+    Real* d;                             ///< x - centre, the signal
+    double *lp, *tree, *probability;
+  };
+  template <int P, class V>
+  static KC_HD void state(V&& visit, State& s, Index n, const Settings& settings) {
+    const std::size_t row = row_length(n), slots = static_cast<std::size_t>(settings.max_tree_depth) * padded(row);
+    visit("x", s.x, row, Keep::yes);
+    visit("gradient", s.g, row, Keep::yes);
+    visit("momentum", s.r, row, Keep::no);
+    visit("whitened_gradient", s.wg, row, Keep::no);
+    visit("work", s.work, row, Keep::no);
+    visit("left_position", s.left_q, row, Keep::no);
+    visit("left_momentum", s.left_r, row, Keep::no);
+    visit("left_gradient", s.left_wg, row, Keep::no);
+    visit("right_position", s.right_q, row, Keep::no);
+    visit("right_momentum", s.right_r, row, Keep::no);
+    visit("right_gradient", s.right_wg, row, Keep::no);
+    visit("momentum_sum", s.sum, row, Keep::no);
+    visit("subtree_sum", s.sub_sum, row, Keep::no);
+    visit("new_position", s.new_q, row, Keep::no);
+    visit("new_gradient", s.new_g, row, Keep::no);
+    visit("slot_momentum", s.slot_r, slots, Keep::no);
+    visit("slot_sum", s.slot_sum, slots, Keep::no);
+    visit("signal_d", s.d, row, Keep::no);
+    visit("lp", s.lp, std::size_t(1), Keep::yes);
+    visit("tree", s.tree, std::size_t(num_slots), Keep::no);
+    visit("probability", s.probability, std::size_t(1), Keep::no);
+  }
+  struct Adaptation : MassAdaptation<Real> {
+    double *step, *dual;
+  };
+  template <int P, class V>
+  static KC_HD void adaptation(V&& visit, Adaptation& a, Index n, const Settings& s) {
+    mass_layout<P>(visit, a, n, s.mass);
+    visit("step_size", a.step, std::size_t(1), Keep::yes);
+    visit("dual_averaging", a.dual, std::size_t(dual_size), Keep::yes);
+  }
+  template <class Team>
+  static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
+    start_mass(team, s.mass, a, n);
+    team.single([&] { *a.step = s.step_size; });
+    restart_dual_averaging(team, s.step_size, a.dual);
+  }
+
+  static KC_HD Needs start_needs(const Settings&) { return Needs::gradient; }
+  template <class Team>
+  static KC_HD void start(const Team& team, const Settings&, const Adaptation&, State& st, const Query<Real>& query,
+                          const Reply<Real>& reply, Index n) {
+    team.for_each(n, [&](Index i) {
+      st.x[i] = query.point[i];
+      st.g[i] = reply.gradient[i];
+    });
+    team.single([&] { *st.lp = *reply.lp; });
+    team.sync();
+  }
+
+  template <class Team>
+  static KC_HD double kinetic(const Team& team, const Real* r, Index n) {
+    return 0.5 * team.template sum<double>(n, [&](Index i) { return double(r[i]) * double(r[i]); });
+  }
+  static KC_INLINE double log_sum(double a, double b) {
+    const double most = a > b ? a : b, least = a > b ? b : a;
+    return most + math::log(1 + math::exp(least - most));
+  }
+  /// Whether a stretch with momenta a and b at its ends and the sum `sum` (less `before`, if not null) has turned.
+  template <class Team>
+  static KC_HD bool turns(const Team& team, const Real* a, const Real* b, const Real* sum, const Real* before, Index n) {
+    const auto rho = [&](Index i) { return double(sum[i]) - (before ? double(before[i]) - double(a[i]) : 0.0) - 0.5 * (double(a[i]) + double(b[i])); };
+    const double at_a = team.template sum<double>(n, [&](Index i) { return rho(i) * double(a[i]); });
+    const double at_b = team.template sum<double>(n, [&](Index i) { return rho(i) * double(b[i]); });
+    return !(at_a > 0 && at_b > 0);
+  }
+
+  /// One leapfrog step of the moving end up to the point where the gradient is needed.
+  template <class Team>
+  static KC_HD void step_from(const Team& team, const Settings& s, const Adaptation& a, State& st, const Real* q, const Query<Real>& query, Real e, Index n) {
+    team.for_each(n, [&](Index i) { st.r[i] += Real(0.5) * e * st.wg[i]; });
+    team.sync();
+    drift(team, s.mass, a.F, e, q, st.r, query.point, st.work, n);
+  }
+  /// Begins doubling number `at_depth` at an end drawn at random.
+  template <class Team>
+  static KC_HD void begin_doubling(const Team& team, const Rng& rng, const Settings& s, const Adaptation& a, State& st, const Query<Real>& query, int at_depth, Index n) {
+    const bool forward = uniform(rng, Purpose::direction, static_cast<std::uint32_t>(at_depth)) < 0.5;
+    const Real *q = forward ? st.right_q : st.left_q, *r = forward ? st.right_r : st.left_r, *wg = forward ? st.right_wg : st.left_wg;
+    team.for_each(n, [&](Index i) {
+      st.r[i] = r[i];
+      st.wg[i] = wg[i];
+    });
+    team.single([&] {
+      st.tree[depth] = at_depth;
+      st.tree[leaf] = 0;
+      st.tree[direction] = forward ? 1 : -1;
+    });
+    team.sync();
+    step_from(team, s, a, st, q, query, static_cast<Real>(forward ? *a.step : -*a.step), n);
+  }
+
+  template <class Team>
+  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule&, const Adaptation& a,
+                            State& st, const Query<Real>& query, Index n) {
+    normals(team, Rng{rng.seed, rng.chain, Rules::momentum_iteration(rng.iteration)}, Purpose::momentum, st.r, n);
+    team.for_each(n, [&](Index i) { st.wg[i] = Real(0); });
+    team.sync();
+    kick(team, s.mass, a.F, Real(1), st.g, st.wg, st.work, n);  // wg = F^T g
+    const double energy = kinetic(team, st.r, n) - *st.lp;
+    team.for_each(n, [&](Index i) {
+      st.left_q[i] = st.right_q[i] = st.x[i];
+      st.left_r[i] = st.right_r[i] = st.sum[i] = st.r[i];
+      st.left_wg[i] = st.right_wg[i] = st.wg[i];
+    });
+    team.single([&] {
+      st.tree[steps] = st.tree[log_weight] = st.tree[acceptance] = 0;
+      st.tree[energy_start] = st.tree[energy_kept] = energy;
+      st.tree[lp_kept] = *st.lp;
+      *query.needs = Needs::gradient;
+    });
+    team.sync();
+    begin_doubling(team, rng, s, a, st, query, 0, n);
+  }
+
+  /// Takes the leaf at query.point into the doubling: its weight, the proposal, the sums. Returns whether a subtree turned.
+  template <class Team>
+  static KC_HD bool take_leaf(const Team& team, const Rng& rng, State& st, const Query<Real>& query, const Reply<Real>& reply, double energy, int number, Index n) {
+    const double weight = st.tree[energy_start] - energy;
+    const double total = number == 0 ? weight : log_sum(st.tree[log_subtree], weight);
+    const bool take = number == 0 || uniform(rng, Purpose::progressive, static_cast<std::uint32_t>(st.tree[steps])) < math::exp(weight - total);
+    const std::size_t row = padded(row_length(n));
+    int slot = 0;
+    for (int bits = number >> 1; bits; bits &= bits - 1) ++slot;
+    team.sync();
+    team.for_each(n, [&](Index i) {
+      st.sub_sum[i] = number == 0 ? st.r[i] : st.sub_sum[i] + st.r[i];
+      if (number % 2 == 0) {
+        st.slot_r[slot * row + i] = st.r[i];
+        st.slot_sum[slot * row + i] = st.sub_sum[i];
+      }
+      if (take) {
+        st.new_q[i] = query.point[i];
+        st.new_g[i] = reply.gradient[i];
+      }
+    });
+    team.single([&] {
+      st.tree[log_subtree] = total;
+      if (take) st.tree[lp_new] = *reply.lp, st.tree[energy_new] = energy;
+    });
+    team.sync();
+    bool turned = false;
+    if (Rules::checks_subtrees())
+      for (int closed = number; closed % 2 == 1 && !turned; closed >>= 1, --slot)
+        turned = turns(team, st.slot_r + slot * row, st.r, st.sub_sum, st.slot_sum + slot * row, n);
+    return turned;
+  }
+
+  template <class Team>
+  static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
+                           State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
+    const int at_depth = static_cast<int>(st.tree[depth]), number = static_cast<int>(st.tree[leaf]);
+    const bool forward = st.tree[direction] > 0;
+    const Real e = static_cast<Real>(forward ? *a.step : -*a.step);
+    double energy = std::numeric_limits<double>::infinity();
+    if (math::finite(*reply.lp) && all_finite(team, reply.gradient, n)) {
+      team.for_each(n, [&](Index i) { st.wg[i] = Real(0); });
+      team.sync();
+      kick(team, s.mass, a.F, Real(1), reply.gradient, st.wg, st.work, n);
+      team.for_each(n, [&](Index i) { st.r[i] += Real(0.5) * e * st.wg[i]; });
+      team.sync();
+      energy = kinetic(team, st.r, n) - *reply.lp;
+      if (!math::finite(energy)) energy = std::numeric_limits<double>::infinity();
+    }
+    const double error = energy - st.tree[energy_start];
+    const bool diverging = !(error <= s.max_energy_error);
+    team.sync();
+    team.single([&] {
+      st.tree[steps] += 1;
+      st.tree[acceptance] += error > 0 ? math::exp(-error) : 1.0;
+    });
+    team.sync();
+    const bool dropped = diverging || take_leaf(team, rng, st, query, reply, energy, number, n);
+    int reached = at_depth;
+    if (!dropped) {
+      if (number + 1 < (1 << at_depth)) {
+        team.single([&] { st.tree[leaf] = number + 1; });
+        step_from(team, s, a, st, query.point, query, e, n);
+        return Step::ask;
+      }
+      reached = at_depth + 1;
+      if (!append(team, rng, st, query, at_depth, forward, n) && reached < s.max_tree_depth) {
+        begin_doubling(team, rng, s, a, st, query, reached, n);
+        return Step::ask;
+      }
+    }
+    return finish(team, s, at, a, st, info, reached, diverging, n);
+  }
+
+  /// Joins a finished doubling to the tree. Returns whether the whole tree has turned.
+  template <class Team>
+  static KC_HD bool append(const Team& team, const Rng& rng, State& st, const Query<Real>& query, int at_depth, bool forward, Index n) {
+    const double log_p = Rules::log_replace(st.tree[log_subtree], st.tree[log_weight]);
+    const bool replace = log_p >= 0 || uniform(rng, Purpose::trajectory, static_cast<std::uint32_t>(at_depth)) < math::exp(log_p);
+    const double total = log_sum(st.tree[log_weight], st.tree[log_subtree]);
+    Real *q = forward ? st.right_q : st.left_q, *r = forward ? st.right_r : st.left_r, *wg = forward ? st.right_wg : st.left_wg;
+    team.sync();
+    team.for_each(n, [&](Index i) {
+      q[i] = query.point[i];
+      r[i] = st.r[i];
+      wg[i] = st.wg[i];
+      st.sum[i] += st.sub_sum[i];
+      if (replace) {
+        st.x[i] = st.new_q[i];  // no one needs the old position any more: both ends of the tree have their own
+        st.g[i] = st.new_g[i];
+      }
+    });
+    team.single([&] {
+      st.tree[log_weight] = total;
+      if (replace) st.tree[lp_kept] = st.tree[lp_new], st.tree[energy_kept] = st.tree[energy_new];
+    });
+    team.sync();
+    return turns(team, st.left_r, st.right_r, st.sum, static_cast<const Real*>(nullptr), n);
+  }
+
+  template <class Team>
+  static KC_HD Step finish(const Team& team, const Settings& s, const Schedule& at, const Adaptation& a, State& st, Info& info, int reached, bool diverging, Index n) {
+    const double mean_acceptance = st.tree[acceptance] / st.tree[steps];
+    info.lp = st.tree[lp_kept];
+    info.acceptance_rate = mean_acceptance;
+    info.accepted = st.tree[energy_kept] != st.tree[energy_start];
+    info.diverging = diverging;
+    info.stats[0] = reached;
+    info.stats[1] = st.tree[steps];
+    info.stats[2] = st.tree[energy_kept];
+    info.stats[3] = st.tree[energy_kept] - st.tree[energy_start];
+    info.stats[4] = reached >= s.max_tree_depth;
+    info.stats[5] = *a.step;
+    team.sync();
+    team.single([&] {
+      *st.lp = st.tree[lp_kept];
+      *st.probability = mean_acceptance;
+    });
+    if (at.adapting && s.mass != Mass::unit) team.for_each(n, [&](Index i) { st.d[i] = st.x[i] - a.centre[i]; });
+    team.sync();
+    return Step::done;
+  }
+
+  static KC_HD Signal<Real> signal(const Settings& s, const State& st, double) {
+    Signal<Real> out;
+    out.rank = s.mass == Mass::unit ? 0 : 1;
+    out.a[0] = out.b[0] = out.vector = st.d;
+    out.acceptance = *st.probability;
+    return out;
+  }
+  template <class Team, class Source>
+  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a, Index n) {
+    const bool fresh = adapt_mass(team, s.mass, at, source, a, n), last = at.t + 1 == at.num_warmup;
+    adapt_dual_averaging(team, s.target_accept, source.acceptance(), last || fresh, a.dual, a.step);
+    if (fresh) restart_dual_averaging(team, *a.step, a.dual);
+  }
+};
+
+}  // namespace kilochain

@@ -1,0 +1,147 @@
+// Hamiltonian trajectories: they retrace themselves, their energy error is of second order in the step, and NUTS builds
+// trees of the sizes that it reports, deeper where the step is smaller, and tells divergences.
+#include <gtest/gtest.h>
+
+#include "kernels/samplers/hmc.hpp"
+#include "kernels/samplers/nuts.hpp"
+#include "tests/support/chains.hpp"
+#include "tests/support/single_chain.hpp"
+
+namespace kilochain::testing_support {
+namespace {
+
+const Context context = cpu_context(1);
+const SettingTexts curved = {{"dim", "5"}, {"bend", "0.3"}, {"variance", "2"}};
+
+Hmc<double>::Settings hmc_settings(int steps, double size) {
+  Hmc<double>::Settings s;
+  s.num_steps = steps;
+  s.step_size = size;
+  return s;
+}
+
+TEST(Trajectories, RetraceThemselves) {
+  const auto target = make_target<double>(context, "banana", curved);
+  for (const Mass mass : {Mass::unit, Mass::diagonal, Mass::dense}) {
+    auto settings = hmc_settings(20, 0.1);
+    settings.mass = mass;
+    SingleChain<Hmc<double>> chain(context, *target, settings);
+    const std::vector<double> x = exact_draw(target->info(), 5, 0);
+    chain.start(x);
+    const auto go = [&] {  // K steps from the momentum that stands in state.r, as update and propose take them
+      kick(chain.team, mass, chain.adaptation.F, 0.05, chain.state.g, chain.state.r, chain.state.work, chain.n);
+      const double* q = chain.state.x;
+      for (int k = 0; k < 20; ++k) {
+        drift(chain.team, mass, chain.adaptation.F, 0.1, q, chain.state.r, chain.query.point, chain.state.work, chain.n);
+        q = chain.query.point;
+        *chain.query.needs = Needs::gradient;
+        chain.ask();
+        kick(chain.team, mass, chain.adaptation.F, k + 1 < 20 ? 0.1 : 0.05, chain.reply.gradient, chain.state.r, chain.state.work, chain.n);
+      }
+      std::copy_n(chain.query.point, chain.n, chain.state.x);
+      std::copy_n(chain.reply.gradient, chain.n, chain.state.g);
+    };
+    normals(chain.team, Rng{3, 0, 0}, Purpose::momentum, chain.state.r, chain.n);
+    const std::vector<double> r(chain.state.r, chain.state.r + chain.n);
+    go();
+    EXPECT_GT(std::abs(chain.state.x[0] - x[0]), 1e-3) << "went nowhere";
+    for (Index i = 0; i < chain.n; ++i) chain.state.r[i] = -chain.state.r[i];
+    go();
+    for (Index i = 0; i < chain.n; ++i) {
+      EXPECT_NEAR(chain.state.x[i], x[static_cast<std::size_t>(i)], 1e-12);
+      EXPECT_NEAR(-chain.state.r[i], r[static_cast<std::size_t>(i)], 1e-12);
+    }
+  }
+}
+
+TEST(Trajectories, EnergyErrorIsOfSecondOrder) {
+  const auto target = make_target<double>(context, "banana", curved);
+  const auto error = [&](int steps, double size, std::int64_t t) {
+    SingleChain<Hmc<double>> chain(context, *target, hmc_settings(steps, size));
+    chain.start(exact_draw(target->info(), 5, static_cast<std::uint32_t>(t)));
+    EXPECT_EQ(chain.iterate(Rng{3, 0, t}, Schedule{}), steps);
+    EXPECT_EQ(chain.info.stats[2], steps);
+    return chain.info.stats[1];
+  };
+  for (std::int64_t t = 0; t < 10; ++t) {
+    const double coarse = error(10, 0.02, t), fine = error(20, 0.01, t);
+    EXPECT_NEAR(coarse / fine, 4, 0.15) << "trajectory " << t;  // 4 + O(step^2)
+  }
+}
+
+TEST(Trajectories, TreesAreAsReported) {
+  const Index chains = 32, n = 5;
+  const auto target = make_target<double>(context, "gaussian_mixture", {{"dim", "5"}, {"means", "0"}});
+  double before = 0;
+  for (const char* step : {"1", "0.25", "0.0625"}) {
+    const auto sampler = make_sampler<double>(context, "nuts", {{"step_size", step}, {"mass", "unit"}}, chains, n, Scope::chain);
+    start_at<double>(context, *target, *sampler, chains, normal_points<double>(chains, n, 8));
+    Recorded<double> out(chains, n, 50);
+    run_phase<double>(context, *target, *sampler, chains, Scope::chain, Phase{0, 50, 0, false, 9}, &out);
+    double length = 0, steps_in_all = 0;
+    for (Index c = 0; c < chains; ++c) {
+      for (std::int64_t t = 0; t < 50; ++t) {
+        const double depth = out.stat(0, c, t), steps = out.stat(1, c, t);
+        EXPECT_LE(steps, std::ldexp(1, static_cast<int>(depth) + 1) - 1);
+        EXPECT_GE(steps, std::ldexp(1, static_cast<int>(depth)) - 1);
+        EXPECT_EQ(out.stat(4, c, t), depth >= 10);
+        length += steps / (50.0 * chains);
+        steps_in_all += steps;
+      }
+    }
+    double asked = 0;
+    for (const auto& c : sampler->controls()) asked += static_cast<double>(c.gradients);
+    EXPECT_EQ(asked, steps_in_all) << "one gradient a step";
+    EXPECT_GT(length, 2 * before) << "a quarter of the step, about four times the steps";
+    before = length;
+  }
+}
+
+TEST(Trajectories, DepthIsLimitedAndDivergencesAreTold) {
+  const auto target = make_target<double>(context, "gaussian_mixture", {{"dim", "2"}, {"means", "0"}});
+  const auto run = [&](const SettingTexts& settings) {
+    const auto sampler = make_sampler<double>(context, "nuts", settings, 1, 2, Scope::chain);
+    start_at<double>(context, *target, *sampler, 1, {0.5, -0.5});
+    Recorded<double> out(1, 2, 20);
+    run_phase<double>(context, *target, *sampler, 1, Scope::chain, Phase{0, 20, 0, false, 9}, &out);
+    return out;
+  };
+  const auto shallow = run({{"step_size", "0.001"}, {"max_tree_depth", "3"}});
+  const auto wild = run({{"step_size", "1000"}});
+  for (std::int64_t t = 0; t < 20; ++t) {
+    EXPECT_EQ(shallow.stat(0, 0, t), 3);
+    EXPECT_EQ(shallow.stat(1, 0, t), 7);
+    EXPECT_EQ(shallow.stat(4, 0, t), 1);
+    EXPECT_FALSE(shallow.diverging[static_cast<std::size_t>(t)]);
+    EXPECT_TRUE(wild.diverging[static_cast<std::size_t>(t)]);
+    EXPECT_EQ(wild.stat(1, 0, t), 1);
+    EXPECT_EQ(wild.draw(0, t)[0], 0.5);
+  }
+}
+
+/// Stan's warm-up on a badly scaled Gaussian: acceptance near 0.8 and the moments of 100 scales.
+TEST(Nuts, WarmsUpOnBadScales) {
+  const Index chains = 8, n = 100;
+  const auto target = make_target<double>(context, "gaussian", {{"preset", "neal_gaussian"}});
+  const auto sampler = make_sampler<double>(context, "nuts", {}, chains, n, Scope::chain);
+  start_at<double>(context, *target, *sampler, chains, normal_points<double>(chains, n, 8));
+  run_phase<double>(context, *target, *sampler, chains, Scope::chain, Phase{0, 600, 600, true, 9});
+  sampler->reset_counts();
+  Recorded<double> out(chains, n, 300);
+  run_phase<double>(context, *target, *sampler, chains, Scope::chain, Phase{600, 300, 600, false, 9}, &out);
+  double rate = 0;
+  for (const auto& c : sampler->controls()) rate += c.acceptance_sum / static_cast<double>(c.counted) / chains;
+  EXPECT_GT(rate, 0.7);
+  EXPECT_LT(rate, 0.95);
+  // NUTS draws of a Gaussian's means are nearly independent or better; of squares, more than a quarter of them count: the sd
+  // of a variance is then below sqrt(2 x 4/2400) = 0.058 of it, 100 comparisons at 5 sd: 6e-5.
+  for (Index i = 0; i < n; ++i) {
+    double square = 0;
+    for (Index c = 0; c < chains; ++c)
+      for (std::int64_t t = 0; t < 300; ++t) square += out.draw(c, t)[i] * out.draw(c, t)[i] / (300.0 * chains);
+    EXPECT_NEAR(square / target->info().exact.variance[static_cast<std::size_t>(i)], 1, 0.29) << i;
+  }
+}
+
+}  // namespace
+}  // namespace kilochain::testing_support
