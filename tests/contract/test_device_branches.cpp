@@ -116,7 +116,7 @@ constexpr Index awkward[] = {1, 2, 31, 32, 33, 65};
 template <class Move>
 class DeviceBranch : public testing::Test {};
 using Moves = testing::Types<Rwm<double>, Mala<double>, GadRwm<double>, GadMalaFast<double>, GadMalaExact<double>,
-                             AdaptiveMetropolis<double>, Hmc<double>, Nuts<double>, Barker<double>>;
+                             AdaptiveMetropolis<double>, Hmc<double>, Barker<double>>;
 TYPED_TEST_SUITE(DeviceBranch, Moves);
 
 TYPED_TEST(DeviceBranch, SameIterationsAsTheHost) {
@@ -154,6 +154,13 @@ TEST(DeviceBranchSettings, DualAveraging) {
   s.step_rule = StepRule::dual_averaging;
   s.num_steps = 3;
   for (Index n : awkward) expect_same<Hmc<double>, double>(n, 20, s, 1e4);  // its first steps are ten times too long
+}
+TEST(DeviceBranchSettings, Trees) {
+  for (Mass m : {Mass::unit, Mass::dense}) {
+    Nuts<double>::Settings s;
+    s.mass = m;
+    for (Index n : awkward) expect_same<Nuts<double>, double>(n, 20, s, 1e5);  // trajectories of many steps
+  }
 }
 
 }  // namespace
