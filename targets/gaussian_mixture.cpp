@@ -11,12 +11,14 @@ std::vector<double> numbers(const std::string& text, const std::string& what) {
   std::vector<double> out;
   for (std::size_t from = 0; from <= text.size();) {
     const std::size_t comma = std::min(text.find(',', from), text.size());
-    const std::size_t first = std::min(text.find_first_not_of(" \t", from), comma), end = text.find_last_not_of(" \t", comma - (comma > 0)) + 1;
+    const std::size_t first = std::min(text.find_first_not_of(" \t", from), comma),
+                      end = text.find_last_not_of(" \t", comma - (comma > 0)) + 1;
     const std::string field = end > first ? text.substr(first, std::min(end, comma) - first) : "";
     double v = 0;
     const auto [stop, error] = std::from_chars(field.data(), field.data() + field.size(), v);
     require(error == std::errc() && stop == field.data() + field.size() && std::isfinite(v), ExitStatus::usage,
-            "gaussian_mixture: " + what + " = " + text, "\"" + field + "\" is not a number (number " + std::to_string(out.size() + 1) + ")",
+            "gaussian_mixture: " + what + " = " + text,
+            "\"" + field + "\" is not a number (number " + std::to_string(out.size() + 1) + ")",
             "Separate numbers by commas?");
     out.push_back(v);
     from = comma + 1;
@@ -36,26 +38,31 @@ std::vector<std::string> parts(const std::string& text) {
 }
 
 /// One positive number for each component: the text's, or `otherwise` when it is empty.
-std::vector<double> each_component(const std::string& text, const std::string& what, std::size_t components, double otherwise) {
+std::vector<double> each_component(const std::string& text, const std::string& what, std::size_t components,
+                                   double otherwise) {
   if (text.empty()) return std::vector<double>(components, otherwise);
   const std::vector<double> v = numbers(text, what);
   require(v.size() == components, ExitStatus::usage, "gaussian_mixture: " + what + " = " + text,
-          std::to_string(v.size()) + " numbers for " + std::to_string(components) + " components", "Give one number for each mean?");
+          std::to_string(v.size()) + " numbers for " + std::to_string(components) + " components",
+          "Give one number for each mean?");
   for (const double e : v)
-    require(e > 0, ExitStatus::usage, "gaussian_mixture: " + what + " = " + text, "must be > 0", "Leave out components without weight?");
+    require(e > 0, ExitStatus::usage, "gaussian_mixture: " + what + " = " + text, "must be > 0",
+            "Leave out components without weight?");
   return v;
 }
 
 }  // namespace
 
 template <class Real>
-typename GaussianMixture<Real>::Data GaussianMixture<Real>::prepare(const Settings& s, Arena<Real>& arena, TargetInfo& info) {
+typename GaussianMixture<Real>::Data GaussianMixture<Real>::prepare(const Settings& s, Arena<Real>& arena,
+                                                                    TargetInfo& info) {
   const std::size_t n = static_cast<std::size_t>(s.dim);
   std::vector<std::vector<double>> means;
   for (const std::string& part : parts(s.means)) {
     means.push_back(numbers(part, "means"));
     require(means.back().size() <= n, ExitStatus::usage, "gaussian_mixture: means = " + s.means,
-            "mean " + std::to_string(means.size()) + " has " + std::to_string(means.back().size()) + " coordinates, dim is " + std::to_string(n),
+            "mean " + std::to_string(means.size()) + " has " + std::to_string(means.back().size()) +
+                " coordinates, dim is " + std::to_string(n),
             "Set dim, or separate components by semicolons?");
     means.back().resize(n);
   }

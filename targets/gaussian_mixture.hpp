@@ -1,6 +1,8 @@
-// Mixture of spherical Gaussians:  p(x) = sum_k w_k N(x; m_k, s_k^2 I),  r_k = w_k N(x; m_k, s_k^2 I) / p(x),  a_k = (m_k - x)/s_k^2
+// Mixture of spherical Gaussians:  p(x) = sum_k w_k N(x; m_k, s_k^2 I),  r_k = w_k N(x; m_k, s_k^2 I) / p(x),  a_k =
+// (m_k - x)/s_k^2
 //   gradient g = sum_k r_k a_k;   H v = sum_k r_k (a_k a_k^T v - v/s_k^2) - g g^T v
-// means: (component, dim); exact draws, mean and variance are known. Cost: two passes over the means, 8 dim flops a component.
+// means: (component, dim); exact draws, mean and variance are known. Cost: two passes over the means, 8 dim flops a
+// component.
 #pragma once
 #include <limits>
 
@@ -18,7 +20,8 @@ struct GaussianMixture {
   template <class V>
   static void settings(V&& visit, Settings& s) {
     visit("dim", s.dim, between(1, 100000), "number of coordinates");
-    visit("means", s.means, "means, components separated by semicolons, coordinates by commas; coordinates not given are 0");
+    visit("means", s.means,
+          "means, components separated by semicolons, coordinates by commas; coordinates not given are 0");
     visit("weights", s.weights, "weights separated by commas, scaled to sum 1; equal when not given");
     visit("sds", s.sds, "standard deviations of the components separated by commas; 1 when not given");
   }
@@ -43,7 +46,8 @@ struct GaussianMixture {
   }
 
   template <class Team>
-  static KC_HD void evaluate(const Team& team, const Data& d, Needs needs, const Query<Real>& query, const Reply<Real>& reply, Real*) {
+  static KC_HD void evaluate(const Team& team, const Data& d, Needs needs, const Query<Real>& query,
+                             const Reply<Real>& reply, Real*) {
     const Real* x = query.point;
     double most = -std::numeric_limits<double>::infinity(), total = 0;  // log of the sum = most + log total
     for (Index k = 0; k < d.components; ++k) {
@@ -58,14 +62,17 @@ struct GaussianMixture {
     team.sync();
     double slope = 0;  // g^T v
     if (needs == Needs::hessian_vector) {
-      for (Index k = 0; k < d.components; ++k) slope += exp(log_component(team, d, x, k) - log_sum) * along(team, d, query, k);
+      for (Index k = 0; k < d.components; ++k)
+        slope += exp(log_component(team, d, x, k) - log_sum) * along(team, d, query, k);
     }
     for (Index k = 0; k < d.components; ++k) {
       const Real* mean = d.means + static_cast<std::size_t>(k) * d.row;
       const double r = exp(log_component(team, d, x, k) - log_sum), each = r * static_cast<double>(d.precision[k]);
       if (needs == Needs::hessian_vector) {
         const double outer = each * (along(team, d, query, k) - slope);
-        team.for_each(d.n, [&](Index i) { out[i] += static_cast<Real>(outer * (double(mean[i]) - double(x[i])) - each * double(query.direction[i])); });
+        team.for_each(d.n, [&](Index i) {
+          out[i] += static_cast<Real>(outer * (double(mean[i]) - double(x[i])) - each * double(query.direction[i]));
+        });
       } else {
         team.for_each(d.n, [&](Index i) { out[i] += static_cast<Real>(each * (double(mean[i]) - double(x[i]))); });
       }
@@ -79,8 +86,9 @@ struct GaussianMixture {
   template <class Team>
   static KC_HD double along(const Team& team, const Data& d, const Query<Real>& query, Index k) {
     const Real* mean = d.means + static_cast<std::size_t>(k) * d.row;
-    return static_cast<double>(d.precision[k]) *
-           team.template sum<double>(d.n, [&](Index i) { return (double(mean[i]) - double(query.point[i])) * double(query.direction[i]); });
+    return static_cast<double>(d.precision[k]) * team.template sum<double>(d.n, [&](Index i) {
+      return (double(mean[i]) - double(query.point[i])) * double(query.direction[i]);
+    });
   }
 };
 

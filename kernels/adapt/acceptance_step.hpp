@@ -1,6 +1,7 @@
 // A step that follows the acceptance: step <- step (1 + rate (a - target)/target), a in {0, 1} or its mean over chains.
-// At rest E log of the factor is 0, so the step after W iterations is step_0 up^A down^(W - A), A acceptances: an exact test.
-// One double beside each chain (or one for all). Pooled, the mean acceptance bears a larger rate; the factor stays positive.
+// At rest E log of the factor is 0, so the step after W iterations is step_0 up^A down^(W - A), A acceptances: an exact
+// test. One double beside each chain (or one for all). Pooled, the mean acceptance bears a larger rate; the factor
+// stays positive.
 #pragma once
 #include "kernels/contract.hpp"
 
@@ -13,14 +14,18 @@ struct AcceptanceStep {
 template <class V>
 void acceptance_step_fields(V&& visit, AcceptanceStep& s) {
   visit("target_accept", s.target_accept, inside(0, 1), "acceptance rate that the step is steered to in warm-up");
-  visit("adapt_rate", s.adapt_rate, between(0, 0.5), "the step is multiplied by 1 + adapt_rate (accepted - target_accept)/target_accept");
-  visit("step_speedup", s.step_speedup, positive(), "factor on adapt_rate when chains are pooled: their mean acceptance bears larger steps");
+  visit("adapt_rate", s.adapt_rate, between(0, 0.5),
+        "the step is multiplied by 1 + adapt_rate (accepted - target_accept)/target_accept");
+  visit("step_speedup", s.step_speedup, positive(),
+        "factor on adapt_rate when chains are pooled: their mean acceptance bears larger steps");
 }
 
 /// Takes one step of `step` from the source's acceptance in [0, 1]. Team-uniform.
 template <class Team, class Source>
-KC_HD void adapt_acceptance_step(const Team& team, const AcceptanceStep& s, const Schedule& at, const Source& source, double* step) {
-  const double wanted = at.rate * s.adapt_rate * (Source::pooled ? s.step_speedup : 1.0), rate = wanted < 0.5 ? wanted : 0.5;
+KC_HD void adapt_acceptance_step(const Team& team, const AcceptanceStep& s, const Schedule& at, const Source& source,
+                                 double* step) {
+  const double wanted = at.rate * s.adapt_rate * (Source::pooled ? s.step_speedup : 1.0),
+               rate = wanted < 0.5 ? wanted : 0.5;
   team.single([&] { *step *= 1 + rate * (source.acceptance() - s.target_accept) / s.target_accept; });
   team.sync();
 }

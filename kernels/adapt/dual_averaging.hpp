@@ -1,6 +1,9 @@
-// Nesterov's dual averaging of a log step size (Hoffman & Gelman 2014, sec. 3.2.1): at the k-th update with acceptance a,
-//   h <- (1 - 1/(k + t0)) h + (target - a)/(k + t0),   log e = mu - sqrt(k)/gamma h,   log ebar <- k^-kappa log e + (1 - k^-kappa) log ebar
-// gamma 0.05, t0 10, kappa 0.75, mu = log(10 e_0). Adapting chains use e, finished ones ebar. Memory: dual_size doubles.
+// Nesterov's dual averaging of a log step size (Hoffman & Gelman 2014, sec. 3.2.1): at the k-th update with acceptance
+// a,
+//   h <- (1 - 1/(k + t0)) h + (target - a)/(k + t0),   log e = mu - sqrt(k)/gamma h,   log ebar <- k^-kappa log e + (1
+//   - k^-kappa) log ebar
+// gamma 0.05, t0 10, kappa 0.75, mu = log(10 e_0). Adapting chains use e, finished ones ebar. Memory: dual_size
+// doubles.
 #pragma once
 #include "kernels/contract.hpp"
 
@@ -22,7 +25,8 @@ KC_HD void restart_dual_averaging(const Team& team, double step, double* memory)
 
 /// One update; `last` leaves the average in step instead of the newest value.
 template <class Team>
-KC_HD void adapt_dual_averaging(const Team& team, double target, double acceptance, bool last, double* memory, double* step) {
+KC_HD void adapt_dual_averaging(const Team& team, double target, double acceptance, bool last, double* memory,
+                                double* step) {
   team.single([&] {
     const double k = memory[dual_count] + 1, eta = 1 / (k + 10), weight = math::exp(-0.75 * math::log(k));
     const double h = (1 - eta) * memory[dual_h] + eta * (target - acceptance);

@@ -1,8 +1,9 @@
-// A mass matrix learnt from the draws of warm-up, kept as a factor F of its inverse: inv_mass_matrix = F F^T (HMC, NUTS).
-// Momenta are whitened, r = F^T p ~ N(0, I): kick r += c F^T g, drift q += c F r, kinetic energy |r|^2/2. unit needs no F.
-// The variance of the draws x in each window of warmup_windows.hpp, shrunk as Stan does ((k V + 5 1e-3)/(k + 5)), becomes the
-// next inverse mass. Sums are taken about a centre near the mean: d = x - centre, sums of d and d d^T, means over chains when
-// pooled. Cost of a kick or drift: O(n), dense one pass over F; the end of a window costs a Cholesky decomposition if dense.
+// A mass matrix learnt from the draws of warm-up, kept as a factor F of its inverse: inv_mass_matrix = F F^T (HMC,
+// NUTS). Momenta are whitened, r = F^T p ~ N(0, I): kick r += c F^T g, drift q += c F r, kinetic energy |r|^2/2. unit
+// needs no F. The variance of the draws x in each window of warmup_windows.hpp, shrunk as Stan does ((k V + 5 1e-3)/(k
+// + 5)), becomes the next inverse mass. Sums are taken about a centre near the mean: d = x - centre, sums of d and d
+// d^T, means over chains when pooled. Cost of a kick or drift: O(n), dense one pass over F; the end of a window costs a
+// Cholesky decomposition if dense.
 #pragma once
 #include "kernels/adapt/warmup_windows.hpp"
 #include "kernels/linalg/triangular.hpp"
@@ -21,7 +22,8 @@ KC_INLINE Shape mass_shape(Mass mass) { return mass == Mass::dense ? Shape::dens
 
 template <int P, class V, class Real>
 KC_HD void mass_layout(V&& visit, MassAdaptation<Real>& a, Index n, Mass mass) {
-  const std::size_t size = mass == Mass::unit ? 1 : factor_size<P>(n, mass_shape(mass)), row = mass == Mass::unit ? 1 : static_cast<std::size_t>(n);
+  const std::size_t size = mass == Mass::unit ? 1 : factor_size<P>(n, mass_shape(mass)),
+                    row = mass == Mass::unit ? 1 : static_cast<std::size_t>(n);
   visit("mass_factor", a.F, size, Keep::yes);
   visit("mass_centre", a.centre, row, Keep::yes);
   visit("mass_sum", a.sum, row, Keep::yes);
@@ -53,7 +55,8 @@ KC_HD void kick(const Team& team, Mass mass, const Real* F, Real c, const Real* 
 }
 /// q = x + c F r; q may be x.
 template <class Team, class Real>
-KC_HD void drift(const Team& team, Mass mass, const Real* F, Real c, const Real* x, const Real* r, Real* q, Real* work, Index n) {
+KC_HD void drift(const Team& team, Mass mass, const Real* F, Real c, const Real* x, const Real* r, Real* q, Real* work,
+                 Index n) {
   if (mass == Mass::dense) {
     multiply_lower(team, Shape::dense, F, r, work, n);
     team.for_each(n, [&](Index i) { q[i] = x[i] + c * work[i]; });
@@ -67,7 +70,8 @@ KC_HD void drift(const Team& team, Mass mass, const Real* F, Real c, const Real*
 
 /// Adds one draw (or the mean over chains): source holds d d^T and d. Returns true when a window ended and F is new.
 template <class Team, class Real, class Source>
-KC_HD bool adapt_mass(const Team& team, Mass mass, const Schedule& at, const Source& source, MassAdaptation<Real>& a, Index n) {
+KC_HD bool adapt_mass(const Team& team, Mass mass, const Schedule& at, const Source& source, MassAdaptation<Real>& a,
+                      Index n) {
   constexpr int P = Team::template panel<Real>;
   const WarmupWindows windows(at.num_warmup);
   if (mass == Mass::unit || at.t + 1 < windows.first || at.t >= windows.last) return false;
@@ -93,7 +97,8 @@ KC_HD bool adapt_mass(const Team& team, Mass mass, const Schedule& at, const Sou
     team.sync();
     return false;
   }
-  const Real each = static_cast<Real>(1 / count), kept = static_cast<Real>(count / (count + 5)), prior = static_cast<Real>(1e-3 * 5 / (count + 5));
+  const Real each = static_cast<Real>(1 / count), kept = static_cast<Real>(count / (count + 5)),
+             prior = static_cast<Real>(1e-3 * 5 / (count + 5));
   const auto covariance = [&](Index i, Index j, std::size_t k) {
     const Real v = kept * (a.square[k] * each - (a.sum[i] * each) * (a.sum[j] * each));
     return i == j ? v + prior : v;

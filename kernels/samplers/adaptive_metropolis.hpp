@@ -1,8 +1,10 @@
-// Adaptive Metropolis in Cholesky form: y = x + sqrt(delta) L eps (algorithms.md 2; Haario et al. 2001, Andrieu & Thoms 2008).
-//   after the decision, x' the new state: mu <- mu + rho_mu (x' - mu), v = L^-1 (x' - mu), L <- L + rho [L (v v^T - I)]_low
-//   variant authors: rho = 0.0005/(1 + t/(W/4)), rho_mu = 0.01, L_0 = I, delta_0 = 0.1/sqrt(n), delta steered to acceptance 0.25
-//   variant paper: L <- L + rho L [v v^T - I]_low with the mu before its update, rho = rho_mu = 0.001/(1 + t/4000),
-//   L_0 = 0.1/sqrt(n) I, no delta. mu starts at x_0. State rows (n). Team-uniform; bitwise the same under any batch split.
+// Adaptive Metropolis in Cholesky form: y = x + sqrt(delta) L eps (algorithms.md 2; Haario et al. 2001, Andrieu & Thoms
+// 2008).
+//   after the decision, x' the new state: mu <- mu + rho_mu (x' - mu), v = L^-1 (x' - mu), L <- L + rho [L (v v^T -
+//   I)]_low variant authors: rho = 0.0005/(1 + t/(W/4)), rho_mu = 0.01, L_0 = I, delta_0 = 0.1/sqrt(n), delta steered
+//   to acceptance 0.25 variant paper: L <- L + rho L [v v^T - I]_low with the mu before its update, rho = rho_mu =
+//   0.001/(1 + t/4000), L_0 = 0.1/sqrt(n) I, no delta. mu starts at x_0. State rows (n). Team-uniform; bitwise the same
+//   under any batch split.
 // Cost: one pass over L; while adapting a triangular solve and an update more (paper: n^3/6).
 #pragma once
 #include "kernels/adapt/acceptance_step.hpp"
@@ -14,7 +16,8 @@ enum class AmVariant : std::int32_t { authors, paper };
 
 template <class Real>
 struct AdaptiveMetropolis {
-  static constexpr const char* meaning = "Adaptive Metropolis, Cholesky form: proposal shaped by the chain's covariance";
+  static constexpr const char* meaning =
+      "Adaptive Metropolis, Cholesky form: proposal shaped by the chain's covariance";
   static constexpr int num_stats = 1;
   static constexpr const char* stat_names[1] = {"step_size"};
   static constexpr bool adaptive = true, asks_once = true;
@@ -23,20 +26,27 @@ struct AdaptiveMetropolis {
   struct Settings : AcceptanceStep {
     AmVariant variant = AmVariant::authors;
     Shape factor = Shape::dense;
-    double factor_rate = 0, mean_rate = 0, initial_scale = 0, initial_variance = 0, diagonal_floor = 1e-3, pooled_speedup = 10;
+    double factor_rate = 0, mean_rate = 0, initial_scale = 0, initial_variance = 0, diagonal_floor = 1e-3,
+           pooled_speedup = 10;
     Settings() : AcceptanceStep{0.25} {}
   };
   template <class V>
   static void settings(V&& visit, Settings& s) {
     acceptance_step_fields(visit, s);
-    visit("variant", s.variant, Names{"authors", "paper"}, "update rule and constants: what the 2019 paper's authors ran, or what it prints (no scale delta)");
-    visit("factor", s.factor, Names{"dense", "diagonal"}, "shape of L: full lower triangle, or its diagonal, O(n) an iteration");
+    visit("variant", s.variant, Names{"authors", "paper"},
+          "update rule and constants: what the 2019 paper's authors ran, or what it prints (no scale delta)");
+    visit("factor", s.factor, Names{"dense", "diagonal"},
+          "shape of L: full lower triangle, or its diagonal, O(n) an iteration");
     visit("factor_rate", s.factor_rate, between(0, 0.5), "first rate of L; 0 takes 0.0005 (authors) or 0.001 (paper)");
-    visit("mean_rate", s.mean_rate, between(0, 0.5), "rate of the mean; 0 takes 0.01 (authors) or the rate of L (paper)");
-    visit("initial_scale", s.initial_scale, at_least(0), "L starts as this times the identity; 0 takes 1 (authors) or 0.1/sqrt(n) (paper)");
-    visit("initial_variance", s.initial_variance, at_least(0), "delta at the start; 0 takes 0.1/sqrt(n) (authors) or 1 (paper)");
+    visit("mean_rate", s.mean_rate, between(0, 0.5),
+          "rate of the mean; 0 takes 0.01 (authors) or the rate of L (paper)");
+    visit("initial_scale", s.initial_scale, at_least(0),
+          "L starts as this times the identity; 0 takes 1 (authors) or 0.1/sqrt(n) (paper)");
+    visit("initial_variance", s.initial_variance, at_least(0),
+          "delta at the start; 0 takes 0.1/sqrt(n) (authors) or 1 (paper)");
     visit("diagonal_floor", s.diagonal_floor, positive(), "least diagonal entry of L");
-    visit("pooled_speedup", s.pooled_speedup, positive(), "factor on factor_rate when chains are pooled: their average bears larger steps");
+    visit("pooled_speedup", s.pooled_speedup, positive(),
+          "factor on factor_rate when chains are pooled: their average bears larger steps");
   }
 
   struct State {
@@ -68,7 +78,8 @@ struct AdaptiveMetropolis {
     const bool paper = s.variant == AmVariant::paper;
     const double thin = 0.1 / sqrt(static_cast<double>(n));
     const Real scale = static_cast<Real>(s.initial_scale > 0 ? s.initial_scale : paper ? thin : 1.0);
-    team.for_each(n, [&](Index i) { a.L[s.factor == Shape::diagonal ? std::size_t(i) : factor_index<P>(i, i)] = scale; });
+    team.for_each(n,
+                  [&](Index i) { a.L[s.factor == Shape::diagonal ? std::size_t(i) : factor_index<P>(i, i)] = scale; });
     team.single([&] { *a.variance = s.initial_variance > 0 ? s.initial_variance : paper ? 1.0 : thin; });
     team.sync();
   }
@@ -147,9 +158,11 @@ struct AdaptiveMetropolis {
     return out;
   }
   template <class Team, class Source>
-  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a, Index n) {
+  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,
+                          Index n) {
     team.for_each(n, [&](Index i) { a.mean[i] = source.vector(i); });
-    const double wanted = factor_rate(s, at) * (Source::pooled ? s.pooled_speedup : 1.0), rate = wanted < 0.5 ? wanted : 0.5;
+    const double wanted = factor_rate(s, at) * (Source::pooled ? s.pooled_speedup : 1.0),
+                 rate = wanted < 0.5 ? wanted : 0.5;
     if (s.variant == AmVariant::paper) {
       track_covariance_printed(team, s.factor, rate, s.diagonal_floor, source, a.L, n);
     } else {

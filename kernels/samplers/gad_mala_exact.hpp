@@ -1,5 +1,6 @@
-// gadMALAe: gadMALAf with the full derivative in L, g(y) moving with y included (Titsias & Dellaportas 2019, algorithms.md 1).
-// While adapting and log r < 0 it asks once more at y, for k = H(y) L d, d = h + L^T g(y)/2, and the gradient in L is
+// gadMALAe: gadMALAf with the full derivative in L, g(y) moving with y included (Titsias & Dellaportas 2019,
+// algorithms.md 1). While adapting and log r < 0 it asks once more at y, for k = H(y) L d, d = h + L^T g(y)/2, and the
+// gradient in L is
 //   [g(x) (L^T g(y)/2 - d/2 - L^T k/4)^T + g(y) (h - d/2)^T - k (h/2)^T]_low + beta diag(1/L_ii)
 // which is the formula of the paper's supplement sorted by its left vectors. Everything else is gadMALAf.
 // Cost: gadMALAf's, and while adapting one Hessian-vector product, two more passes over L and two more outer products.
@@ -11,7 +12,8 @@ namespace kilochain {
 template <class Real>
 struct GadMalaExact {
   using Fast = GadMalaFast<Real>;
-  static constexpr const char* meaning = "MALA with a full Cholesky factor learnt by gradient, Hessian term kept (Titsias & Dellaportas 2019)";
+  static constexpr const char* meaning =
+      "MALA with a full Cholesky factor learnt by gradient, Hessian term kept (Titsias & Dellaportas 2019)";
   static constexpr int num_stats = 0;
   static constexpr const char* stat_names[1] = {""};
   static constexpr bool adaptive = true;
@@ -53,8 +55,8 @@ struct GadMalaExact {
     Fast::start(team, s, a, st, query, reply, n);
   }
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
-                            State& st, const Query<Real>& query, Index n) {
+  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule& at,
+                            const Adaptation& a, State& st, const Query<Real>& query, Index n) {
     team.single([&] { *st.stage = 0; });
     Fast::propose(team, rng, s, at, a, st, query, n);
   }
@@ -116,7 +118,8 @@ struct GadMalaExact {
     return out;
   }
   template <class Team, class Source>
-  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a, Index n) {
+  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,
+                          Index n) {
     Fast::adapt(team, s, at, source, a, n);
   }
 };

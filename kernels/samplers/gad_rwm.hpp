@@ -1,7 +1,8 @@
 // gadRWM: random walk with a Cholesky factor learnt by gradient from every move (Titsias & Dellaportas 2019, sec. 2.2).
-//   y = x + L eps;  log r = lp(y) - lp(x);  gradient of the speed measure [g(y) eps^T]_low + beta diag(1/L_ii) where log r < 0
-// The gradient g(y) is asked for in warm-up only. State rows (n). Order: propose, decide, adapt with the old beta, move.
-// Team-uniform; bitwise the same under any batch split. Cost: one pass over L, and while adapting its update.
+//   y = x + L eps;  log r = lp(y) - lp(x);  gradient of the speed measure [g(y) eps^T]_low + beta diag(1/L_ii) where
+//   log r < 0
+// The gradient g(y) is asked for in warm-up only. State rows (n). Order: propose, decide, adapt with the old beta,
+// move. Team-uniform; bitwise the same under any batch split. Cost: one pass over L, and while adapting its update.
 #pragma once
 #include "kernels/adapt/cholesky_gradient.hpp"
 
@@ -9,7 +10,8 @@ namespace kilochain {
 
 template <class Real>
 struct GadRwm {
-  static constexpr const char* meaning = "random-walk Metropolis with a full Cholesky factor learnt by gradient (Titsias & Dellaportas 2019)";
+  static constexpr const char* meaning =
+      "random-walk Metropolis with a full Cholesky factor learnt by gradient (Titsias & Dellaportas 2019)";
   static constexpr int num_stats = 0;
   static constexpr const char* stat_names[1] = {""};
   static constexpr bool adaptive = true, asks_once = true;
@@ -55,8 +57,8 @@ struct GadRwm {
   }
 
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
-                            State& st, const Query<Real>& query, Index n) {
+  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule& at,
+                            const Adaptation& a, State& st, const Query<Real>& query, Index n) {
     normals(team, rng, Purpose::proposal, st.eps, n);
     multiply_lower(team, s.factor, a.L, st.eps, query.point, n);
     team.for_each(n, [&](Index i) { query.point[i] += st.x[i]; });
@@ -103,7 +105,8 @@ struct GadRwm {
     return out;
   }
   template <class Team, class Source>
-  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a, Index n) {
+  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,
+                          Index n) {
     adapt_factor(team, s, at, source, a, n);
   }
 };

@@ -1,9 +1,10 @@
 // Hamiltonian Monte Carlo: K leapfrog steps of size e from a fresh momentum, accept with min(1, exp(H_0 - H_1)).
-//   whitened momentum r ~ N(0, I), H = -lp + |r|^2/2;  r += e/2 F^T g;  K times: q += e F r, r += e F^T g (half at the end)
-// F F^T = inv_mass_matrix: unit (the 2019 paper's HMC-5, -10, -20), or the variance of the draws learnt in windows of warm-up.
-// Step: e <- e (1 + 0.01 (a - 0.7)/0.7) from e_0 = 0.5/n (the authors' runs), or dual averaging, which a learnt mass needs.
-// The sampler asks for K points an iteration. State rows (n). Team-uniform; bitwise the same under any batch split.
-// Cost: K gradients and O(K n); dense mass 2 K passes over F.
+//   whitened momentum r ~ N(0, I), H = -lp + |r|^2/2;  r += e/2 F^T g;  K times: q += e F r, r += e F^T g (half at the
+//   end)
+// F F^T = inv_mass_matrix: unit (the 2019 paper's HMC-5, -10, -20), or the variance of the draws learnt in windows of
+// warm-up. Step: e <- e (1 + 0.01 (a - 0.7)/0.7) from e_0 = 0.5/n (the authors' runs), or dual averaging, which a
+// learnt mass needs. The sampler asks for K points an iteration. State rows (n). Team-uniform; bitwise the same under
+// any batch split. Cost: K gradients and O(K n); dense mass 2 K passes over F.
 #pragma once
 #include "kernels/adapt/acceptance_step.hpp"
 #include "kernels/adapt/dual_averaging.hpp"
@@ -31,11 +32,15 @@ struct Hmc {
   };
   template <class V>
   static void settings(V&& visit, Settings& s) {
-    visit("num_steps", s.num_steps, between(1, 1 << 20), "leapfrog steps of a trajectory; the 2019 paper ran 5, 10 and 20");
-    visit("num_steps_jitter", s.num_steps_jitter, between(0, 1), "the number of steps is drawn uniformly within this fraction of num_steps, both ways");
+    visit("num_steps", s.num_steps, between(1, 1 << 20),
+          "leapfrog steps of a trajectory; the 2019 paper ran 5, 10 and 20");
+    visit("num_steps_jitter", s.num_steps_jitter, between(0, 1),
+          "the number of steps is drawn uniformly within this fraction of num_steps, both ways");
     visit("step_size", s.step_size, at_least(0), "leapfrog step at the start; 0 takes 0.5/n");
-    visit("mass", s.mass, Names{"unit", "diagonal", "dense"}, "inv_mass_matrix: the identity, or the variances or covariance of the draws in warm-up");
-    visit("step_rule", s.step_rule, Names{"multiplicative", "dual_averaging"}, "how the step follows the acceptance in warm-up");
+    visit("mass", s.mass, Names{"unit", "diagonal", "dense"},
+          "inv_mass_matrix: the identity, or the variances or covariance of the draws in warm-up");
+    visit("step_rule", s.step_rule, Names{"multiplicative", "dual_averaging"},
+          "how the step follows the acceptance in warm-up");
     acceptance_step_fields(visit, s);
     visit("max_energy_error", s.max_energy_error, positive(), "a larger energy error counts as a divergence");
   }
@@ -102,7 +107,8 @@ struct Hmc {
     const auto spread = static_cast<std::int32_t>(s.num_steps_jitter * s.num_steps);
     if (spread > 0) {
       const std::int32_t least = steps - spread < 1 ? 1 : steps - spread;
-      steps = least + static_cast<std::int32_t>(uniform_index(rng, Purpose::trajectory, 0, static_cast<std::uint32_t>(steps + spread - least + 1)));
+      steps = least + static_cast<std::int32_t>(uniform_index(rng, Purpose::trajectory, 0,
+                                                              static_cast<std::uint32_t>(steps + spread - least + 1)));
     }
     team.single([&] {
       *st.energy = energy;
@@ -166,7 +172,8 @@ struct Hmc {
     return out;
   }
   template <class Team, class Source>
-  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a, Index n) {
+  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,
+                          Index n) {
     const bool fresh = adapt_mass(team, s.mass, at, source, a, n), last = at.t + 1 == at.num_warmup;
     if (s.step_rule == StepRule::multiplicative) {
       adapt_acceptance_step(team, s, at, source, a.step);

@@ -22,7 +22,8 @@ struct Mala {
   template <class V>
   static void settings(V&& visit, Settings& s) {
     acceptance_step_fields(visit, s);
-    visit("initial_variance", s.initial_variance, at_least(0), "variance delta of the proposal at the start; 0 takes 0.5/n");
+    visit("initial_variance", s.initial_variance, at_least(0),
+          "variance delta of the proposal at the start; 0 takes 0.5/n");
   }
 
   struct State {
@@ -104,7 +105,8 @@ struct Mala {
     return out;
   }
   template <class Team, class Source>
-  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a, Index) {
+  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,
+                          Index) {
     adapt_acceptance_step(team, s, at, source, a.variance);
   }
 };

@@ -1,10 +1,13 @@
-// No-U-turn sampler: multinomial, iterative (Hoffman & Gelman 2014; Betancourt 2017; the iteration of Phan et al. 2019).
-//   Doubling d appends 2^d leapfrog steps at an end drawn at random. A leaf counts exp(H_0 - H); within a doubling the newest leaf
-//   replaces the proposal with its share of the weight so far, a whole doubling with min(1, its weight / the weight before).
-//   A doubling is dropped, and the tree ends, when a subtree turns: r_a^T rho <= 0 or r_b^T rho <= 0, rho = sum r - (r_a + r_b)/2.
-// Subtrees are checked as leaves arrive: even leaves leave (r, sum r) in slot popcount(leaf/2); odd leaf closes one subtree for
-// each trailing 1 bit. A state machine: it asks for one gradient at a time, so chains never wait for the deepest tree.
-// Momenta are whitened by the mass (kernels/adapt/mass.hpp). Dual averaging, Stan's windows. State: (13 + 2 max_tree_depth) rows.
+// No-U-turn sampler: multinomial, iterative (Hoffman & Gelman 2014; Betancourt 2017; the iteration of Phan et al.
+// 2019).
+//   Doubling d appends 2^d leapfrog steps at an end drawn at random. A leaf counts exp(H_0 - H); within a doubling the
+//   newest leaf replaces the proposal with its share of the weight so far, a whole doubling with min(1, its weight /
+//   the weight before). A doubling is dropped, and the tree ends, when a subtree turns: r_a^T rho <= 0 or r_b^T rho <=
+//   0, rho = sum r - (r_a + r_b)/2.
+// Subtrees are checked as leaves arrive: even leaves leave (r, sum r) in slot popcount(leaf/2); odd leaf closes one
+// subtree for each trailing 1 bit. A state machine: it asks for one gradient at a time, so chains never wait for the
+// deepest tree. Momenta are whitened by the mass (kernels/adapt/mass.hpp). Dual averaging, Stan's windows. State: (13 +
+// 2 max_tree_depth) rows.
 #pragma once
 #include "kernels/adapt/dual_averaging.hpp"
 #include "kernels/adapt/mass.hpp"
@@ -27,36 +30,54 @@ struct NutsSettings {
 
 template <class Real, class Rules = NutsRules>
 struct Nuts {
-  static constexpr const char* meaning = "No-U-turn sampler: trajectories as long as they go somewhere (Hoffman & Gelman 2014)";
+  static constexpr const char* meaning =
+      "No-U-turn sampler: trajectories as long as they go somewhere (Hoffman & Gelman 2014)";
   static constexpr int num_stats = 6;
-  static constexpr const char* stat_names[6] = {"tree_depth", "n_steps", "energy", "energy_error", "reached_max_treedepth", "step_size"};
+  static constexpr const char* stat_names[6] = {
+      "tree_depth", "n_steps", "energy", "energy_error", "reached_max_treedepth", "step_size"};
   static constexpr bool adaptive = true;
   static constexpr bool has_vector = true;
 
   using Settings = NutsSettings;
   template <class V>
   static void settings(V&& visit, Settings& s) {
-    visit("target_accept", s.target_accept, inside(0, 1), "mean acceptance of the leaves that dual averaging steers the step to");
-    visit("max_tree_depth", s.max_tree_depth, between(1, 20), "at most this many doublings, 2^max_tree_depth - 1 steps");
-    visit("mass", s.mass, Names{"unit", "diagonal", "dense"}, "inv_mass_matrix: the identity, or the variances or covariance of the draws in warm-up");
+    visit("target_accept", s.target_accept, inside(0, 1),
+          "mean acceptance of the leaves that dual averaging steers the step to");
+    visit("max_tree_depth", s.max_tree_depth, between(1, 20),
+          "at most this many doublings, 2^max_tree_depth - 1 steps");
+    visit("mass", s.mass, Names{"unit", "diagonal", "dense"},
+          "inv_mass_matrix: the identity, or the variances or covariance of the draws in warm-up");
     visit("step_size", s.step_size, positive(), "leapfrog step at the start");
-    visit("max_energy_error", s.max_energy_error, positive(), "a larger energy error is a divergence and ends the tree");
+    visit("max_energy_error", s.max_energy_error, positive(),
+          "a larger energy error is a divergence and ends the tree");
   }
   static KC_HD Shape signal_shape(const Settings& s) { return mass_shape(s.mass); }
 
   /// Numbers of the tree under way, by name.
   enum Slot {
-    depth, leaf, direction, steps, energy_start, log_weight, log_subtree, acceptance, lp_kept, energy_kept, lp_new, energy_new, num_slots = 32
+    depth,
+    leaf,
+    direction,
+    steps,
+    energy_start,
+    log_weight,
+    log_subtree,
+    acceptance,
+    lp_kept,
+    energy_kept,
+    lp_new,
+    energy_new,
+    num_slots = 32
   };
   struct State {
-    Real *x, *g;                         ///< position; gradient (of x between iterations, of the kept proposal within one)
-    Real *r, *wg, *work;                 ///< moving end: whitened momentum and gradient; workspace
-    Real *left_q, *left_r, *left_wg;     ///< ends of the tree
+    Real *x, *g;                      ///< position; gradient (of x between iterations, of the kept proposal within one)
+    Real *r, *wg, *work;              ///< moving end: whitened momentum and gradient; workspace
+    Real *left_q, *left_r, *left_wg;  ///< ends of the tree
     Real *right_q, *right_r, *right_wg;
-    Real *sum, *sub_sum;                 ///< of the momenta
-    Real *new_q, *new_g;                 ///< proposal of the doubling under way
-    Real *slot_r, *slot_sum;             ///< (max_tree_depth, row)
-    Real* d;                             ///< x - centre, the signal
+    Real *sum, *sub_sum;      ///< of the momenta
+    Real *new_q, *new_g;      ///< proposal of the doubling under way
+    Real *slot_r, *slot_sum;  ///< (max_tree_depth, row)
+    Real* d;                  ///< x - centre, the signal
     double *lp, *tree, *probability;
   };
   template <int P, class V>
@@ -122,8 +143,11 @@ struct Nuts {
   }
   /// Whether a stretch with momenta a and b at its ends and the sum `sum` (less `before`, if not null) has turned.
   template <class Team>
-  static KC_HD bool turns(const Team& team, const Real* a, const Real* b, const Real* sum, const Real* before, Index n) {
-    const auto rho = [&](Index i) { return double(sum[i]) - (before ? double(before[i]) - double(a[i]) : 0.0) - 0.5 * (double(a[i]) + double(b[i])); };
+  static KC_HD bool turns(const Team& team, const Real* a, const Real* b, const Real* sum, const Real* before,
+                          Index n) {
+    const auto rho = [&](Index i) {
+      return double(sum[i]) - (before ? double(before[i]) - double(a[i]) : 0.0) - 0.5 * (double(a[i]) + double(b[i]));
+    };
     const double at_a = team.template sum<double>(n, [&](Index i) { return rho(i) * double(a[i]); });
     const double at_b = team.template sum<double>(n, [&](Index i) { return rho(i) * double(b[i]); });
     return !(at_a > 0 && at_b > 0);
@@ -131,16 +155,19 @@ struct Nuts {
 
   /// One leapfrog step of the moving end up to the point where the gradient is needed.
   template <class Team>
-  static KC_HD void step_from(const Team& team, const Settings& s, const Adaptation& a, State& st, const Real* q, const Query<Real>& query, Real e, Index n) {
+  static KC_HD void step_from(const Team& team, const Settings& s, const Adaptation& a, State& st, const Real* q,
+                              const Query<Real>& query, Real e, Index n) {
     team.for_each(n, [&](Index i) { st.r[i] += Real(0.5) * e * st.wg[i]; });
     team.sync();
     drift(team, s.mass, a.F, e, q, st.r, query.point, st.work, n);
   }
   /// Begins doubling number `at_depth` at an end drawn at random.
   template <class Team>
-  static KC_HD void begin_doubling(const Team& team, const Rng& rng, const Settings& s, const Adaptation& a, State& st, const Query<Real>& query, int at_depth, Index n) {
+  static KC_HD void begin_doubling(const Team& team, const Rng& rng, const Settings& s, const Adaptation& a, State& st,
+                                   const Query<Real>& query, int at_depth, Index n) {
     const bool forward = uniform(rng, Purpose::direction, static_cast<std::uint32_t>(at_depth)) < 0.5;
-    const Real *q = forward ? st.right_q : st.left_q, *r = forward ? st.right_r : st.left_r, *wg = forward ? st.right_wg : st.left_wg;
+    const Real *q = forward ? st.right_q : st.left_q, *r = forward ? st.right_r : st.left_r,
+               *wg = forward ? st.right_wg : st.left_wg;
     team.for_each(n, [&](Index i) {
       st.r[i] = r[i];
       st.wg[i] = wg[i];
@@ -177,12 +204,15 @@ struct Nuts {
     begin_doubling(team, rng, s, a, st, query, 0, n);
   }
 
-  /// Takes the leaf at query.point into the doubling: its weight, the proposal, the sums. Returns whether a subtree turned.
+  /// Takes the leaf at query.point into the doubling: its weight, the proposal, the sums. Returns whether a subtree
+  /// turned.
   template <class Team>
-  static KC_HD bool take_leaf(const Team& team, const Rng& rng, State& st, const Query<Real>& query, const Reply<Real>& reply, double energy, int number, Index n) {
+  static KC_HD bool take_leaf(const Team& team, const Rng& rng, State& st, const Query<Real>& query,
+                              const Reply<Real>& reply, double energy, int number, Index n) {
     const double weight = st.tree[energy_start] - energy;
     const double total = number == 0 ? weight : log_sum(st.tree[log_subtree], weight);
-    const bool take = number == 0 || uniform(rng, Purpose::progressive, static_cast<std::uint32_t>(st.tree[steps])) < math::exp(weight - total);
+    const bool take = number == 0 || uniform(rng, Purpose::progressive, static_cast<std::uint32_t>(st.tree[steps])) <
+                                         math::exp(weight - total);
     const std::size_t row = padded(row_length(n));
     int slot = 0;
     for (int bits = number >> 1; bits; bits &= bits - 1) ++slot;
@@ -253,11 +283,14 @@ struct Nuts {
 
   /// Joins a finished doubling to the tree. Returns whether the whole tree has turned.
   template <class Team>
-  static KC_HD bool append(const Team& team, const Rng& rng, State& st, const Query<Real>& query, int at_depth, bool forward, Index n) {
+  static KC_HD bool append(const Team& team, const Rng& rng, State& st, const Query<Real>& query, int at_depth,
+                           bool forward, Index n) {
     const double log_p = Rules::log_replace(st.tree[log_subtree], st.tree[log_weight]);
-    const bool replace = log_p >= 0 || uniform(rng, Purpose::trajectory, static_cast<std::uint32_t>(at_depth)) < math::exp(log_p);
+    const bool replace =
+        log_p >= 0 || uniform(rng, Purpose::trajectory, static_cast<std::uint32_t>(at_depth)) < math::exp(log_p);
     const double total = log_sum(st.tree[log_weight], st.tree[log_subtree]);
-    Real *q = forward ? st.right_q : st.left_q, *r = forward ? st.right_r : st.left_r, *wg = forward ? st.right_wg : st.left_wg;
+    Real *q = forward ? st.right_q : st.left_q, *r = forward ? st.right_r : st.left_r,
+         *wg = forward ? st.right_wg : st.left_wg;
     team.sync();
     team.for_each(n, [&](Index i) {
       q[i] = query.point[i];
@@ -278,7 +311,8 @@ struct Nuts {
   }
 
   template <class Team>
-  static KC_HD Step finish(const Team& team, const Settings& s, const Schedule& at, const Adaptation& a, State& st, Info& info, int reached, bool diverging, Index n) {
+  static KC_HD Step finish(const Team& team, const Settings& s, const Schedule& at, const Adaptation& a, State& st,
+                           Info& info, int reached, bool diverging, Index n) {
     const double mean_acceptance = st.tree[acceptance] / st.tree[steps];
     info.lp = st.tree[lp_kept];
     info.acceptance_rate = mean_acceptance;
@@ -308,7 +342,8 @@ struct Nuts {
     return out;
   }
   template <class Team, class Source>
-  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a, Index n) {
+  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,
+                          Index n) {
     const bool fresh = adapt_mass(team, s.mass, at, source, a, n), last = at.t + 1 == at.num_warmup;
     adapt_dual_averaging(team, s.target_accept, source.acceptance(), last || fresh, a.dual, a.step);
     if (fresh) restart_dual_averaging(team, *a.step, a.dual);

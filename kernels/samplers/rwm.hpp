@@ -1,6 +1,7 @@
 // Random-walk Metropolis: y = x + sqrt(delta) eps, accept with min(1, exp(lp(y) - lp(x))).
 // Warm-up: delta <- delta (1 + 0.01 (a - 0.25)/0.25), delta_0 = 0.5/n (Titsias & Dellaportas 2019, the authors' runs).
-// State rows (n). Team-uniform; bitwise the same under any batch split. Cost: O(n) and one value of the target an iteration.
+// State rows (n). Team-uniform; bitwise the same under any batch split. Cost: O(n) and one value of the target an
+// iteration.
 #pragma once
 #include "kernels/adapt/acceptance_step.hpp"
 
@@ -89,7 +90,8 @@ struct Rwm {
     return out;
   }
   template <class Team, class Source>
-  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a, Index) {
+  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,
+                          Index) {
     adapt_acceptance_step(team, s, at, source, a.variance);
   }
 };

@@ -1,6 +1,6 @@
-// What warm-up learns: the signals of the gad family against the derivative of log r in L (by differences) and the printed
-// formulas, closed forms of step sizes, recovery from a start that is far off, which samplers that learn from accepted moves
-// only do not manage, and pooled adaptation towards the target's covariance.
+// What warm-up learns: the signals of the gad family against the derivative of log r in L (by differences) and the
+// printed formulas, closed forms of step sizes, recovery from a start that is far off, which samplers that learn from
+// accepted moves only do not manage, and pooled adaptation towards the target's covariance.
 #include <gtest/gtest.h>
 
 #include "host/run/cpu_sampler.hpp"
@@ -45,13 +45,16 @@ double square(const std::vector<double>& v) {
   return s;
 }
 
-/// log r of the moves y = x + L eps and y = x + L (L^T g(x)/2 + eps), by plain loops. gy: what g(y) is taken to be, if given.
-double log_r_random_walk(const Oracle& target, const Dense& L, const std::vector<double>& x, const std::vector<double>& eps) {
+/// log r of the moves y = x + L eps and y = x + L (L^T g(x)/2 + eps), by plain loops. gy: what g(y) is taken to be, if
+/// given.
+double log_r_random_walk(const Oracle& target, const Dense& L, const std::vector<double>& x,
+                         const std::vector<double>& eps) {
   std::vector<double> y = times(L, eps, false);
   for (std::size_t i = 0; i < x.size(); ++i) y[i] += x[i];
   return target.lp(y) - target.lp(x);
 }
-double log_r_langevin(const Oracle& target, const Dense& L, const std::vector<double>& x, const std::vector<double>& eps) {
+double log_r_langevin(const Oracle& target, const Dense& L, const std::vector<double>& x,
+                      const std::vector<double>& eps) {
   std::vector<double> gx, gy;
   const double here = target.lp(x, &gx);
   std::vector<double> h = times(L, gx, true);
@@ -64,8 +67,8 @@ double log_r_langevin(const Oracle& target, const Dense& L, const std::vector<do
   return there - here - 0.5 * square(d) + 0.5 * square(eps);
 }
 
-/// A chain with a full random L at a typical point; runs iterations until one has -3 < log r < 0. `check` gets the chain as it
-/// was (x, eps, L) and its signal.
+/// A chain with a full random L at a typical point; runs iterations until one has -3 < log r < 0. `check` gets the
+/// chain as it was (x, eps, L) and its signal.
 template <class Move, class F>
 void at_typical_moves(const std::string& target_name, const SettingTexts& texts, F&& check) {
   const auto target = make_target<double>(context, target_name, texts);
@@ -76,7 +79,8 @@ void at_typical_moves(const std::string& target_name, const SettingTexts& texts,
   const double scale = 0.6 / std::sqrt(static_cast<double>(n));
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j <= i; ++j)
-      chain.adaptation.L[factor_index<HostTeam::panel<double>>(i, j)] = dense[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] = scale * L.dense(i, j);
+      chain.adaptation.L[factor_index<HostTeam::panel<double>>(i, j)] =
+          dense[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] = scale * L.dense(i, j);
   chain.start(exact_draw(target->info(), 3, 0));
   int checked = 0;
   for (std::int64_t t = 0; t < 400 && checked < 5; ++t) {
@@ -108,24 +112,29 @@ const Case cases[] = {{"banana", {{"dim", "4"}, {"bend", "0.3"}, {"variance", "2
                       {"gaussian_mixture", {{"dim", "9"}, {"means", "-1; 1, 1; 0, 2"}}},
                       {"gaussian_mixture", {{"dim", "1"}, {"means", "-1; 1"}}}};
 
-/// The signal is the derivative of log r in each entry of L, by fourth-order differences: errors below 1e-8 for step 1e-3.
+/// The signal is the derivative of log r in each entry of L, by fourth-order differences: errors below 1e-8 for step
+/// 1e-3.
 template <class Move, class LogR>
 void signal_is_the_derivative(LogR&& log_r) {
   for (const Case& c : cases)
-    at_typical_moves<Move>(c.target, c.settings, [&](const Oracle& oracle, const Dense& L, const auto& x, const auto& eps, auto&, const auto& source, double log_p, int) {
-      EXPECT_NEAR(log_r(oracle, L, x, eps), log_p, 1e-10);
-      const double h = 1e-3;
-      for (std::size_t i = 0; i < x.size(); ++i)
-        for (std::size_t j = 0; j <= i; ++j) {
-          const auto moved = [&](double by) {
-            Dense M = L;
-            M[i][j] += by;
-            return log_r(oracle, M, x, eps);
-          };
-          const double slope = (moved(-2 * h) - 8 * moved(-h) + 8 * moved(h) - moved(2 * h)) / (12 * h);
-          ASSERT_NEAR(source(static_cast<Index>(i), static_cast<Index>(j), 0), slope, 1e-7 * (1 + std::abs(slope))) << c.target << " " << i << ", " << j;
-        }
-    });
+    at_typical_moves<Move>(
+        c.target, c.settings,
+        [&](const Oracle& oracle, const Dense& L, const auto& x, const auto& eps, auto&, const auto& source,
+            double log_p, int) {
+          EXPECT_NEAR(log_r(oracle, L, x, eps), log_p, 1e-10);
+          const double h = 1e-3;
+          for (std::size_t i = 0; i < x.size(); ++i)
+            for (std::size_t j = 0; j <= i; ++j) {
+              const auto moved = [&](double by) {
+                Dense M = L;
+                M[i][j] += by;
+                return log_r(oracle, M, x, eps);
+              };
+              const double slope = (moved(-2 * h) - 8 * moved(-h) + 8 * moved(h) - moved(2 * h)) / (12 * h);
+              ASSERT_NEAR(source(static_cast<Index>(i), static_cast<Index>(j), 0), slope, 1e-7 * (1 + std::abs(slope)))
+                  << c.target << " " << i << ", " << j;
+            }
+        });
 }
 
 TEST(GadSignal, RandomWalkIsTheDerivative) { signal_is_the_derivative<GadRwm<double>>(log_r_random_walk); }
@@ -133,24 +142,29 @@ TEST(GadSignal, ExactMalaIsTheDerivative) { signal_is_the_derivative<GadMalaExac
 
 TEST(GadSignal, ExactMalaAsksTwiceOnlyForAGradient) {
   for (const Case& c : cases)
-    at_typical_moves<GadMalaExact<double>>(c.target, c.settings, [&](const auto&, const auto&, const auto&, const auto&, auto&, const auto&, double, int asked) { EXPECT_EQ(asked, 2); });
+    at_typical_moves<GadMalaExact<double>>(c.target, c.settings,
+                                           [&](const auto&, const auto&, const auto&, const auto&, auto&, const auto&,
+                                               double, int asked) { EXPECT_EQ(asked, 2); });
 }
 
 TEST(GadSignal, FastMalaIsThePrintedFormula) {
   for (const Case& c : cases)
-    at_typical_moves<GadMalaFast<double>>(c.target, c.settings, [&](const Oracle& oracle, const Dense& L, const auto& x, const auto& eps, auto&, const auto& source, double, int) {
-      std::vector<double> gx, gy;
-      oracle.lp(x, &gx);
-      std::vector<double> h = times(L, gx, true);
-      for (std::size_t i = 0; i < x.size(); ++i) h[i] = 0.5 * h[i] + eps[i];
-      std::vector<double> y = times(L, h, false);
-      for (std::size_t i = 0; i < x.size(); ++i) y[i] += x[i];
-      oracle.lp(y, &gy);
-      const std::vector<double> back = times(L, gy, true);
-      for (std::size_t i = 0; i < x.size(); ++i)
-        for (std::size_t j = 0; j <= i; ++j)
-          EXPECT_NEAR(source(static_cast<Index>(i), static_cast<Index>(j), 0), -0.5 * (gx[i] - gy[i]) * (h[j] - 0.5 * back[j]), 1e-10);
-    });
+    at_typical_moves<GadMalaFast<double>>(c.target, c.settings,
+                                          [&](const Oracle& oracle, const Dense& L, const auto& x, const auto& eps,
+                                              auto&, const auto& source, double, int) {
+                                            std::vector<double> gx, gy;
+                                            oracle.lp(x, &gx);
+                                            std::vector<double> h = times(L, gx, true);
+                                            for (std::size_t i = 0; i < x.size(); ++i) h[i] = 0.5 * h[i] + eps[i];
+                                            std::vector<double> y = times(L, h, false);
+                                            for (std::size_t i = 0; i < x.size(); ++i) y[i] += x[i];
+                                            oracle.lp(y, &gy);
+                                            const std::vector<double> back = times(L, gy, true);
+                                            for (std::size_t i = 0; i < x.size(); ++i)
+                                              for (std::size_t j = 0; j <= i; ++j)
+                                                EXPECT_NEAR(source(static_cast<Index>(i), static_cast<Index>(j), 0),
+                                                            -0.5 * (gx[i] - gy[i]) * (h[j] - 0.5 * back[j]), 1e-10);
+                                          });
 }
 
 /// step = step_0 up^A down^(W - A), A: how often the chain moved in W iterations.
@@ -159,7 +173,8 @@ TEST(StepSize, ClosedForm) {
     std::string sampler;
     double target, power;  ///< power of the recorded step in which the rule is multiplicative
   };
-  for (const Rule& rule : {Rule{"rwm", 0.25, 2}, {"mala", 0.54, 2}, {"hmc", 0.7, 1}, {"adaptive_metropolis", 0.25, 2}}) {
+  for (const Rule& rule :
+       {Rule{"rwm", 0.25, 2}, {"mala", 0.54, 2}, {"hmc", 0.7, 1}, {"adaptive_metropolis", 0.25, 2}}) {
     const Index n = 3;
     const std::int64_t W = 500;
     const auto target = make_target<double>(context, "gaussian_mixture", {{"dim", "3"}});
@@ -173,10 +188,12 @@ TEST(StepSize, ClosedForm) {
     for (std::int64_t t = 1; t < W; ++t) moves += warm.draw(0, t)[0] != warm.draw(0, t - 1)[0];
     const auto& names = find_sampler(rule.sampler).stats;
     const int stat = static_cast<int>(std::find(names.begin(), names.end(), "step_size") - names.begin());
-    const double step = std::pow(static_cast<double>(kept.stat(stat, 0, 0)), rule.power), first = std::pow(static_cast<double>(warm.stat(stat, 0, 0)), rule.power);
+    const double step = std::pow(static_cast<double>(kept.stat(stat, 0, 0)), rule.power),
+                 first = std::pow(static_cast<double>(warm.stat(stat, 0, 0)), rule.power);
     const double up = 1 + 0.01 * (1 - rule.target) / rule.target, down = 1 - 0.01;
     EXPECT_GT(moves, 0);
-    EXPECT_TRUE(rounding<float>(step, first * std::pow(up, moves) * std::pow(down, W - moves), 8, 1, step)) << rule.sampler;
+    EXPECT_TRUE(rounding<float>(step, first * std::pow(up, moves) * std::pow(down, W - moves), 8, 1, step))
+        << rule.sampler;
     const double want = rule.sampler == "adaptive_metropolis" ? 0.1 / std::sqrt(3.0) : 0.5 / 3;
     EXPECT_TRUE(rounding<float>(first, want, 4, 1, want)) << rule.sampler << ": first step";
   }
@@ -226,7 +243,8 @@ TEST(Adaptation, AdaptiveMetropolisFindsTheCovariance) {
   EXPECT_NEAR(l10 / std::hypot(l10, l11), 0.99, 0.005);
 }
 
-/// HMC learns the variances (diagonal) or the covariance (dense), alone and pooled, within 20 % of each standard deviation.
+/// HMC learns the variances (diagonal) or the covariance (dense), alone and pooled, within 20 % of each standard
+/// deviation.
 TEST(Adaptation, HmcLearnsItsMass) {
   constexpr int P = HostTeam::panel<double>;
   for (const Scope scope : {Scope::chain, Scope::pooled})

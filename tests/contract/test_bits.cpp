@@ -1,5 +1,5 @@
-// A chain's draws have the same bits however chains are split into batches, whatever the number of threads, and when the run
-// is interrupted and resumed; for every registered sampler, while adapting and after, at awkward sizes.
+// A chain's draws have the same bits however chains are split into batches, whatever the number of threads, and when
+// the run is interrupted and resumed; for every registered sampler, while adapting and after, at awkward sizes.
 #include <gtest/gtest.h>
 
 #include "tests/support/cases.hpp"
@@ -84,14 +84,16 @@ void interruptions(const std::string& name, Index n) {
     const Whole<Real> want = Crew<Real>(name, 4, n, scope, 1).run();
     Whole<Real> got = Crew<Real>(name, 4, n, scope, 1).empty();
     std::vector<char> bytes;
-    const std::pair<bool, std::int64_t> stops[] = {{true, 13}, {true, warmup}, {false, warmup + 4}, {false, warmup + sampling}};
+    const std::pair<bool, std::int64_t> stops[] = {
+        {true, 13}, {true, warmup}, {false, warmup + 4}, {false, warmup + sampling}};
     for (const auto& [adapting, until] : stops) {
       Crew<Real> s(name, 4, n, scope, 1);
       if (bytes.empty())
         s.start();
       else
         s.sampler->load(bytes);
-      run_phase(s.context, *s.target, *s.sampler, s.chains, scope, s.phase(adapting), adapting ? &got.warm : &got.kept, until);
+      run_phase(s.context, *s.target, *s.sampler, s.chains, scope, s.phase(adapting), adapting ? &got.warm : &got.kept,
+                until);
       bytes = s.sampler->save();
     }
     expect_same(got, want);
@@ -133,7 +135,8 @@ std::vector<std::string> sampler_names() {
   for (const auto& e : samplers()) out.push_back(e.name);
   return out;
 }
-INSTANTIATE_TEST_SUITE_P(Registry, EverySamplerBits, ::testing::ValuesIn(sampler_names()), [](const auto& p) { return p.param; });
+INSTANTIATE_TEST_SUITE_P(Registry, EverySamplerBits, ::testing::ValuesIn(sampler_names()),
+                         [](const auto& p) { return p.param; });
 
 }  // namespace
 }  // namespace kilochain::testing_support

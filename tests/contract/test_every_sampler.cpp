@@ -1,5 +1,5 @@
-// What the contract asks of every registered sampler: settings are checked and documented, densities that turn non-finite are
-// rejections, chains that cannot go on are quarantined alone, statistics are recorded.
+// What the contract asks of every registered sampler: settings are checked and documented, densities that turn
+// non-finite are rejections, chains that cannot go on are quarantined alone, statistics are recorded.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -91,10 +91,18 @@ TEST_P(EverySampler, NonFiniteRepliesAreRejections) {
     return false;
   };
   const Spoiled::Defect defects[] = {
-      [&](const double* x, Index n, double& lp, double*) { if (outside(x, n)) lp = -inf; },
-      [&](const double* x, Index n, double& lp, double*) { if (outside(x, n)) lp = nan; },
-      [&](const double* x, Index n, double& lp, double* g) { if (outside(x, n)) lp = inf, g[0] = nan; },
-      [&](const double* x, Index n, double& lp, double* g) { if (outside(x, n)) lp = -inf, g[n - 1] = inf; },
+      [&](const double* x, Index n, double& lp, double*) {
+        if (outside(x, n)) lp = -inf;
+      },
+      [&](const double* x, Index n, double& lp, double*) {
+        if (outside(x, n)) lp = nan;
+      },
+      [&](const double* x, Index n, double& lp, double* g) {
+        if (outside(x, n)) lp = inf, g[0] = nan;
+      },
+      [&](const double* x, Index n, double& lp, double* g) {
+        if (outside(x, n)) lp = -inf, g[n - 1] = inf;
+      },
   };
   const bool adaptive = find_sampler(GetParam()).adaptive;
   const Index chains = 8, n = 3;
@@ -145,7 +153,8 @@ TEST_P(EverySampler, ChainsWithoutDensityAtTheStartAreQuarantinedAlone) {
     EXPECT_EQ(controls[1].status, ChainStatus::start_zero_density);
     EXPECT_EQ(controls[1].iteration, 0);
     // A sampler that starts without gradients has no quarrel with chain 3.
-    EXPECT_EQ(controls[3].status, entry.start_needs == Needs::gradient ? ChainStatus::start_gradient : ChainStatus::running);
+    EXPECT_EQ(controls[3].status,
+              entry.start_needs == Needs::gradient ? ChainStatus::start_gradient : ChainStatus::running);
     for (const Index c : {0, 2, 4}) {
       EXPECT_EQ(controls[static_cast<std::size_t>(c)].status, ChainStatus::running);
       EXPECT_EQ(controls[static_cast<std::size_t>(c)].iteration, 20);
@@ -191,12 +200,14 @@ std::vector<std::string> sampler_names() {
   for (const auto& e : samplers()) out.push_back(e.name);
   return out;
 }
-INSTANTIATE_TEST_SUITE_P(Registry, EverySampler, ::testing::ValuesIn(sampler_names()), [](const auto& p) { return p.param; });
+INSTANTIATE_TEST_SUITE_P(Registry, EverySampler, ::testing::ValuesIn(sampler_names()),
+                         [](const auto& p) { return p.param; });
 
 /// A start and settings from which the next proposal overflows.
 TEST(Quarantine, NonFiniteProposal) {
-  const std::pair<std::string, SettingTexts> cases[] = {
-      {"mala", {{"initial_variance", "1e10"}}}, {"gad_mala_fast", {{"initial_scale", "1e10"}}}, {"hmc", {{"step_size", "1e10"}}}};
+  const std::pair<std::string, SettingTexts> cases[] = {{"mala", {{"initial_variance", "1e10"}}},
+                                                        {"gad_mala_fast", {{"initial_scale", "1e10"}}},
+                                                        {"hmc", {{"step_size", "1e10"}}}};
   for (const auto& [name, settings] : cases) {
     Spoiled steep(2, [](const double* x, Index, double& lp, double* g) {
       lp = 0;

@@ -1,5 +1,6 @@
-// Every registered sampler leaves the law of three targets unchanged, at awkward sizes and in both precisions; the same test
-// rejects samplers with a mistake. Thresholds: tests/support/law.hpp; about 60 runs, so a false alarm in 2e-3 of all seeds.
+// Every registered sampler leaves the law of three targets unchanged, at awkward sizes and in both precisions; the same
+// test rejects samplers with a mistake. Thresholds: tests/support/law.hpp; about 60 runs, so a false alarm in 2e-3 of
+// all seeds.
 #include <gtest/gtest.h>
 
 #include "host/run/cpu_sampler.hpp"
@@ -26,7 +27,8 @@ const LawFunctions& functions_of(const Law& law) {
   static std::map<std::string, LawFunctions> known;
   auto it = known.find(law.name);
   if (it == known.end())
-    it = known.emplace(law.name, LawFunctions(make_target<double>(context, law.target, law.settings)->info(), 200000)).first;
+    it = known.emplace(law.name, LawFunctions(make_target<double>(context, law.target, law.settings)->info(), 200000))
+             .first;
   return it->second;
 }
 
@@ -59,7 +61,8 @@ std::vector<std::string> sampler_names() {
   for (const auto& e : samplers()) out.push_back(e.name);
   return out;
 }
-INSTANTIATE_TEST_SUITE_P(Registry, EverySamplerLaw, ::testing::ValuesIn(sampler_names()), [](const auto& p) { return p.param; });
+INSTANTIATE_TEST_SUITE_P(Registry, EverySamplerLaw, ::testing::ValuesIn(sampler_names()),
+                         [](const auto& p) { return p.param; });
 
 /// Settings that choose other code paths of a sampler.
 struct Variant {
@@ -85,7 +88,8 @@ TEST(SamplerVariants, LeaveTheLawUnchanged) {
       std::string what = v.sampler + " on " + law.name;
       for (const auto& [name, value] : v.settings) what += " " + name + " = " + value;
       const auto target = make_target<double>(context, law.target, law.settings);
-      const auto sampler = make_sampler<double>(context, v.sampler, v.settings, chains, target->info().dim, Scope::pooled);
+      const auto sampler =
+          make_sampler<double>(context, v.sampler, v.settings, chains, target->info().dim, Scope::pooled);
       warm_up(context, *target, *sampler, chains, 200);
       EXPECT_LT(law_deviation(context, *target, *sampler, chains, functions_of(law), 60), limit) << what;
     }

@@ -32,11 +32,13 @@ TEST(Trajectories, RetraceThemselves) {
       kick(chain.team, mass, chain.adaptation.F, 0.05, chain.state.g, chain.state.r, chain.state.work, chain.n);
       const double* q = chain.state.x;
       for (int k = 0; k < 20; ++k) {
-        drift(chain.team, mass, chain.adaptation.F, 0.1, q, chain.state.r, chain.query.point, chain.state.work, chain.n);
+        drift(chain.team, mass, chain.adaptation.F, 0.1, q, chain.state.r, chain.query.point, chain.state.work,
+              chain.n);
         q = chain.query.point;
         *chain.query.needs = Needs::gradient;
         chain.ask();
-        kick(chain.team, mass, chain.adaptation.F, k + 1 < 20 ? 0.1 : 0.05, chain.reply.gradient, chain.state.r, chain.state.work, chain.n);
+        kick(chain.team, mass, chain.adaptation.F, k + 1 < 20 ? 0.1 : 0.05, chain.reply.gradient, chain.state.r,
+             chain.state.work, chain.n);
       }
       std::copy_n(chain.query.point, chain.n, chain.state.x);
       std::copy_n(chain.reply.gradient, chain.n, chain.state.g);
@@ -74,7 +76,8 @@ TEST(Trajectories, TreesAreAsReported) {
   const auto target = make_target<double>(context, "gaussian_mixture", {{"dim", "5"}, {"means", "0"}});
   double before = 0;
   for (const char* step : {"1", "0.25", "0.0625"}) {
-    const auto sampler = make_sampler<double>(context, "nuts", {{"step_size", step}, {"mass", "unit"}}, chains, n, Scope::chain);
+    const auto sampler =
+        make_sampler<double>(context, "nuts", {{"step_size", step}, {"mass", "unit"}}, chains, n, Scope::chain);
     start_at<double>(context, *target, *sampler, chains, normal_points<double>(chains, n, 8));
     Recorded<double> out(chains, n, 50);
     run_phase<double>(context, *target, *sampler, chains, Scope::chain, Phase{0, 50, 0, false, 9}, &out);
@@ -133,8 +136,8 @@ TEST(Nuts, WarmsUpOnBadScales) {
   for (const auto& c : sampler->controls()) rate += c.acceptance_sum / static_cast<double>(c.counted) / chains;
   EXPECT_GT(rate, 0.7);
   EXPECT_LT(rate, 0.95);
-  // NUTS draws of a Gaussian's means are nearly independent or better; of squares, more than a quarter of them count: the sd
-  // of a variance is then below sqrt(2 x 4/2400) = 0.058 of it, 100 comparisons at 5 sd: 6e-5.
+  // NUTS draws of a Gaussian's means are nearly independent or better; of squares, more than a quarter of them count:
+  // the sd of a variance is then below sqrt(2 x 4/2400) = 0.058 of it, 100 comparisons at 5 sd: 6e-5.
   for (Index i = 0; i < n; ++i) {
     double square = 0;
     for (Index c = 0; c < chains; ++c)

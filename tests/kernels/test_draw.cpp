@@ -1,5 +1,5 @@
-// Uniforms and normals: moments, Kolmogorov-Smirnov distance, tails, independence of neighbours, padding. Fixed seeds; each
-// test states its false-alarm rate over seeds.
+// Uniforms and normals: moments, Kolmogorov-Smirnov distance, tails, independence of neighbours, padding. Fixed seeds;
+// each test states its false-alarm rate over seeds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,8 @@ TYPED_TEST(Normals, Moments) {
     double mean = 0;
     for (const double v : z) mean += std::pow(v, k);
     mean /= static_cast<double>(z.size());
-    EXPECT_TRUE(statistical(mean, want[k - 1], std::sqrt(variance[k - 1] / static_cast<double>(z.size())), 5)) << "moment " << k;
+    EXPECT_TRUE(statistical(mean, want[k - 1], std::sqrt(variance[k - 1] / static_cast<double>(z.size())), 5))
+        << "moment " << k;
   }
 }
 
@@ -67,13 +68,15 @@ TYPED_TEST(Normals, Tails) {
   for (const double edge : {3.0, 4.0, 4.5})
     for (const double side : {-1.0, 1.0}) {
       const double p = normal_cdf(-edge), expected = p * static_cast<double>(z.size());
-      const auto beyond = static_cast<double>(std::count_if(z.begin(), z.end(), [&](double v) { return v * side > edge; }));
+      const auto beyond =
+          static_cast<double>(std::count_if(z.begin(), z.end(), [&](double v) { return v * side > edge; }));
       EXPECT_TRUE(statistical(beyond, expected, std::sqrt(expected), 5)) << edge * side;
     }
 }
 
 TYPED_TEST(Normals, NeighboursAreIndependent) {
-  // Correlations of values and of squares at lags 1, 2, and across the two halves of a block: 8 comparisons at z = 5, 5e-6.
+  // Correlations of values and of squares at lags 1, 2, and across the two halves of a block: 8 comparisons at z = 5,
+  // 5e-6.
   const Index n = 128;
   const int rows = 4000;
   const std::vector<double> z = many<TypeParam>(n, rows, 14);
@@ -99,7 +102,8 @@ TYPED_TEST(Normals, PaddingIsZeroAndBothPathsAgree) {
     normals(HostTeam{}, rng, Purpose::momentum, host.data(), n);
     normals(DevicePathTeam{}, rng, Purpose::momentum, device.data(), n);
     for (Index i = 0; i < n; ++i)  // compilers may fuse differently in a vector loop: a few ulp of the largest normal
-      EXPECT_TRUE(rounding<TypeParam>(host[static_cast<std::size_t>(i)], device[static_cast<std::size_t>(i)], 8, 1, 4)) << n << " " << i;
+      EXPECT_TRUE(rounding<TypeParam>(host[static_cast<std::size_t>(i)], device[static_cast<std::size_t>(i)], 8, 1, 4))
+          << n << " " << i;
     const std::size_t written = (static_cast<std::size_t>(n) + 3) / 4 * 4;  // a block is at most four numbers
     for (std::size_t i = static_cast<std::size_t>(n); i < written; ++i)
       EXPECT_TRUE(host[i] == 0 || host[i] == 9) << n << " " << i;

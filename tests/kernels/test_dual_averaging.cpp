@@ -1,4 +1,5 @@
-// Dual averaging finds the step whose acceptance is the target, from far above and far below, through noise, and restarts.
+// Dual averaging finds the step whose acceptance is the target, from far above and far below, through noise, and
+// restarts.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,7 +24,8 @@ TEST(DualAveraging, FindsTheStep) {
   double memory[dual_size] = {};
   for (const double target : {0.6, 0.8, 0.95})
     for (const double first : {1e-3, 1.0, 100.0})
-      EXPECT_NEAR(std::exp(-found(first, target, 2000, memory)), target, 0.03) << "target " << target << " from " << first;
+      EXPECT_NEAR(std::exp(-found(first, target, 2000, memory)), target, 0.03)
+          << "target " << target << " from " << first;
 }
 
 TEST(DualAveraging, ForgetsOnRestart) {

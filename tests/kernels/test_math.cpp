@@ -1,5 +1,5 @@
-// Elementary functions against the C library in a wider type: the error bounds that kernels/device/math.hpp promises, and
-// what it says about zero, infinity and NaN.
+// Elementary functions against the C library in a wider type: the error bounds that kernels/device/math.hpp promises,
+// and what it says about zero, infinity and NaN.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -60,7 +60,8 @@ TYPED_TEST(Math, LogWithinTwoUlp) {
   for (int k = 1; k < points; ++k) {
     const Real unit = Real(k) / Real(points);  // (0, 1), where Box-Muller asks
     worst = std::max(worst, this->ulps(math::log(unit), std::log(static_cast<long double>(unit))));
-    const Real wide = std::ldexp(Real(1) + unit, (k % (Limits::max_exponent - Limits::min_exponent - 2)) + Limits::min_exponent);
+    const Real wide =
+        std::ldexp(Real(1) + unit, (k % (Limits::max_exponent - Limits::min_exponent - 2)) + Limits::min_exponent);
     worst = std::max(worst, this->ulps(math::log(wide), std::log(static_cast<long double>(wide))));
     const Real near = Real(1) + (unit - Real(0.5)) * Real(0.01);
     worst = std::max(worst, this->ulps(math::log(near), std::log(static_cast<long double>(near))));
@@ -79,7 +80,8 @@ TYPED_TEST(Math, SineAndCosineWithinOneUlpOfOne) {
     Real s, c;
     math::sincos_turns(u, s, c);
     const long double angle = turn * static_cast<long double>(u);
-    worst = std::max({worst, static_cast<double>(std::abs(s - std::sin(angle))), static_cast<double>(std::abs(c - std::cos(angle)))});
+    worst = std::max({worst, static_cast<double>(std::abs(s - std::sin(angle))),
+                      static_cast<double>(std::abs(c - std::cos(angle)))});
   }
   EXPECT_LE(worst, static_cast<double>(std::numeric_limits<Real>::epsilon()));
 }

@@ -1,5 +1,5 @@
-// Products, solves and decompositions of packed factors against naive loops over the dense matrix, on the CPU's path and on
-// the one that a GPU runs, in both shapes and precisions, at sizes around register and panel widths.
+// Products, solves and decompositions of packed factors against naive loops over the dense matrix, on the CPU's path
+// and on the one that a GPU runs, in both shapes and precisions, at sizes around register and panel widths.
 #include <gtest/gtest.h>
 
 #include <type_traits>
@@ -19,7 +19,8 @@ struct Case {
   using Team = T;
   using Real = R;
 };
-using Cases = ::testing::Types<Case<HostTeam, float>, Case<HostTeam, double>, Case<DevicePathTeam, float>, Case<DevicePathTeam, double>>;
+using Cases = ::testing::Types<Case<HostTeam, float>, Case<HostTeam, double>, Case<DevicePathTeam, float>,
+                               Case<DevicePathTeam, double>>;
 TYPED_TEST_SUITE(Triangular, Cases);
 
 constexpr Shape shapes[] = {Shape::dense, Shape::diagonal};
@@ -64,7 +65,8 @@ TYPED_TEST(Triangular, Products) {
           upper += L.dense(j, i) * x, upper_size += std::abs(L.dense(j, i) * x);
         }
         EXPECT_TRUE(rounding<Real>(y[static_cast<std::size_t>(i)], lower, 0.5, n + 1, lower_size)) << "L v, row " << i;
-        EXPECT_TRUE(rounding<Real>(yt[static_cast<std::size_t>(i)], upper, 0.5, n + 1, upper_size)) << "L^T v, row " << i;
+        EXPECT_TRUE(rounding<Real>(yt[static_cast<std::size_t>(i)], upper, 0.5, n + 1, upper_size))
+            << "L^T v, row " << i;
       }
       EXPECT_TRUE(padding_is_zero(y, n));
       EXPECT_TRUE(padding_is_zero(yt, n));
@@ -136,7 +138,8 @@ TYPED_TEST(Triangular, CholeskyOfAProduct) {
       for (Index j = 0; j <= i; ++j) {
         double s = 0;
         for (Index k = 0; k <= j; ++k) s += A.dense(i, k) * A.dense(j, k);
-        EXPECT_TRUE(rounding<Real>(s, before.dense(i, j), 1, n + 1, std::sqrt(before.dense(i, i) * before.dense(j, j)))) << i << ", " << j;
+        EXPECT_TRUE(rounding<Real>(s, before.dense(i, j), 1, n + 1, std::sqrt(before.dense(i, i) * before.dense(j, j))))
+            << i << ", " << j;
       }
     auto bad = before;
     bad.packed[factor_index<P>(n / 2, n / 2)] = Real(-1);

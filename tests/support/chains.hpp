@@ -22,13 +22,30 @@ struct Recorded {
 
   Recorded() = default;
   Recorded(Index chains_, Index dim_, std::int64_t iterations_)
-      : chains(chains_), dim(dim_), iterations(iterations_), draws(count() * static_cast<std::size_t>(dim_)), lp(count()),
-        acceptance_rate(count()), stats(count() * Info::max_stats), diverging(count()) {}
+      : chains(chains_),
+        dim(dim_),
+        iterations(iterations_),
+        draws(count() * static_cast<std::size_t>(dim_)),
+        lp(count()),
+        acceptance_rate(count()),
+        stats(count() * Info::max_stats),
+        diverging(count()) {}
   std::size_t count() const { return static_cast<std::size_t>(chains) * static_cast<std::size_t>(iterations); }
   const Real* draw(Index chain, std::int64_t t) const { return draws.data() + (chain * iterations + t) * dim; }
-  float stat(int s, Index chain, std::int64_t t) const { return stats[static_cast<std::size_t>(s * chains * iterations + chain * iterations + t)]; }
+  float stat(int s, Index chain, std::int64_t t) const {
+    return stats[static_cast<std::size_t>(s * chains * iterations + chain * iterations + t)];
+  }
   Recording<Real> recording(std::int64_t first_iteration) {
-    return {draws.data(), lp.data(), acceptance_rate.data(), diverging.data(), stats.data(), static_cast<std::int64_t>(chains) * iterations, iterations, first_iteration, 1, true};
+    return {draws.data(),
+            lp.data(),
+            acceptance_rate.data(),
+            diverging.data(),
+            stats.data(),
+            static_cast<std::int64_t>(chains) * iterations,
+            iterations,
+            first_iteration,
+            1,
+            true};
   }
 };
 
@@ -42,8 +59,8 @@ struct Phase {
 
 /// Runs iterations phase.start .. until (all of the phase when until < 0) on chains that have been started.
 template <class Real>
-void run_phase(const Context& context, Target<Real>& target, Sampler<Real>& sampler, Index chains, Scope scope, const Phase& phase,
-               Recorded<Real>* out = nullptr, std::int64_t until = -1) {
+void run_phase(const Context& context, Target<Real>& target, Sampler<Real>& sampler, Index chains, Scope scope,
+               const Phase& phase, Recorded<Real>* out = nullptr, std::int64_t until = -1) {
   Plan<Real> plan;
   plan.seed = phase.seed;
   plan.first_chain = phase.first_chain;
@@ -59,7 +76,8 @@ void run_phase(const Context& context, Target<Real>& target, Sampler<Real>& samp
 }
 
 template <class Real>
-void start_at(const Context& context, Target<Real>& target, Sampler<Real>& sampler, Index chains, const std::vector<Real>& x) {
+void start_at(const Context& context, Target<Real>& target, Sampler<Real>& sampler, Index chains,
+              const std::vector<Real>& x) {
   Rounds<Real>(context, target, sampler, chains).start(x);
 }
 

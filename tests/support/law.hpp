@@ -1,6 +1,7 @@
-// Does a sampler leave the law of its target unchanged? Many chains start at exact draws and run with adaptation off; the mean
-// over the run of each of several functions of x must equal its expectation. Chains are independent, so the mean over chains
-// has a known standard error whatever the correlation along a chain; the expectation comes from exact draws, with its own.
+// Does a sampler leave the law of its target unchanged? Many chains start at exact draws and run with adaptation off;
+// the mean over the run of each of several functions of x must equal its expectation. Chains are independent, so the
+// mean over chains has a known standard error whatever the correlation along a chain; the expectation comes from exact
+// draws, with its own.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,7 +10,8 @@
 
 namespace kilochain::testing_support {
 
-/// Functions whose expectations are compared: moments, products of neighbours, and indicators at quantiles of the exact law.
+/// Functions whose expectations are compared: moments, products of neighbours, and indicators at quantiles of the exact
+/// law.
 class LawFunctions {
  public:
   LawFunctions(const TargetInfo& info, int reference_draws) : dim_(info.dim) {
@@ -22,7 +24,8 @@ class LawFunctions {
       std::vector<double> column;
       for (const auto& d : draws) column.push_back(d[static_cast<std::size_t>(i)]);
       std::sort(column.begin(), column.end());
-      for (const double p : {0.05, 0.25, 0.5, 0.75, 0.95}) quantiles_.push_back(column[static_cast<std::size_t>(p * reference_draws)]);
+      for (const double p : {0.05, 0.25, 0.5, 0.75, 0.95})
+        quantiles_.push_back(column[static_cast<std::size_t>(p * reference_draws)]);
     }
     mean_.assign(size(), 0.0), error_.assign(size(), 0.0);
     std::vector<double> f(size());
@@ -57,7 +60,8 @@ class LawFunctions {
   std::vector<double> quantiles_, mean_, error_;
 };
 
-/// The largest |z| over the functions. Under an unchanged law P(max > 5) is below 24 x 6e-7 x 2 (tails of Student's t) = 3e-5.
+/// The largest |z| over the functions. Under an unchanged law P(max > 5) is below 24 x 6e-7 x 2 (tails of Student's t)
+/// = 3e-5.
 template <class Real>
 double law_deviation(const Recorded<Real>& r, const LawFunctions& functions) {
   std::vector<double> sum(functions.size()), square(functions.size()), f(functions.size()), along(functions.size());
@@ -72,29 +76,32 @@ double law_deviation(const Recorded<Real>& r, const LawFunctions& functions) {
   double worst = 0;
   for (std::size_t k = 0; k < f.size(); ++k) {
     const double mean = sum[k] / r.chains, variance = (square[k] / r.chains - mean * mean) / (r.chains - 1);
-    worst = std::max(worst, std::abs(mean - functions.mean(k)) / std::sqrt(variance + functions.error(k) * functions.error(k)));
+    worst = std::max(
+        worst, std::abs(mean - functions.mean(k)) / std::sqrt(variance + functions.error(k) * functions.error(k)));
   }
   return worst;
 }
 
 /// Adapts the sampler to the target, pooled over its chains, from exact draws.
 template <class Real>
-void warm_up(const Context& context, Target<Real>& target, Sampler<Real>& sampler, Index chains, std::int64_t iterations) {
+void warm_up(const Context& context, Target<Real>& target, Sampler<Real>& sampler, Index chains,
+             std::int64_t iterations) {
   start_at(context, target, sampler, chains, exact_points<Real>(target.info(), chains, 1));
   run_phase(context, target, sampler, chains, Scope::pooled, Phase{0, iterations, iterations, true, 2});
 }
 
 /// Starts again from exact draws, as adapted as the sampler is, and measures as above.
 template <class Real>
-double law_deviation(const Context& context, Target<Real>& target, Sampler<Real>& sampler, Index chains, const LawFunctions& functions,
-                     std::int64_t iterations) {
+double law_deviation(const Context& context, Target<Real>& target, Sampler<Real>& sampler, Index chains,
+                     const LawFunctions& functions, std::int64_t iterations) {
   start_at(context, target, sampler, chains, exact_points<Real>(target.info(), chains, 3));
   Recorded<Real> out(chains, target.info().dim, iterations);
   run_phase(context, target, sampler, chains, Scope::pooled, Phase{0, iterations, 0, false, 4}, &out);
   double moves = 0;
   for (Index c = 0; c < chains; ++c)
     for (std::int64_t t = 1; t < iterations; ++t) moves += out.draw(c, t)[0] != out.draw(c, t - 1)[0];
-  if (moves < 0.02 * static_cast<double>(chains * iterations)) return std::numeric_limits<double>::infinity();  // standing still proves nothing
+  if (moves < 0.02 * static_cast<double>(chains * iterations))
+    return std::numeric_limits<double>::infinity();  // standing still proves nothing
   for (const auto& c : sampler.controls())
     if (c.status != ChainStatus::running) return std::numeric_limits<double>::infinity();
   return law_deviation(out, functions);

@@ -14,8 +14,9 @@ template <class Real>
 struct MalaWithoutHastings : Mala<Real> {
   using Base = Mala<Real>;
   template <class Team>
-  static KC_HD Step update(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at, const typename Base::Adaptation& a,
-                           typename Base::State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
+  static KC_HD Step update(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                           const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                           const Reply<Real>& reply, Info& info, Index n) {
     // eps = -(g + g') sqrt(delta)/4 makes the term of the base class vanish.
     const Real half = static_cast<Real>(0.5 * sqrt(*a.variance));
     team.for_each(n, [&](Index i) { st.eps[i] = Real(-0.5) * half * (st.g[i] + reply.gradient[i]); });
@@ -23,14 +24,15 @@ struct MalaWithoutHastings : Mala<Real> {
   }
 };
 
-/// gadMALAf whose drift is L L g/2 where it should be L L^T g/2, while the way back is right. (L^T in y = x + L^T h would be
-/// another valid sampler: the move back has noise -(h + L^T g(y)/2) whatever multiplies h.)
+/// gadMALAf whose drift is L L g/2 where it should be L L^T g/2, while the way back is right. (L^T in y = x + L^T h
+/// would be another valid sampler: the move back has noise -(h + L^T g(y)/2) whatever multiplies h.)
 template <class Real>
 struct GadMalaTransposed : GadMalaFast<Real> {
   using Base = GadMalaFast<Real>;
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at, const typename Base::Adaptation& a,
-                            typename Base::State& st, const Query<Real>& query, Index n) {
+  static KC_HD void propose(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                            const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                            Index n) {
     multiply_lower(team, s.factor, a.L, st.g, st.ltg, n);
     Base::propose(team, rng, s, at, a, st, query, n);
   }
@@ -41,8 +43,9 @@ template <class Real>
 struct GadRwmLearnsFromAccepted : GadRwm<Real> {
   using Base = GadRwm<Real>;
   template <class Team>
-  static KC_HD Step update(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at, const typename Base::Adaptation& a,
-                           typename Base::State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
+  static KC_HD Step update(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                           const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                           const Reply<Real>& reply, Info& info, Index n) {
     const Step step = Base::update(team, rng, s, at, a, st, query, reply, info, n);
     if (!info.accepted) team.for_each(n, [&](Index i) { st.a[i] = Real(0); });
     return step;
@@ -52,8 +55,9 @@ template <class Real>
 struct GadMalaLearnsFromAccepted : GadMalaFast<Real> {
   using Base = GadMalaFast<Real>;
   template <class Team>
-  static KC_HD Step update(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at, const typename Base::Adaptation& a,
-                           typename Base::State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
+  static KC_HD Step update(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                           const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                           const Reply<Real>& reply, Info& info, Index n) {
     const Step step = Base::update(team, rng, s, at, a, st, query, reply, info, n);
     if (!info.accepted) team.for_each(n, [&](Index i) { st.a[i] = Real(0); });
     return step;
@@ -65,8 +69,9 @@ template <class Real>
 struct RwmReusesNoise : Rwm<Real> {
   using Base = Rwm<Real>;
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at, const typename Base::Adaptation& a,
-                            typename Base::State& st, const Query<Real>& query, Index n) {
+  static KC_HD void propose(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                            const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                            Index n) {
     Base::propose(team, Rng{rng.seed, rng.chain, rng.iteration / 2}, s, at, a, st, query, n);
   }
 };
@@ -76,8 +81,9 @@ template <class Real>
 struct HmcKeepsMomentum : Hmc<Real> {
   using Base = Hmc<Real>;
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at, const typename Base::Adaptation& a,
-                            typename Base::State& st, const Query<Real>& query, Index n) {
+  static KC_HD void propose(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                            const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                            Index n) {
     Base::propose(team, Rng{rng.seed, rng.chain, rng.iteration / 3}, s, at, a, st, query, n);
   }
 };

@@ -14,7 +14,8 @@ inline double scatter(std::uint32_t stream, std::uint32_t index) {
 template <class Real>
 std::vector<Real> padded_row(Index n, std::uint32_t stream) {
   std::vector<Real> v((static_cast<std::size_t>(n) + 31) / 32 * 32, Real(0));
-  for (Index i = 0; i < n; ++i) v[static_cast<std::size_t>(i)] = static_cast<Real>(scatter(stream, static_cast<std::uint32_t>(i)));
+  for (Index i = 0; i < n; ++i)
+    v[static_cast<std::size_t>(i)] = static_cast<Real>(scatter(stream, static_cast<std::uint32_t>(i)));
   return v;
 }
 
@@ -25,7 +26,8 @@ struct PackedFactor {
   Shape shape;
   std::vector<Real> packed;
 
-  PackedFactor(Index n_, Shape shape_, std::uint32_t stream) : n(n_), shape(shape_), packed(factor_size<P>(n_, shape_) + 64, Real(0)) {
+  PackedFactor(Index n_, Shape shape_, std::uint32_t stream)
+      : n(n_), shape(shape_), packed(factor_size<P>(n_, shape_) + 64, Real(0)) {
     for (Index i = 0; i < n; ++i)
       for (Index j = 0; j <= i; ++j) {
         if (shape == Shape::diagonal && i != j) continue;
@@ -33,7 +35,9 @@ struct PackedFactor {
         at(i, j) = static_cast<Real>(i == j ? 1.5 + 0.5 * v : v / std::sqrt(static_cast<double>(n)));
       }
   }
-  std::size_t index(Index i, Index j) const { return shape == Shape::diagonal ? static_cast<std::size_t>(i) : factor_index<P>(i, j); }
+  std::size_t index(Index i, Index j) const {
+    return shape == Shape::diagonal ? static_cast<std::size_t>(i) : factor_index<P>(i, j);
+  }
   Real& at(Index i, Index j) { return packed[index(i, j)]; }
   /// Entry (i, j) of the matrix, zeros included.
   double dense(Index i, Index j) const {

@@ -1,5 +1,6 @@
-// Every registered target that can be made without files: gradient against differences of the value, Hessian product against
-// differences of the gradient, both precisions against each other, names, and what it says is exact against its own draws.
+// Every registered target that can be made without files: gradient against differences of the value, Hessian product
+// against differences of the gradient, both precisions against each other, names, and what it says is exact against its
+// own draws.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,13 +25,15 @@ std::vector<Made> cases() {
       {"banana", {{"dim", "2"}, {"bend", "0.1"}}},
       {"banana", {{"dim", "9"}, {"bend", "0.3"}, {"variance", "2"}}},
       {"gaussian_mixture", {{"dim", "1"}}},
-      {"gaussian_mixture", {{"dim", "33"}, {"means", "-1, 1; 0.5, 0.5, 2; 0"}, {"weights", "1, 2, 0.5"}, {"sds", "1, 0.5, 2"}}},
+      {"gaussian_mixture",
+       {{"dim", "33"}, {"means", "-1, 1; 0.5, 0.5, 2; 0"}, {"weights", "1, 2, 0.5"}, {"sds", "1, 0.5, 2"}}},
   };
   std::vector<Made> out = named;
   for (const auto& e : targets()) {
     bool covered = false;
     for (const auto& m : named) covered = covered || m.name == e.name;
-    if (!covered && e.name != "logistic_regression") out.push_back({e.name, {}});  // it reads data: it has tests of its own
+    if (!covered && e.name != "logistic_regression")
+      out.push_back({e.name, {}});  // it reads data: it has tests of its own
   }
   return out;
 }
@@ -49,7 +52,8 @@ Asked<Real> ask(Target<Real>& target, const std::vector<double>& x, const std::v
   for (std::size_t i = 0; i < n; ++i) point[i] = static_cast<Real>(x[i]), along[i] = static_cast<Real>(direction[i]);
   double lp = 0, accepted = 0;
   Needs needs = Needs::gradient;
-  const Exchange<Real> exchange{point.data(), along.data(), gradient.data(), product.data(), &lp, &accepted, &needs, row};
+  const Exchange<Real> exchange{point.data(), along.data(), gradient.data(), product.data(),
+                                &lp,          &accepted,    &needs,          row};
   target.evaluate(exchange, 0, 1);
   const double first = lp;
   const std::vector<Real> kept = gradient;
@@ -62,7 +66,9 @@ Asked<Real> ask(Target<Real>& target, const std::vector<double>& x, const std::v
   target.evaluate(exchange, 0, 1);
   EXPECT_EQ(lp, first) << "the value asked for alone";
   for (std::size_t i = n; i < row; ++i) EXPECT_TRUE(kept[i] == 0 && product[i] == 0) << "padding was written at " << i;
-  return {first, {kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(n)}, {product.begin(), product.begin() + static_cast<std::ptrdiff_t>(n)}};
+  return {first,
+          {kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(n)},
+          {product.begin(), product.begin() + static_cast<std::ptrdiff_t>(n)}};
 }
 
 /// A point where the target has mass: an exact draw, or near the origin.
@@ -84,8 +90,9 @@ TEST(EveryTarget, DerivativesMatchDifferences) {
       std::vector<double> v(n);
       for (std::size_t i = 0; i < n; ++i) v[i] = scatter(stream, static_cast<std::uint32_t>(i));
       const auto here = ask(*target, x, v);
-      // Fourth-order differences along v with step h: an error of h^4 (fifth derivative) and eps/h (rounding), both below 1e-8
-      // of what is differenced for h = 1e-3 of the smallest length on which these targets change (0.01 for neal_gaussian).
+      // Fourth-order differences along v with step h: an error of h^4 (fifth derivative) and eps/h (rounding), both
+      // below 1e-8 of what is differenced for h = 1e-3 of the smallest length on which these targets change (0.01 for
+      // neal_gaussian).
       const double h = m.settings.count("preset") ? 1e-4 : 1e-3;
       const auto moved = [&](double by) {
         std::vector<double> y = x;
@@ -97,9 +104,12 @@ TEST(EveryTarget, DerivativesMatchDifferences) {
       for (std::size_t i = 0; i < n; ++i) slope += here.gradient[i] * v[i];
       EXPECT_NEAR((a2.lp - 8 * a1.lp + 8 * b1.lp - b2.lp) / (12 * h), slope, 1e-7 * (size + std::abs(slope)));
       double largest = 1;
-      for (std::size_t i = 0; i < n; ++i) largest = std::max({largest, std::abs(here.gradient[i]), std::abs(here.product[i])});
       for (std::size_t i = 0; i < n; ++i)
-        EXPECT_NEAR((a2.gradient[i] - 8 * a1.gradient[i] + 8 * b1.gradient[i] - b2.gradient[i]) / (12 * h), here.product[i], 1e-7 * largest) << "coordinate " << i;
+        largest = std::max({largest, std::abs(here.gradient[i]), std::abs(here.product[i])});
+      for (std::size_t i = 0; i < n; ++i)
+        EXPECT_NEAR((a2.gradient[i] - 8 * a1.gradient[i] + 8 * b1.gradient[i] - b2.gradient[i]) / (12 * h),
+                    here.product[i], 1e-7 * largest)
+            << "coordinate " << i;
     }
   }
 }
@@ -113,12 +123,16 @@ TEST(EveryTarget, SinglePrecisionAgrees) {
     for (std::uint32_t stream = 0; stream < 5; ++stream) {
       SCOPED_TRACE(m.name + " of " + std::to_string(n));
       std::vector<double> x = point_of(wide->info(), stream), v(n);
-      for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<float>(x[i]), v[i] = static_cast<float>(scatter(stream, static_cast<std::uint32_t>(i)));
+      for (std::size_t i = 0; i < n; ++i)
+        x[i] = static_cast<float>(x[i]), v[i] = static_cast<float>(scatter(stream, static_cast<std::uint32_t>(i)));
       const auto want = ask(*wide, x, v);
       const auto got = ask(*narrow, x, v);
-      // The constant holds the condition of these targets: 1e2 for gp51_gaussian's precision matrix, whose row sums cancel.
+      // The constant holds the condition of these targets: 1e2 for gp51_gaussian's precision matrix, whose row sums
+      // cancel.
       double gradient = 1, product = 1;
-      for (std::size_t i = 0; i < n; ++i) gradient = std::max(gradient, std::abs(want.gradient[i])), product = std::max(product, std::abs(want.product[i]));
+      for (std::size_t i = 0; i < n; ++i)
+        gradient = std::max(gradient, std::abs(want.gradient[i])),
+        product = std::max(product, std::abs(want.product[i]));
       EXPECT_TRUE(rounding<float>(got.lp, want.lp, 100, 1, std::abs(want.lp) + static_cast<double>(n)));
       for (std::size_t i = 0; i < n; ++i) {
         EXPECT_TRUE(rounding<float>(got.gradient[i], want.gradient[i], 100, 1, gradient)) << i;
@@ -147,8 +161,9 @@ TEST(EveryTarget, SaysWhatItIs) {
   }
 }
 
-/// Exact draws have the exact mean and variance, and the score g has mean zero under them: E g_i = 0, E x_i g_i = -1, which
-/// ties the draws to the density. About 2 x 200 x 4 comparisons at z = 6 (2e-9 each, heavier tails for the funnel).
+/// Exact draws have the exact mean and variance, and the score g has mean zero under them: E g_i = 0, E x_i g_i = -1,
+/// which ties the draws to the density. About 2 x 200 x 4 comparisons at z = 6 (2e-9 each, heavier tails for the
+/// funnel).
 TEST(EveryTarget, ExactFactsAgreeWithTheDensity) {
   const Context context = cpu_context(1);
   for (const Made& m : cases()) {
@@ -172,15 +187,19 @@ TEST(EveryTarget, ExactFactsAgreeWithTheDensity) {
     for (std::size_t f = 0; f < 4; ++f)
       for (std::size_t i = 0; i < n; ++i) {
         const double mean = sum[f][i] / draws, sd = std::sqrt(square[f][i] / draws - mean * mean);
-        EXPECT_TRUE(statistical(mean, 0, sd / std::sqrt(static_cast<double>(draws)), 6)) << "fact " << f << ", coordinate " << i;
+        EXPECT_TRUE(statistical(mean, 0, sd / std::sqrt(static_cast<double>(draws)), 6))
+            << "fact " << f << ", coordinate " << i;
       }
   }
 }
 
 TEST(GaussianMixture, DensityOfTwoComponents) {
   const Context context = cpu_context(1);
-  const auto target = make_target<double>(context, "gaussian_mixture", {{"dim", "1"}, {"means", "-1; 2"}, {"weights", "1, 3"}, {"sds", "1, 0.5"}});
-  const auto normal = [](double x, double m, double s) { return std::exp(-0.5 * (x - m) * (x - m) / (s * s)) / (s * std::sqrt(2 * M_PI)); };
+  const auto target = make_target<double>(context, "gaussian_mixture",
+                                          {{"dim", "1"}, {"means", "-1; 2"}, {"weights", "1, 3"}, {"sds", "1, 0.5"}});
+  const auto normal = [](double x, double m, double s) {
+    return std::exp(-0.5 * (x - m) * (x - m) / (s * s)) / (s * std::sqrt(2 * M_PI));
+  };
   for (const double x : {-3.0, 0.0, 1.9, 60.0}) {
     const double p = 0.25 * normal(x, -1, 1) + 0.75 * normal(x, 2, 0.5);
     const auto got = ask<double>(*target, {x}, {1.0});
