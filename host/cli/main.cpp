@@ -98,6 +98,23 @@ int run_program(int argc, char** argv) {
   generate_command->callback(
       [&] { refuse_extras(*generate_command), status = generate(output, rows, features, seed); });
 
+  ReproduceFlags r;
+  CLI::App* reproduce_command = plain("reproduce", "run a paper's tables and figures again, beside what was published");
+  reproduce_command->add_option("PAPER", r.paper, "titsias2019: Gradient-based Adaptive Markov Chain Monte Carlo")
+      ->required();
+  reproduce_command->add_option("--table", r.tables, "tables, 1 to 7; 1 to 6 when none is named (7 takes hours)");
+  reproduce_command->add_option("--figure", r.figures, "data of figures, 1 to 7, into the output folder");
+  reproduce_command->add_option("--only", r.only, "rows of this sampler or target only");
+  reproduce_command->add_option("--repeats", r.repeats, "repeats of each row; 0: the paper's 10, 5 in table 7");
+  reproduce_command->add_flag("--json", r.json, "one JSON array, an object for each row");
+  reproduce_command->add_option("--output", r.output, "folder for the page, its data and those of the figures");
+  reproduce_command->add_option("--data-dir", r.data_dir,
+                                "folder of the data sets; else data/public or ../shared/data");
+  reproduce_command->add_flag("--as-printed", r.as_printed, "the paper's text where its authors ran something else");
+  reproduce_command->add_option("--seed", r.seed, "the same seed draws the same")->capture_default_str();
+  reproduce_command->add_option("--threads", r.threads, "rows at a time, each on one core; 0: as many as cores");
+  reproduce_command->callback([&] { refuse_extras(*reproduce_command), status = reproduce(r); });
+
   if (argc < 2) {
     std::cout << app.help();
     return static_cast<int>(ExitStatus::usage);

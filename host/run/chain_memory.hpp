@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "host/run/advance.hpp"
+#include "kernels/linalg/triangular.hpp"
 
 namespace kilochain {
 
@@ -84,6 +85,23 @@ class ChainMemory {
       typename Move::State st;
       Move::template state<P>(FieldBinder{host.data(), static_cast<std::size_t>(num_chains_), c}, st, dim_, chains_.settings);
       std::memcpy(out.data() + c * static_cast<std::size_t>(dim_), st.x, static_cast<std::size_t>(dim_) * sizeof(Real));
+    }
+    return out;
+  }
+  Learnt learnt(Index chain) const {
+    Learnt out;
+    using Adaptation = typename Move::Adaptation;
+    if constexpr (requires(Adaptation a) { a.L; }) {
+      std::vector<char> host = adaptations_.host();
+      Adaptation a;
+      Move::template adaptation<P>(FieldBinder{host.data(), static_cast<std::size_t>(adaptations()), static_cast<std::size_t>(chain)}, a, dim_, chains_.settings);
+      const std::size_t n = static_cast<std::size_t>(dim_);
+      const bool diagonal = signal_shape<Move>(chains_.settings) == Shape::diagonal;
+      out.factor.assign(n * n, 0.0);
+      for (Index i = 0; i < dim_; ++i)
+        for (Index j = diagonal ? i : 0; j <= i; ++j)
+          out.factor[static_cast<std::size_t>(i) * n + static_cast<std::size_t>(j)] = static_cast<double>(a.L[diagonal ? static_cast<std::size_t>(i) : factor_index<P>(i, j)]);
+      if constexpr (requires { a.beta; }) out.beta = *a.beta;
     }
     return out;
   }

@@ -150,6 +150,7 @@ class CudaSampler final : public Sampler<Real> {
   std::vector<ChainControl> controls() const override { return memory_.controls(); }
   void reset_counts() override { memory_.reset_counts(); }
   std::vector<Real> positions() const override { return memory_.positions(); }
+  Learnt learnt(Index chain) const override { return memory_.learnt(chain); }
   std::vector<char> save() const override { return memory_.save(); }
   void load(const std::vector<char>& bytes) override {
     memory_.load(bytes);

@@ -1,6 +1,7 @@
 // A sampler as the host sees it: the states of all chains, advanced by propose and update, adapted alone or pooled.
 #pragma once
 #include <atomic>
+#include <limits>
 #include <optional>
 
 #include "targets/target.hpp"
@@ -58,6 +59,12 @@ KC_INLINE Schedule schedule_at(const Plan<Real>& plan, std::int64_t iteration) {
   return s;
 }
 
+/// What one chain's adaptation has learnt, for reports. Empty or NaN where the sampler has no such thing.
+struct Learnt {
+  std::vector<double> factor;  ///< L of the proposal, dense (dim, dim), row-major
+  double beta = std::numeric_limits<double>::quiet_NaN();  ///< weight of the entropy, in gradient-based adaptation
+};
+
 enum Action : unsigned { action_update = 1, action_propose = 2 };
 
 template <class Real>
@@ -83,6 +90,8 @@ class Sampler {
   virtual void reset_counts() = 0;
   /// Positions of all chains, (chain, dim).
   virtual std::vector<Real> positions() const = 0;
+  /// What chain's adaptation (the pooled one: chain 0) has learnt; a copy of it, for reports.
+  virtual Learnt learnt(Index /*chain*/) const { return {}; }
   /// Everything of the state and adaptation that must survive an interruption, and back.
   virtual std::vector<char> save() const = 0;
   virtual void load(const std::vector<char>& bytes) = 0;

@@ -1,0 +1,24 @@
+// Work in pieces that are independent of each other, on some threads, with words about how far it is.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace kilochain::reproduce {
+
+struct Job {
+  std::string name;
+  double weight;  ///< about how long it takes, in any unit
+  std::function<void(const std::function<void(double fraction)>& tick)> run;
+};
+
+/// Runs every job, the heaviest first. `say` gets a line about every `seconds`, with the time left, and one for each
+/// job done. The first exception of a job ends all (through `stop`) and is thrown again here.
+void run_jobs(std::vector<Job> jobs, int threads, std::atomic<bool>& stop, double seconds,
+              const std::function<void(const std::string& line)>& say);
+
+/// 12 s, 3 min 20 s, 2 h 05 min.
+std::string time_text(double seconds);
+
+}  // namespace kilochain::reproduce

@@ -1,0 +1,111 @@
+#include "host/reproduce/repeats.hpp"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "host/registry.hpp"
+#include "host/run/start.hpp"
+
+namespace kilochain::reproduce {
+
+double thread_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+Repeats::Repeats(const Setup& setup, Target<double>& target, Index first, Index count, std::uint64_t seed)
+    : setup_(setup),
+      context_(cpu_context(1)),
+      target_(target),
+      first_(first),
+      count_(count),
+      dim_(target.info().dim),
+      seed_(seed) {
+  sampler_ = make_sampler<double>(context_, setup.sampler, setup.sampler_settings, count, dim_, Scope::chain);
+  rounds_ = std::make_unique<Rounds<double>>(context_, target_, *sampler_, count);
+  Options o;
+  o.init = setup.init;
+  o.seed = seed;
+  o.num_chains = first + count;
+  rounds_->start(starting_points<double>(o, first, count, dim_));
+  check_chains();
+}
+
+void Repeats::check_chains() const {
+  const auto controls = sampler_->controls();
+  for (std::size_t k = 0; k < controls.size(); ++k)
+    require(controls[k].status == ChainStatus::running, ExitStatus::quarantined,
+            fmt::format("{}: repeat {} ended early", setup_.sampler, static_cast<std::size_t>(first_) + k),
+            fmt::format("iteration {}: {}", controls[k].iteration, quarantine_reason(controls[k].status)),
+            "Try another --seed?");
+}
+
+/// In pieces of about a quarter of a second, for the tick and for `stop`.
+bool Repeats::run(std::int64_t until, bool adapting, const Recording<double>& recording, const std::atomic<bool>& stop,
+                  const Tick& tick) {
+  Plan<double> plan;
+  plan.seed = seed_;
+  plan.first_chain = static_cast<std::uint32_t>(first_);
+  plan.phase_start = adapting ? 0 : setup_.num_warmup;
+  plan.schedule.num_warmup = setup_.num_warmup;
+  plan.schedule.adapting = plan.adapt_alone = adapting;
+  plan.recording = recording;
+  while (iteration_ < until) {
+    if (stop) return false;
+    plan.until = std::min(until, iteration_ + piece_);
+    const double begin = thread_seconds();
+    if (!rounds_->run(plan, false, stop)) return false;
+    const double taken = thread_seconds() - begin;
+    seconds_ += taken;
+    iteration_ = plan.until;
+    piece_ = taken > 0.4 ? std::max<std::int64_t>(1, piece_ / 2) : taken < 0.1 ? piece_ * 2 : piece_;
+    if (tick) tick(iteration_);
+  }
+  check_chains();
+  return true;
+}
+
+bool Repeats::warm_up(std::int64_t iterations, const std::atomic<bool>& stop, const Tick& tick) {
+  const std::int64_t until = iterations < 0 ? setup_.num_warmup : std::min(setup_.num_warmup, iteration_ + iterations);
+  return run(until, true, {}, stop, tick);
+}
+
+bool Repeats::sample(const std::atomic<bool>& stop, const Tick& tick) {
+  sampler_->reset_counts();
+  const int stats = static_cast<int>(find_sampler(setup_.sampler).stats.size());
+  buffer_ = std::make_unique<DrawsBuffer<double>>(context_, count_, count_, dim_, setup_.num_samples, stats);
+  return run(setup_.num_warmup + setup_.num_samples, false, buffer_->recording(0, setup_.num_warmup, 1), stop, tick);
+}
+
+bool Repeats::sample_unkept(std::int64_t iterations, const std::atomic<bool>& stop) {
+  return run(iteration_ + iterations, false, {}, stop, nullptr);
+}
+
+std::vector<double> Repeats::draws(Index chain, Index coordinate) const {
+  const Recording<double> r = buffer_->recording(chain, 0, 1);
+  std::vector<double> out(static_cast<std::size_t>(setup_.num_samples));
+  for (std::size_t t = 0; t < out.size(); ++t)
+    out[t] = r.draws[t * static_cast<std::size_t>(dim_) + static_cast<std::size_t>(coordinate)];
+  return out;
+}
+
+std::vector<double> Repeats::lp(Index chain) const {
+  const Recording<double> r = buffer_->recording(chain, 0, 1);
+  return {r.lp, r.lp + setup_.num_samples};
+}
+
+std::int64_t Repeats::gradients() const {
+  std::int64_t sum = 0;
+  for (const ChainControl& c : sampler_->controls()) sum += c.gradients;
+  return sum;
+}
+
+double Repeats::acceptance(Index chain) const {
+  const ChainControl c = sampler_->controls()[static_cast<std::size_t>(chain)];
+  return c.acceptance_sum / static_cast<double>(c.counted);
+}
+
+}  // namespace kilochain::reproduce

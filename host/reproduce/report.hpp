@@ -1,0 +1,27 @@
+// The rows as tables for people: on the terminal, and as a page of the documentation.
+// Rows are JSON as to_json(RowResult, true) makes them, so that those of an earlier run can stand beside new ones.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace kilochain::reproduce {
+
+using Cells = std::vector<std::vector<std::string>>;
+
+/// Ours, the published figures, the authors' code run again, and the ratio of ours to the published: lines of one
+/// table.
+Cells table_cells(const std::vector<nlohmann::json>& rows);
+/// Which rows agree and which do not, with the reason: one line each.
+std::vector<std::string> verdicts(const std::vector<nlohmann::json>& rows);
+
+struct Page {
+  std::string title, machine, command;
+  std::vector<nlohmann::json> rows;  ///< with "date" and "commit" each
+  std::vector<std::string> missing;  ///< rows of the paper that have not been run
+  std::vector<int> figures;          ///< those whose data lie beside the page
+  std::string stem;                  ///< of the pictures' file names
+};
+std::string markdown(const Page& page);
+
+}  // namespace kilochain::reproduce
