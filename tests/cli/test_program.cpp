@@ -13,7 +13,7 @@ TEST(Program, NoCommandShowsHelp) {
   EXPECT_EQ(none.status, 2);
   EXPECT_EQ(help.status, 0);
   EXPECT_EQ(none.out, help.out);
-  for (const char* command : {"sample", "summary", "samplers", "targets", "info", "estimate", "generate"})
+  for (const char* command : {"sample", "summary", "samplers", "targets", "info", "estimate", "generate", "reproduce"})
     EXPECT_TRUE(contains(help.out, command)) << command;
   EXPECT_EQ(kilochain(files, {"--version"}).out.rfind("kilochain ", 0), 0u);
 }
@@ -28,7 +28,7 @@ TEST(Program, HelpOfSampleListsEveryCommonFlag) {
        {"kilochain samplers NAME", "kilochain targets NAME", "relative to the directory that the program runs in"})
     EXPECT_TRUE(contains(help.out, words)) << words;
   EXPECT_EQ(kilochain(files, {"estimate", "--help"}).status, 0);
-  for (const char* command : {"summary", "samplers", "targets", "info", "generate"})
+  for (const char* command : {"summary", "samplers", "targets", "info", "generate", "reproduce"})
     EXPECT_EQ(kilochain(files, {command, "--help"}).status, 0) << command;
 }
 
@@ -65,7 +65,7 @@ TEST(Program, RefusesWrongCommandsAndFlags) {
   ScratchFiles files;
   expect_refusal(files, {"sumary"}, 2,
                  "command line: unknown command \"sumary\" (sample, summary, samplers, targets, info, estimate, "
-                 "generate). Did you mean summary?");
+                 "generate, reproduce). Did you mean summary?");
   expect_refusal(files, {"--target"}, 2,
                  "command line: unknown flag --target (a command comes first). Try kilochain sample --target?");
   expect_refusal(files, {"summary", "x.nc", "--jsn"}, 2,
