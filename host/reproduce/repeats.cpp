@@ -61,7 +61,10 @@ bool Repeats::run(std::int64_t until, bool adapting, const Recording<double>& re
     const double taken = thread_seconds() - begin;
     seconds_ += taken;
     iteration_ = plan.until;
-    piece_ = taken > 0.4 ? std::max<std::int64_t>(1, piece_ / 2) : taken < 0.1 ? piece_ * 2 : piece_;
+    if (taken > 0.4)
+      piece_ = std::max<std::int64_t>(1, piece_ / 2);
+    else if (taken < 0.1 && piece_ < 1 << 20)
+      piece_ *= 2;
     if (tick) tick(iteration_);
   }
   check_chains();
