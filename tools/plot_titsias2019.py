@@ -29,7 +29,7 @@ def contours(axis, covariance, colour):
 
 
 def covariances(data):
-    figure, axes = plt.subplots(1, 4, figsize=(15, 3.7))
+    figure, axes = plt.subplots(1, 4, figsize=(15, 4.2))
     for axis, case in zip(axes, data["two_dimensions"]):
         contours(axis, case["learnt"], "tab:blue")
         contours(axis, case["target"], "tab:green")
