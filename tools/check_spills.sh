@@ -7,13 +7,14 @@ build=${1:-build/spills}
 architectures=${2:-80;90}
 hot='advance_chains|evaluate_chains|pool_tiles|pool_rows|pool_adapt|logistic_'
 log=$build/ptxas.log
+mkdir -p "$build"
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKILOCHAIN_CUDA=ON -DKILOCHAIN_CUDA_REPORT=ON \
-  -DKILOCHAIN_CUDA_ARCHITECTURES="$architectures" > "$build.configure" 2>&1 || { cat "$build.configure" >&2; exit 1; }
-mv "$build.configure" "$build/configure.log"
+  -DKILOCHAIN_CUDA_ARCHITECTURES="$architectures" > "$build/configure.log" 2>&1 ||
+  { cat "$build/configure.log" >&2; exit 1; }
 objects=$(ninja -C "$build" -t targets all | sed -n 's/^\(.*\.cu\.o\): .*/\1/p')
 # Reports come from the compiler alone: objects are made anew.
 for o in $objects; do rm -f "$build/$o"; done
-CCACHE_DISABLE=1 nice -n 5 ninja -C "$build" $objects > "$log" 2>&1 || { cat "$log" >&2; exit 1; }
+CCACHE_DISABLE=1 nice -n 5 ninja -C "$build" -j "$(nproc)" $objects > "$log" 2>&1 || { cat "$log" >&2; exit 1; }
 status=0
 if grep -nE 'warning|Warning' "$log"; then
   echo "check_spills: compiler warnings (above)" >&2

@@ -31,6 +31,7 @@ void catch_signals() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is then a failed write, told as a full disk is
 }
 
 void print_quarantined(std::FILE* out, const std::vector<QuarantinedChain>& chains) {

@@ -45,6 +45,7 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   void send(int signal_number) const { kill(pid_, signal_number); }
+  pid_t pid() const { return pid_; }
   bool running() {
     int raw = 0;
     if (status_ >= 0) return false;
