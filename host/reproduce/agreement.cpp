@@ -58,7 +58,9 @@ Agreement agreement_of(const RowResult& r) {
     const int digits = is_acceptance ? 3 : 1;
     out.findings.push_back(
         {fmt::format("{} {:.{}f} against {:.{}f} (z = {:.1f})", name, ours.value, digits, value, digits, z),
-         is_acceptance ? reason_for_acceptance(*r.row, z) : reason_for_ess(*r.row)});
+         !r.printed.empty() ? "as printed: " + r.printed
+         : is_acceptance    ? reason_for_acceptance(*r.row, z)
+                            : reason_for_ess(*r.row)});
   };
   check("acceptance", &Repeat::acceptance, m.mean.acceptance, m.acceptance_sd, true);
   check("ESS min", &Repeat::ess_min, m.mean.ess_min, m.ess_min_sd, false);

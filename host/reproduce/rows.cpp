@@ -75,6 +75,7 @@ RowResult run_row(const PaperRow& row, const Setup& setup, Index num_repeats, st
 
   RowResult out;
   out.row = &row;
+  out.printed = setup.printed;
   std::int64_t warmup_gradients = 0, sampling_gradients = 0;
   for (Index first = 0; first < num_repeats; first += most) {
     const Index count = std::min<Index>(most, num_repeats - first);

@@ -16,6 +16,7 @@ Mean mean_of(const std::vector<Repeat>& repeats, double Repeat::*member);
 
 struct RowResult {
   const PaperRow* row = nullptr;
+  std::string printed;  ///< Setup::printed
   std::vector<Repeat> repeats;
   double seconds = 0;              ///< one repeat alone on one core, warm-up included
   double seconds_batched = 0;      ///< all repeats on one core, divided by their number

@@ -71,6 +71,18 @@ TEST(Reproduce, ARepeatDrawsTheSameAloneAndInABatch) {
   for (const Index i : {0, 57, 99}) EXPECT_EQ(batch.draws(2, i), alone.draws(0, i));
 }
 
+TEST(Reproduce, EverySetupIsAccepted) {
+  if (!std::filesystem::exists(data_folder)) GTEST_SKIP() << "no data sets in " << data_folder;
+  const auto data = reproduce::DataFolder::find(data_folder);
+  for (const auto& row : reproduce::titsias2019_rows())
+    for (const bool as_printed : {false, true}) {
+      const reproduce::Setup s = reproduce::setup_of(row.target, row.sampler, as_printed, data, "labels");
+      ASSERT_TRUE(reproduce::has_sampler(s)) << s.sampler;
+      EXPECT_GT(sampler_bytes(cpu_context(1), s.sampler, s.sampler_settings, 1, 10, Scope::chain, true).state, 0u);
+      EXPECT_TRUE(as_printed || s.printed.empty());
+    }
+}
+
 /// A row that is off must be found: the table's own figures agree, the same with one changed do not.
 TEST(Reproduce, AgreementFindsWhatIsOff) {
   const auto& row = reproduce::titsias2019_rows()[0];
