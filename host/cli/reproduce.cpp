@@ -250,7 +250,11 @@ class Reproduction {
     page.machine = machine();
     page.stem = stem();
     for (int f = 1; f <= 7; ++f)
-      if (fs::exists(folder / fmt::format("{}_figure{}.json", stem(), f))) page.figures.push_back(f);
+      for (const char* kind : {"json", "png"})
+        if (fs::exists(folder / fmt::format("{}_figure{}.{}", stem(), f, kind))) {
+          page.figures.push_back(f);
+          break;
+        }
     say("written: " + write(folder / (stem() + ".md"), markdown(page)));
     if (!figures_.empty()) say(fmt::format("pictures: tools/plot_titsias2019.py {}", folder.string()));
   }

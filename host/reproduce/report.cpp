@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "host/reproduce/titsias2019.hpp"
 
@@ -147,9 +148,12 @@ std::string markdown(const Page& page) {
         fastest, slowest);
   if (!page.missing.empty()) out += fmt::format("**Not run.** {}.\n\n", fmt::join(page.missing, ", "));
   for (const auto& [key, rows] : tables) {
-    out += fmt::format("## Table {}: {}\n\n{} repeats, {}, commit {}.\n\n{}\n", key.first, key.second,
-                       rows[0]["repeats"].get<int>(), rows[0]["date"].get<std::string>(),
-                       rows[0]["commit"].get<std::string>(), markdown_table(table_cells(rows)));
+    std::set<std::string> made;
+    for (const Json& r : rows)
+      made.insert(fmt::format("{} repeats, {}, commit {}", r["repeats"].get<int>(), r["date"].get<std::string>(),
+                              r["commit"].get<std::string>()));
+    out += fmt::format("## Table {}: {}\n\n{}.\n\n{}\n", key.first, key.second, fmt::join(made, "; "),
+                       markdown_table(table_cells(rows)));
     for (const std::string& v : verdicts(rows)) out += "- " + v + "\n";
     out += "\n";
   }
