@@ -1,13 +1,13 @@
 #include "host/run/rounds.hpp"
 
+#include "host/run/meeting.hpp"
+
 #include <omp.h>
 
 #include <algorithm>
-#include <barrier>
 #include <chrono>
 #include <exception>
 #include <optional>
-
 
 namespace kilochain {
 
@@ -76,8 +76,8 @@ bool Rounds<Real>::run(const Plan<Real>& plan, bool pool, const std::atomic<bool
   std::int64_t now = plan.until;
   for (const auto& c : controls)
     if (c.status == ChainStatus::running) now = std::min(now, c.iteration);
-  // One parallel region for the whole stretch, and a barrier that sleeps: thousands of OpenMP regions would spin against
-  // whatever else runs on the machine.
+  // One parallel region for the whole stretch, and a barrier that sleeps in the end: thousands of OpenMP regions would spin
+  // against whatever else runs on the machine.
   const Index tiles = (num_chains_ + tile_ - 1) / tile_;
   int threads = std::max(1, std::min<int>(context_.threads, tiles));
   if (threads > 1 && alone_seconds_ <= 0) {  // time a few iterations on one thread first
@@ -95,15 +95,15 @@ bool Rounds<Real>::run(const Plan<Real>& plan, bool pool, const std::atomic<bool
   if (alone_seconds_ < least_shared_seconds) threads = 1;
   std::exception_ptr failure;
   std::atomic<bool> halt{false};
-  std::optional<std::barrier<>> barrier;
+  std::optional<Meeting> meeting;
 #pragma omp parallel num_threads(threads)
   {
 #pragma omp single
     {
       threads = omp_get_num_threads();  // the runtime may give fewer than were asked for
-      barrier.emplace(threads);
+      meeting.emplace(threads);
     }
-    auto& all = *barrier;
+    Meeting& all = *meeting;
     const int me = omp_get_thread_num();
     for (std::int64_t t = now; t < plan.until; ++t) {
       Plan<Real> one = plan;
@@ -115,12 +115,12 @@ bool Rounds<Real>::run(const Plan<Real>& plan, bool pool, const std::atomic<bool
         failure = std::current_exception();
         halt = true;
       }
-      all.arrive_and_wait();
+      all.wait();
       if (me == 0 && !halt) {
         sampler_.pool(one);
         if (stop) halt = true;
       }
-      all.arrive_and_wait();
+      all.wait();
       if (halt) break;
     }
   }

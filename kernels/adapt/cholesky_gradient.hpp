@@ -165,6 +165,18 @@ KC_HD void step_natural(const Team& team, const Source& source, Real rate, Real 
   constexpr int P = Team::template panel<Real>;
   for (Index p = 0; p * P < n; ++p) {
     const Index columns = panel_columns<P>(p, n);
+    if constexpr (Team::on_host) {
+      using Vec = Pack<Real>;
+      for (Index j = 0; j < columns; ++j) {
+        const std::size_t k = panel_offset<P>(p) + static_cast<std::size_t>(j) * P;
+        auto g = source.column(p * P, j, k);
+        if (j >= p * P) g = Vec::keep_from(g, j - p * P) + Vec::keep_only(Vec::all(beta), j - p * P);
+        const auto G = decay * g * g + (Real(1) - decay) * Vec::load(a.second + k);
+        Vec::store(a.second + k, G);
+        Vec::store(a.first + k, rate * g / (Real(1) + Vec::sqrt(G)));
+      }
+      continue;
+    }
     team.for_each(P * columns, [&](Index e) {
       const Index i = p * P + e % P, j = e / P;
       const std::size_t k = panel_offset<P>(p) + static_cast<std::size_t>(e);
