@@ -46,11 +46,21 @@ struct Constant {
   std::vector<double> values;
 };
 
+/// A variable of the posterior: some of the names, in their order, as an array.
+struct Variable {
+  std::string name;
+  std::vector<std::size_t> shape;    ///< empty: a number
+};
+
 /// What does not depend on precision or device.
 struct TargetInfo {
-  Index dim = 0;
-  std::string variable = "x";        ///< name of the posterior variable
-  std::vector<std::string> names;    ///< one per coordinate
+  Index dim = 0;                     ///< coordinates that are sampled, all real
+  std::string variable = "x";        ///< name of the posterior variable, where `variables` is empty
+  std::vector<Variable> variables;   ///< how the names divide into variables
+  std::vector<std::string> names;    ///< one per recorded value; per coordinate where `constrain` is empty
+  /// What is recorded in place of the coordinates: (dim) to (names.size()), on the host. Empty: the coordinates themselves.
+  std::function<void(const double* x, double* recorded)> constrain;
+  Needs offers = Needs::hessian_vector;  ///< the most that it can be asked for
   std::vector<Constant> constants;
   Exact exact;
   double flops = 0, bytes = 0;       ///< of one gradient of one chain: multiply-adds count two; data read once

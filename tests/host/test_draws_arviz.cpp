@@ -20,7 +20,7 @@ constexpr int kNoArviz = 77;
 /// Output and exit status of the script on a file.
 std::pair<std::string, int> arviz_check(const std::string& path) {
   const char* chosen = std::getenv("KILOCHAIN_PYTHON");
-  const std::string command = std::string(chosen == nullptr ? "python3" : chosen) +
+  const std::string command = std::string(chosen == nullptr || *chosen == 0 ? "python3" : chosen) +
                               " '" KILOCHAIN_SOURCE_DIR "/tests/cli/arviz_check.py' '" + path + "'";
   FILE* pipe = ::popen(command.c_str(), "r");
   std::string text;
