@@ -1,7 +1,8 @@
 # Flags of every translation unit, and the decision whether CUDA is there.
 add_library(kilochain_options INTERFACE)
 target_compile_options(kilochain_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-unknown-pragmas>
+  $<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-Wall>> $<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-Wextra>>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wno-unknown-pragmas>
   # NaN and infinity keep their meaning (they quarantine chains); errno and floating-point traps are given up, without
   # which no loop with a square root or a comparison is vectorised.
   $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno -fno-trapping-math>)

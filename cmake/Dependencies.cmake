@@ -12,7 +12,7 @@ pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 
 add_library(kilochain_random INTERFACE)
-target_include_directories(kilochain_random SYSTEM INTERFACE ${RANDOM123_INCLUDE_DIR})
+target_include_directories(kilochain_random SYSTEM INTERFACE $<BUILD_INTERFACE:${RANDOM123_INCLUDE_DIR}>)
 
 add_library(kilochain_libraries INTERFACE)
 target_link_libraries(kilochain_libraries INTERFACE OpenMP::OpenMP_CXX fmt::fmt nlohmann_json::nlohmann_json

@@ -1,7 +1,10 @@
 # kilochain_add_sampler(my_move MyMove): compiles host/instantiate/sampler.cpp (and sampler.cu where CUDA is) once more,
 # with the name as a definition; a static object in it registers the sampler. kilochain_add_target likewise.
+# All entries together are one archive, linked whole: nothing refers to their static objects by name.
+add_library(kilochain_entries STATIC)
+target_link_libraries(kilochain_entries PUBLIC kilochain_host)
 add_library(kilochain_all INTERFACE)
-target_link_libraries(kilochain_all INTERFACE kilochain_host)
+target_link_libraries(kilochain_all INTERFACE $<LINK_LIBRARY:WHOLE_ARCHIVE,kilochain_entries> kilochain_host)
 
 function(kilochain_register kind name type)
   set(lib kilochain_${kind}_${name})
@@ -12,7 +15,7 @@ function(kilochain_register kind name type)
   add_library(${lib} OBJECT ${sources})
   target_link_libraries(${lib} PUBLIC kilochain_kernels kilochain_libraries)
   target_compile_definitions(${lib} PRIVATE KILOCHAIN_NAME=${name} KILOCHAIN_TYPE=${type})
-  target_link_libraries(kilochain_all INTERFACE ${lib} $<TARGET_OBJECTS:${lib}>)
+  target_sources(kilochain_entries PRIVATE $<TARGET_OBJECTS:${lib}>)
 endfunction()
 macro(kilochain_add_sampler name type)
   kilochain_register(sampler ${name} ${type})

@@ -97,6 +97,17 @@ std::unique_ptr<Target<Real>> make_target(const Context& context, const std::str
 
 template std::unique_ptr<Sampler<float>> make_sampler(const Context&, const std::string&, const SettingTexts&, Index, Index, Scope);
 template std::unique_ptr<Sampler<double>> make_sampler(const Context&, const std::string&, const SettingTexts&, Index, Index, Scope);
+void check_offer(const std::string& sampler, const std::string& target, Needs offers) {
+  const Needs wants = find_sampler(sampler).most_needs;
+  if (wants <= offers) return;
+  std::string others;
+  for (const auto& e : sampler_table())
+    if (e.most_needs <= offers) others += (others.empty() ? "" : ", ") + e.name;
+  const char* const words[] = {"nothing", "the log density", "gradients", "second derivatives"};
+  throw Error(ExitStatus::usage, fmt::format("sampler {} asks for {}, target {} has only {}", sampler, words[static_cast<int>(wants)], target, words[static_cast<int>(offers)]),
+              fmt::format("--sampler {} --target {}", sampler, target), fmt::format("Choose --sampler {}, or give the target its derivatives?", others));
+}
+
 template std::unique_ptr<Target<float>> make_target(const Context&, const std::string&, const SettingTexts&);
 template std::unique_ptr<Target<double>> make_target(const Context&, const std::string&, const SettingTexts&);
 

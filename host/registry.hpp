@@ -15,7 +15,7 @@ struct SamplerEntry {
   std::vector<SettingInfo> settings;
   std::vector<std::string> stats;  ///< names of what it adds to sample_stats
   bool adaptive = false;
-  Needs start_needs = Needs::gradient;
+  Needs start_needs = Needs::gradient, most_needs = Needs::gradient;  ///< at the start, and ever
   template <class Real>
   using Make = std::function<std::unique_ptr<Sampler<Real>>(const Context&, const SettingTexts&, Index num_chains, Index dim, Scope)>;
   Make<float> make_float;
@@ -88,6 +88,8 @@ std::unique_ptr<Sampler<Real>> make_sampler(const Context& context, const std::s
                                             Index num_chains, Index dim, Scope scope);
 template <class Real>
 std::unique_ptr<Target<Real>> make_target(const Context& context, const std::string& name, const SettingTexts& texts);
+/// Throws Error (usage), naming samplers that will do, when the sampler asks for more than the target offers.
+void check_offer(const std::string& sampler, const std::string& target, Needs offers);
 ChainBytes sampler_bytes(const Context& context, const std::string& name, const SettingTexts& texts, Index num_chains,
                          Index dim, Scope scope, bool is_double);
 

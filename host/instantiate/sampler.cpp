@@ -1,7 +1,13 @@
 // Compiled once for each sampler (cmake/Register.cmake): its CPU chains in both precisions, and its row in the registry.
 #define KILOCHAIN_STRING2(x) #x
 #define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
+// clang-format off
+#ifdef KILOCHAIN_HEADER  // of another project
+#include KILOCHAIN_HEADER
+#else
 #include KILOCHAIN_STRING(kernels/samplers/KILOCHAIN_NAME.hpp)
+#endif
+// clang-format on
 
 #include "host/registry.hpp"
 #include "host/run/cpu_sampler.hpp"
@@ -22,6 +28,14 @@ ChainBytes bytes(const SettingTexts& texts, Index num_chains, Index dim, Scope s
   return chain_bytes<Move, Real, HostTeam::panel<Real>>(num_chains, dim, scope, parse_settings<Move>(name, texts, scope == Scope::pooled));
 }
 
+template <class Move>
+Needs most_needs(Needs at_start) {
+  if constexpr (requires { Move::most_needs; })
+    return Move::most_needs;
+  else
+    return at_start;
+}
+
 SamplerEntry entry() {
   using Move = KILOCHAIN_TYPE<double>;
   SamplerEntry e;
@@ -31,6 +45,7 @@ SamplerEntry entry() {
   e.stats.assign(Move::stat_names, Move::stat_names + Move::num_stats);
   e.adaptive = Move::adaptive;
   e.start_needs = Move::start_needs(typename Move::Settings{});
+  e.most_needs = most_needs<Move>(e.start_needs);
   e.make_float = make<float>;
   e.make_double = make<double>;
   e.bytes = [](const Context&, const SettingTexts& t, Index c, Index n, Scope s, bool is_double) {

@@ -2,7 +2,11 @@
 #define KILOCHAIN_STRING2(x) #x
 #define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
 // clang-format off
+#ifdef KILOCHAIN_HEADER  // of another project
+#include KILOCHAIN_HEADER
+#else
 #include KILOCHAIN_STRING(kernels/samplers/KILOCHAIN_NAME.hpp)
+#endif
 // clang-format on
 
 #include "host/registry.hpp"

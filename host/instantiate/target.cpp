@@ -1,8 +1,15 @@
 // Compiled once for each target (cmake/Register.cmake): it on the CPU in both precisions, and its row in the registry.
 #define KILOCHAIN_STRING2(x) #x
 #define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
+// clang-format off
+#ifdef KILOCHAIN_HEADER  // of another project
+#include KILOCHAIN_HEADER
+#else
 #include KILOCHAIN_STRING(targets/KILOCHAIN_NAME.hpp)
+#endif
+// clang-format on
 
+#include "host/instantiate/model_of.hpp"
 #include "host/registry.hpp"
 #include "host/run/cpu_target.hpp"
 
@@ -13,7 +20,7 @@ const char* const name = KILOCHAIN_STRING(KILOCHAIN_NAME);
 
 template <class Real>
 std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts& texts) {
-  using Model = KILOCHAIN_TYPE<Real>;
+  using Model = decltype(model_of<KILOCHAIN_TYPE, Real>());
   const auto settings = parse_settings<Model>(name, texts);
   if constexpr (requires { Model::make_cpu(context, settings); })  // it evaluates many chains together
     return Model::make_cpu(context, settings);
@@ -22,7 +29,7 @@ std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts& t
 }
 
 TargetEntry entry() {
-  using Model = KILOCHAIN_TYPE<double>;
+  using Model = decltype(model_of<KILOCHAIN_TYPE, double>());
   TargetEntry e;
   e.name = name;
   e.meaning = Model::meaning;

@@ -2,9 +2,14 @@
 #define KILOCHAIN_STRING2(x) #x
 #define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
 // clang-format off
+#ifdef KILOCHAIN_HEADER  // of another project
+#include KILOCHAIN_HEADER
+#else
 #include KILOCHAIN_STRING(targets/KILOCHAIN_NAME.hpp)
+#endif
 // clang-format on
 
+#include "host/instantiate/model_of.hpp"
 #include "host/registry.hpp"
 #include "host/run/cuda_target.cuh"
 
@@ -15,7 +20,7 @@ const char* const name = KILOCHAIN_STRING(KILOCHAIN_NAME);
 
 template <class Real>
 std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts& texts) {
-  using Model = KILOCHAIN_TYPE<Real>;
+  using Model = decltype(model_of<KILOCHAIN_TYPE, Real>());
   const auto settings = parse_settings<Model>(name, texts);
   if constexpr (requires { Model::make_cuda(context, settings); })  // it may evaluate many chains together
     if (auto together = Model::make_cuda(context, settings)) return together;

@@ -30,8 +30,9 @@ struct DrawsHeader {
   std::int64_t thin = 1;
   std::uint64_t seed = 0;
   std::string real = "double";          ///< "float" or "double": type of the stored draws
-  std::string variable = "x";           ///< name of the posterior variable
-  std::vector<std::string> names;       ///< label of each coordinate; their number is the dimension
+  std::string variable = "x";           ///< name of the posterior variable, where `variables` is empty
+  std::vector<std::pair<std::string, std::int64_t>> variables;  ///< names and sizes (0: a number); the names divide into them
+  std::vector<std::string> names;       ///< label of each recorded value; their number is the dimension
   nlohmann::json config;                ///< whole configuration: becomes attributes
   std::vector<std::string> stats;       ///< float statistics beside lp, acceptance_rate, diverging
   bool save_warmup_stats = false;       ///< make the group warmup_sample_stats
@@ -53,6 +54,17 @@ struct Window {
 struct ChunkShape {
   std::int64_t chains, draws, parameters;
 };
+
+/// One posterior variable: parameters first .. first + size - 1.
+struct DrawsVariable {
+  std::string name;
+  bool scalar;
+  std::int64_t first, size;
+  int id = -1;
+  ChunkShape chunk{1, 1, 1};
+};
+/// The header's variables; one of all names where it lists none.
+std::vector<DrawsVariable> variables_of(const DrawsHeader& header);
 
 /// Writes one file while sampling goes on. After an Error of append the writer still takes attributes and finish().
 class DrawsWriter {
@@ -103,8 +115,8 @@ class DrawsWriter {
 
   std::string path_;
   DrawsHeader header_;
-  ChunkShape chunk_;
-  int file_ = -1, posterior_ = -1, variable_ = -1, draw_ = -1, written_variable_ = -1, constant_ = -1;
+  std::vector<DrawsVariable> variables_;
+  int file_ = -1, posterior_ = -1, draw_ = -1, written_variable_ = -1, constant_ = -1;
   StatsGroup sample_stats_, warmup_stats_;
   std::vector<std::byte> scratch_;  // one chunk
   std::int64_t written_ = 0;
@@ -157,8 +169,8 @@ class DrawsReader {
   std::string path_;
   DrawsHeader header_;
   nlohmann::json attributes_;
-  int file_ = -1, posterior_ = -1, variable_ = -1, sample_stats_ = -1, warmup_stats_ = -1, summary_ = -1;
-  ChunkShape chunk_{1, 1, 1};
+  std::vector<DrawsVariable> variables_;
+  int file_ = -1, posterior_ = -1, sample_stats_ = -1, warmup_stats_ = -1, summary_ = -1;
   std::int64_t written_ = 0;
 };
 

@@ -105,17 +105,21 @@ void DrawsReader::open() {
   warmup_stats_ = find_group(file_, "warmup_sample_stats");
   summary_ = find_group(file_, "summary");
   if (!has_draws()) return;
-  variable_ = find_variable(posterior_, header_.variable);
-  const auto shape = shape_of(posterior_, variable_);
-  require(
-      shape.size() == 3 && shape[0] == static_cast<std::size_t>(header_.num_chains) && shape[2] == header_.names.size(),
-      ExitStatus::data, path_ + ": the draws have another shape than the header says",
-      std::to_string(header_.num_chains) + " chains and " + std::to_string(header_.names.size()) + " names",
-      "Was the file changed by another program?");
-  chunk_ = read_chunk(posterior_, variable_, header_.num_chains);
   long long written = 0;
   check(nc_get_var_longlong(file_, find_variable(file_, "draws_written"), &written));
-  written_ = std::min<std::int64_t>(written, static_cast<std::int64_t>(shape[1]));
+  variables_ = variables_of(header_);
+  for (auto& v : variables_) {
+    v.id = find_variable(posterior_, v.name);
+    const auto shape = shape_of(posterior_, v.id);
+    require(shape.size() == (v.scalar ? 2u : 3u) && shape[0] == static_cast<std::size_t>(header_.num_chains) &&
+                (v.scalar || shape[2] == static_cast<std::size_t>(v.size)),
+            ExitStatus::data, path_ + ": the draws have another shape than the header says",
+            std::to_string(header_.num_chains) + " chains and " + std::to_string(v.size) + " names of variable " + v.name,
+            "Was the file changed by another program?");
+    v.chunk = read_chunk(posterior_, v.id, header_.num_chains);
+    written = std::min<long long>(written, static_cast<long long>(shape[1]));
+  }
+  written_ = written;
 }
 
 void DrawsReader::read_header() {
@@ -128,6 +132,10 @@ void DrawsReader::read_header() {
   attributes_.at("seed").get_to(header_.seed);
   attributes_.at("real").get_to(header_.real);
   attributes_.at("variable").get_to(header_.variable);
+  if (attributes_.contains("variables")) {
+    for (const auto& v : nlohmann::json::parse(attributes_.at("variables").get<std::string>()))
+      header_.variables.emplace_back(v.at(0).get<std::string>(), v.at(1).get<std::int64_t>());
+  }
   header_.config = nlohmann::json::parse(attributes_.at("configuration").get<std::string>());
   header_.kept = attributes_.at("kept_draws") == "all" ? KeptDraws::all : KeptDraws::moments;
   if (attributes_.contains("stats")) {
@@ -141,7 +149,8 @@ std::int64_t DrawsReader::parameters_within(std::int64_t bytes) const {
   const std::int64_t dim = std::ssize(header_.names);
   const std::int64_t of_one = header_.num_chains * std::max<std::int64_t>(written_, 1) * std::int64_t{sizeof(double)};
   const std::int64_t fitting = std::clamp<std::int64_t>(bytes / of_one, 1, dim);
-  return fitting < chunk_.parameters || fitting == dim ? fitting : fitting / chunk_.parameters * chunk_.parameters;
+  const std::int64_t together = variables_.size() == 1 ? variables_[0].chunk.parameters : 1;
+  return fitting < together || fitting == dim ? fitting : fitting / together * together;
 }
 
 void DrawsReader::read_parameters(std::int64_t first, std::int64_t count, std::vector<double>& out) const {
@@ -152,11 +161,16 @@ void DrawsReader::read_parameters(std::int64_t first, std::int64_t count, std::v
           "Was the run made with --draws all?");
   out.resize(static_cast<std::size_t>(count * header_.num_chains * written_));
   guarded("the draws", [&] {
-    const ChunkedVariable v{posterior_, variable_, header_.num_chains, std::ssize(header_.names), chunk_};
-    if (header_.real == "float") {
-      get_transposed<float>(v, written_, first, first + count, out.data());
-    } else {
-      get_transposed<double>(v, written_, first, first + count, out.data());
+    for (const auto& of : variables_) {
+      const std::int64_t begin = std::max(first, of.first), end = std::min(first + count, of.first + of.size);
+      if (begin >= end) continue;
+      const ChunkedVariable v{posterior_, of.id, header_.num_chains, of.size, of.chunk};
+      double* to = out.data() + (begin - first) * header_.num_chains * written_;
+      if (header_.real == "float") {
+        get_transposed<float>(v, written_, begin - of.first, end - of.first, to);
+      } else {
+        get_transposed<double>(v, written_, begin - of.first, end - of.first, to);
+      }
     }
   });
 }

@@ -42,6 +42,11 @@ void require_header(const std::string& path, const DrawsHeader& h) {
   wrong(!h.names.empty(), "no coordinates to write", "0 names", "Is the target's dimension 0?");
   wrong(h.real == "float" || h.real == "double", "unknown type of draws", "real \"" + h.real + "\"",
         "Choose --real float or double?");
+  std::int64_t of_variables = 0;
+  for (const auto& [name, size] : h.variables) of_variables += std::max<std::int64_t>(size, 1);
+  wrong(h.variables.empty() || of_variables == std::ssize(h.names), "variables and names do not go together",
+        std::to_string(of_variables) + " values of variables, " + std::to_string(h.names.size()) + " names",
+        "Does the target name every recorded value?");
   std::map<std::string, std::size_t> seen;
   for (std::size_t i = 0; i < h.names.size(); ++i) {
     const auto [first, added] = seen.emplace(h.names[i], i);
@@ -57,6 +62,12 @@ void put_origin(int group) {
   netcdf::put_attribute(group, "inference_library_version", KILOCHAIN_VERSION);
 }
 
+nlohmann::json list_of(const std::vector<std::pair<std::string, std::int64_t>>& variables) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& [name, size] : variables) list.push_back({name, size});
+  return list;
+}
+
 void put_header(int group, const DrawsHeader& header) {
   if (header.config.is_object()) {
     for (const auto& [name, value] : header.config.items()) netcdf::put_attribute(group, name, value);
@@ -70,6 +81,7 @@ void put_header(int group, const DrawsHeader& header) {
                                 {"seed", header.seed},
                                 {"real", header.real},
                                 {"variable", header.variable},
+                                {"variables", list_of(header.variables).dump()},
                                 {"configuration", header.config.dump()}};
   for (const auto& [name, value] : facts.items()) netcdf::put_attribute(group, name, value);
 }
@@ -120,9 +132,23 @@ int define_real(int group, const std::string& name, int rank, const int* dims, c
 
 }  // namespace
 
+std::vector<DrawsVariable> variables_of(const DrawsHeader& header) {
+  std::vector<DrawsVariable> out;
+  const auto add = [&](const std::string& name, bool scalar, std::int64_t first, std::int64_t size) {
+    out.push_back({name, scalar, first, size, -1, chunk_shape(header, size)});
+  };
+  if (header.variables.empty()) add(header.variable, false, 0, std::ssize(header.names));
+  std::int64_t first = 0;
+  for (const auto& [name, size] : header.variables) {
+    add(name, size == 0, first, std::max<std::int64_t>(size, 1));
+    first += out.back().size;
+  }
+  return out;
+}
+
 DrawsWriter::DrawsWriter(std::string path, DrawsHeader header) : path_(std::move(path)), header_(std::move(header)) {
   require_header(path_, header_);
-  chunk_ = chunk_shape(header_);
+  variables_ = variables_of(header_);
   const std::string why = why_not_writable(path_);
   require(why.empty(), ExitStatus::usage, path_ + ": the draws cannot be written there", why,
           "Choose another --output?");
@@ -187,11 +213,16 @@ void DrawsWriter::define_posterior() {
   put_header(posterior_, header_);
   int dims[3];
   draw_ = define_chain_and_draw(posterior_, dims);
-  const std::string labels = header_.variable + "_dim";
-  dims[2] = define_dim(posterior_, labels, std::ssize(header_.names));
-  put_labels(posterior_, dims[2], labels, header_.names);
-  variable_ = header_.real == "float" ? define_real<float>(posterior_, header_.variable, 3, dims, chunk_)
-                                      : define_real<double>(posterior_, header_.variable, 3, dims, chunk_);
+  for (auto& v : variables_) {
+    if (!v.scalar) {
+      const std::string labels = v.name + "_dim";
+      dims[2] = define_dim(posterior_, labels, v.size);
+      put_labels(posterior_, dims[2], labels, {header_.names.begin() + v.first, header_.names.begin() + v.first + v.size});
+    }
+    const int rank = v.scalar ? 2 : 3;
+    v.id = header_.real == "float" ? define_real<float>(posterior_, v.name, rank, dims, v.chunk)
+                                   : define_real<double>(posterior_, v.name, rank, dims, v.chunk);
+  }
 }
 
 DrawsWriter::StatsGroup DrawsWriter::define_stats(const char* name) {
@@ -248,8 +279,9 @@ void DrawsWriter::append(std::int64_t first_draw, std::int64_t count, const Wind
           "Is this a mistake of the program? Please report it");
   if (count == 0) return;
   const std::int64_t sizes = static_cast<std::int64_t>(9 + 2 * sizeof(float) + sizeof(float) * header_.stats.size());
-  reserve(touched_elements(chunk_, header_.num_chains, std::ssize(header_.names), first_draw, count) *
-                  size_of_real(header_) +
+  std::int64_t elements = 0;
+  for (const auto& v : variables_) elements += touched_elements(v.chunk, header_.num_chains, v.size, first_draw, count);
+  reserve(elements * static_cast<std::int64_t>(size_of_real(header_)) +
               touched_elements(sample_stats_.chunk, header_.num_chains, 1, first_draw, count) * sizes,
           first_draw, count);
   guarded("draws " + std::to_string(first_draw) + " to " + std::to_string(first_draw + count - 1), [&] {
@@ -280,19 +312,22 @@ void DrawsWriter::append_warmup_stats(std::int64_t first_draw, std::int64_t coun
 }
 
 void DrawsWriter::put_draws(std::int64_t first_draw, std::int64_t count, const Window& window) {
-  const ChunkedVariable variable{posterior_, variable_, header_.num_chains, std::ssize(header_.names), chunk_};
   put_draw_index(posterior_, draw_, first_draw, count);
-  if (header_.real == "float") {
-    put_window(variable, static_cast<const float*>(window.draws), window.capacity, first_draw, count, scratch_);
-  } else {
-    put_window(variable, static_cast<const double*>(window.draws), window.capacity, first_draw, count, scratch_);
+  const std::int64_t row = std::ssize(header_.names);
+  for (const auto& v : variables_) {
+    const ChunkedVariable variable{posterior_, v.id, header_.num_chains, v.size, v.chunk};
+    if (header_.real == "float") {
+      put_window(variable, static_cast<const float*>(window.draws) + v.first, row, window.capacity, first_draw, count, scratch_);
+    } else {
+      put_window(variable, static_cast<const double*>(window.draws) + v.first, row, window.capacity, first_draw, count, scratch_);
+    }
   }
 }
 
 void DrawsWriter::put_stats(StatsGroup& to, std::int64_t first_draw, std::int64_t count, const Window& window) {
   const auto put = [&](int variable, const auto* source) {
     const ChunkedVariable where{to.group, variable, header_.num_chains, 1, to.chunk};
-    put_window(where, source, window.capacity, first_draw, count, scratch_);
+    put_window(where, source, 1, window.capacity, first_draw, count, scratch_);
   };
   put_draw_index(to.group, to.draw, first_draw, count);
   put(to.lp, window.lp);

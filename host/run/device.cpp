@@ -108,6 +108,7 @@ Estimate estimate_for(const Options& o, const Context& context, const TargetInfo
   e.rows.push_back({"queries and answers", where, bytes.exchange});
   e.rows.push_back({"data and scratch", where, static_cast<std::size_t>(2 * info.bytes)});
   const int stats = static_cast<int>(find_sampler(o.sampler).stats.size());
+  const auto recorded = static_cast<std::int64_t>(info.names.size());
   const std::int64_t slots = window_draws(o.num_chains, info.dim, draws, real);
   const auto window_bytes = [&](std::int64_t chains) {
     return is_double ? DrawsBuffer<double>::bytes(chains, info.dim, slots, stats) : DrawsBuffer<float>::bytes(chains, info.dim, slots, stats);
@@ -115,13 +116,15 @@ Estimate estimate_for(const Options& o, const Context& context, const TargetInfo
   if (batch < o.num_chains) e.rows.push_back({"chains put aside", "host", (bytes.state + bytes.adaptation + bytes.exchange) * static_cast<std::size_t>(o.num_chains / batch)});
   const std::size_t copies = stores_draws(o) ? 2 : 1;
   e.rows.push_back({fmt::format("windows of {} draws", slots), "host", copies * window_bytes(o.num_chains)});
+  if (info.constrain) e.rows.push_back({"recorded values of the windows", "host", copies * static_cast<std::size_t>(o.num_chains * slots * recorded) * real});
+  if (o.keep_draws) e.rows.push_back({"draws in memory", "host", static_cast<std::size_t>(o.num_chains * draws * recorded) * 8});
   if (context.backend == Backend::cuda) e.rows.push_back({fmt::format("windows of {} draws", slots), "device", copies * window_bytes(batch)});
-  if (streams(o)) e.rows.push_back({"streaming statistics", "host", StreamingSummary::bytes(o.num_chains, info.dim, draws, context.threads)});
+  if (streams(o)) e.rows.push_back({"streaming statistics", "host", StreamingSummary::bytes(o.num_chains, recorded, draws, context.threads)});
   if (stores_draws(o)) {
     // The summary reads the draws back by groups of coordinates, at least one at a time for each thread.
-    e.rows.push_back({"summary of the draws", "host", std::min<std::size_t>(std::size_t(2) << 30, static_cast<std::size_t>(o.num_chains * draws * info.dim) * 8) +
+    e.rows.push_back({"summary of the draws", "host", std::min<std::size_t>(std::size_t(2) << 30, static_cast<std::size_t>(o.num_chains * draws * recorded) * 8) +
                                                           static_cast<std::size_t>(context.threads) * static_cast<std::size_t>(o.num_chains * draws) * 48});
-    e.rows.push_back({"draws", "disk", static_cast<std::size_t>(o.num_chains * draws) * (static_cast<std::size_t>(info.dim) * real + 13 + 4 * static_cast<std::size_t>(stats))});
+    e.rows.push_back({"draws", "disk", static_cast<std::size_t>(o.num_chains * draws) * (static_cast<std::size_t>(recorded) * real + 13 + 4 * static_cast<std::size_t>(stats))});
   }
   for (const auto& row : e.rows) (row.where == "host" ? e.host_bytes : row.where == "device" ? e.device_bytes : e.disk_bytes) += row.bytes;
   e.host_available = available_bytes(Context{});

@@ -12,6 +12,7 @@ namespace {
 template <class Real>
 Result run_as(const Options& o, const Context& context, std::vector<std::string> notes, const ProgressCallback& progress, const std::atomic<bool>& stop) {
   auto target = make_target<Real>(context, o.target, o.target_settings);
+  check_offer(o.sampler, o.target, target->info().offers);
   refuse_if_too_large(o, estimate_for(o, context, target->info(), sizeof(Real) == 8));
   Session<Real> session(o, context, *target, progress, stop);
   session.open_output();

@@ -33,6 +33,7 @@ struct Options {
   Precision real = Precision::automatic;  ///< double on the CPU, float on CUDA
   DrawsMode draws = DrawsMode::all;
   std::string output;             ///< NetCDF file; empty: nothing is written
+  bool keep_draws = false;        ///< the draws in memory too, in Result::draws
   bool save_warmup = false;       ///< statistics of warm-up iterations too
   int threads = 0;                ///< CPU threads; 0: all
   std::int64_t chain_batch_size = 0;  ///< chains at a time; 0: all at once
@@ -64,6 +65,8 @@ struct Result {
   std::vector<QuarantinedChain> quarantined;
   bool interrupted = false;      ///< `stop` became true: summary and file hold what was drawn until then
   std::int64_t draws_written = 0;
+  std::vector<double> draws;       ///< with keep_draws: [chain, draw, dim], draws_written of each chain; quarantined chains NaN
+  std::vector<std::string> names;  ///< with keep_draws: of the last dimension
   std::vector<std::string> notes;  ///< what a user should know: fallback to the CPU, warm-up not converged, ...
   std::string plan;                ///< how the target is evaluated and why (--verbose)
 };

@@ -13,7 +13,7 @@ template <class Real>
 Session<Real>::Session(const Options& options, const Context& context, Target<Real>& target, const ProgressCallback& progress, const std::atomic<bool>& stop)
     : options_(options), context_(context), target_(target), progress_(progress), stop_(stop),
       num_chains_(static_cast<Index>(options.num_chains)),
-      batch_size_(static_cast<Index>(options.chain_batch_size ? options.chain_batch_size : options.num_chains)), dim_(target.info().dim),
+      batch_size_(static_cast<Index>(options.chain_batch_size ? options.chain_batch_size : options.num_chains)), dim_(target.info().dim), recorded_(static_cast<Index>(target.info().names.size())),
       num_stats_(static_cast<int>(find_sampler(options.sampler).stats.size())), begin_(Clock::now()) {}
 
 template <class Real>
@@ -34,11 +34,12 @@ DrawsHeader Session<Real>::header(std::int64_t num_samples) const {
   h.real = sizeof(Real) == 8 ? "double" : "float";
   h.variable = target_.info().variable;
   h.names = target_.info().names;
+  for (const Variable& v : target_.info().variables) h.variables.emplace_back(v.name, v.shape.empty() ? 0 : static_cast<std::int64_t>(v.shape[0]));
   h.config = to_json(options_);
   h.stats = find_sampler(options_.sampler).stats;
   h.save_warmup_stats = options_.save_warmup;
   h.kept = options_.draws == DrawsMode::all ? KeptDraws::all : KeptDraws::moments;
-  h.draws_per_append = window_draws(num_chains_, dim_, num_samples / options_.thin, sizeof(Real));
+  h.draws_per_append = window_draws(num_chains_, recorded_, num_samples / options_.thin, sizeof(Real));
   return h;
 }
 
@@ -221,6 +222,14 @@ Result Session<Real>::finish() {
   r.quarantined = quarantined_;
   r.interrupted = interrupted_;
   r.draws_written = draws_;
+  if (options_.keep_draws) {
+    const std::int64_t all = num_samples_ / options_.thin;
+    for (std::int64_t c = 1; c < num_chains_ && draws_ < all; ++c)  // an interrupted run has fewer
+      std::copy_n(kept_.begin() + c * all * recorded_, draws_ * recorded_, kept_.begin() + c * draws_ * recorded_);
+    kept_.resize(static_cast<std::size_t>(num_chains_ * draws_ * recorded_));
+    r.draws = std::move(kept_);
+    r.names = target_.info().names;
+  }
   r.notes = notes_;
   if (writer_) {
     nlohmann::json run = to_json(s);

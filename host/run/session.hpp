@@ -49,6 +49,7 @@ class Session {
   void fixed_warmup();
   BlockSigns signs_of(const Window& window, std::int64_t count, const std::vector<ChainControl>& controls) const;
   std::int64_t automatic_samples() const;
+  void keep(const Window& window, std::int64_t count);
   void deliver(DrawsBuffer<Real>& buffer, std::int64_t count, const std::vector<ChainControl>& controls, std::int64_t first);
   void wait_for_disk();
   void note_quarantined(const std::vector<ChainControl>& controls, Index first);
@@ -64,6 +65,8 @@ class Session {
   const ProgressCallback& progress_;
   const std::atomic<bool>& stop_;
   Index num_chains_, batch_size_, dim_;
+  Index recorded_;  ///< values recorded of each draw: the coordinates, or what the target makes of them
+  std::vector<double> kept_;
   std::vector<Batch> batches_;
   std::size_t on_device_ = 0;
   int num_stats_;

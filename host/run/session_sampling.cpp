@@ -21,12 +21,24 @@ void Session<Real>::wait_for_disk() {
   if (pending_.valid()) pending_.get();
 }
 
+/// Adds a window to the draws in memory, which are brought into [chain, draw, dim] at the end.
+template <class Real>
+void Session<Real>::keep(const Window& window, std::int64_t count) {
+  const Real* draws = static_cast<const Real*>(window.draws);
+  const std::int64_t all = num_samples_ / options_.thin;
+  kept_.resize(static_cast<std::size_t>(num_chains_ * all * recorded_));
+  for (std::int64_t c = 0; c < num_chains_; ++c)
+    std::copy_n(draws + c * window.capacity * recorded_, count * recorded_, kept_.begin() + (c * all + draws_) * recorded_);
+}
+
 /// Hands a window to whoever wants it. The disk works while the next window is sampled.
 template <class Real>
 void Session<Real>::deliver(DrawsBuffer<Real>& buffer, std::int64_t count, const std::vector<ChainControl>& controls, std::int64_t first) {
   std::vector<std::int64_t> from;  // the first slot that each chain has not drawn
   for (const auto& c : controls) from.push_back(c.status == ChainStatus::running ? count : (c.iteration - first) / options_.thin);
+  if (target_.info().constrain) buffer.record(count, static_cast<std::size_t>(recorded_), target_.info().constrain, context_.threads);
   const Window window = buffer.window(count, from);
+  if (options_.keep_draws) keep(window, count);
   if (streaming_) streaming_->add(static_cast<const Real*>(window.draws), window.capacity, count, context_.threads);
   wait_for_disk();
   if (writer_ && stores_draws(options_)) {
@@ -42,7 +54,7 @@ void Session<Real>::sample() {
   if (interrupted_) num_samples_ = 0;
   if (options_.num_samples < 0 && writer_ && !interrupted_) create_file(num_samples_);
   const std::int64_t num_draws = num_samples_ / options_.thin;
-  if (options_.draws != DrawsMode::none && num_draws > 0) streaming_ = std::make_unique<StreamingSummary>(num_chains_, dim_, num_draws);
+  if (options_.draws != DrawsMode::none && num_draws > 0) streaming_ = std::make_unique<StreamingSummary>(num_chains_, recorded_, num_draws);
   if (streaming_)
     for (const auto chain : quarantined_chains()) streaming_->exclude(chain);
   Plan<Real> plan;

@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <limits>
 
 #include "host/io/draws_file.hpp"
@@ -45,17 +46,36 @@ class DrawsBuffer {
       copy_to_host(context_, host_.stats.data() + static_cast<std::size_t>(k) * host_.chains * static_cast<std::size_t>(capacity_) + at,
                    from.stats.data() + static_cast<std::size_t>(k) * slots, slots * sizeof(float));
   }
+  /// Values recorded in place of the coordinates, (chain, capacity, width), of `count` draws. The window then holds these.
+  void record(std::int64_t count, std::size_t width, const std::function<void(const double*, double*)>& constrain, int threads) {
+    recorded_width_ = width;
+    recorded_.resize(host_.chains * static_cast<std::size_t>(capacity_) * width);
+#pragma omp parallel for num_threads(threads)
+    for (std::size_t c = 0; c < host_.chains; ++c) {
+      std::vector<double> x(dim_), values(width);
+      for (std::int64_t s = 0; s < count; ++s) {
+        const std::size_t at = c * static_cast<std::size_t>(capacity_) + static_cast<std::size_t>(s);
+        std::copy_n(host_.draws.data() + at * dim_, dim_, x.begin());
+        constrain(x.data(), values.data());
+        for (std::size_t i = 0; i < width; ++i) recorded_[at * width + i] = static_cast<Real>(values[i]);
+      }
+    }
+  }
   /// The window on the host. What quarantined chains did not draw (slots from[chain] .. count - 1) becomes NaN.
   Window window(std::int64_t count, const std::vector<std::int64_t>& from) {
     for (std::size_t c = 0; c < host_.chains; ++c)
       for (std::int64_t s = std::max<std::int64_t>(0, from[c]); s < count; ++s) {
         const std::size_t at = c * static_cast<std::size_t>(capacity_) + static_cast<std::size_t>(s);
-        std::fill_n(host_.draws.data() + at * dim_, dim_, std::numeric_limits<Real>::quiet_NaN());
+        const auto nan = std::numeric_limits<Real>::quiet_NaN();
+        if (recorded_width_ > 0)
+          std::fill_n(recorded_.data() + at * recorded_width_, recorded_width_, nan);
+        else
+          std::fill_n(host_.draws.data() + at * dim_, dim_, nan);
         host_.lp.data()[at] = std::numeric_limits<double>::quiet_NaN();
         host_.acceptance.data()[at] = std::numeric_limits<float>::quiet_NaN();
         host_.diverging.data()[at] = 0;
       }
-    return {host_.draws.data(), host_.lp.data(), host_.acceptance.data(), host_.diverging.data(), num_stats_ ? host_.stats.data() : nullptr, capacity_};
+    return {recorded_width_ > 0 ? recorded_.data() : host_.draws.data(), host_.lp.data(), host_.acceptance.data(), host_.diverging.data(), num_stats_ ? host_.stats.data() : nullptr, capacity_};
   }
 
  private:
@@ -77,6 +97,8 @@ class DrawsBuffer {
   std::int64_t capacity_;
   int num_stats_;
   Arrays host_;
+  std::size_t recorded_width_ = 0;
+  std::vector<Real> recorded_;
   std::deque<Arrays> device_;  ///< one on CUDA, none on the CPU
 };
 

@@ -48,6 +48,7 @@ struct GadMalaExact {
   static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
     Fast::start_adaptation(team, s, a, n);
   }
+  static constexpr Needs most_needs = Needs::hessian_vector;
   static KC_HD Needs start_needs(const Settings& s) { return Fast::start_needs(s); }
   template <class Team>
   static KC_HD void start(const Team& team, const Settings& s, const Adaptation& a, State& st, const Query<Real>& query,

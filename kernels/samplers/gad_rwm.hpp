@@ -47,6 +47,7 @@ struct GadRwm {
     start_factor(team, s, a, n);
   }
 
+  static constexpr Needs most_needs = Needs::gradient;  // while it adapts
   static KC_HD Needs start_needs(const Settings&) { return Needs::value; }
   template <class Team>
   static KC_HD void start(const Team& team, const Settings&, const Adaptation&, State& st, const Query<Real>& query,

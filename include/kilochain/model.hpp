@@ -1,0 +1,4 @@
+// What a model of another project includes: parameters with constraints, densities, automatic differentiation.
+#pragma once
+#include "model/densities.hpp"
+#include "model/model.hpp"
