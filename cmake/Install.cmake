@@ -4,6 +4,9 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(kilochain_package ${CMAKE_INSTALL_LIBDIR}/cmake/kilochain)
 
+set_target_properties(kilochain PROPERTIES EXPORT_NAME program)
+set_target_properties(kilochain_all PROPERTIES EXPORT_NAME kilochain)  # what others link: kilochain::kilochain
+set_target_properties(kilochain_cli PROPERTIES EXPORT_NAME cli)
 install(TARGETS kilochain_options kilochain_random kilochain_libraries kilochain_kernels kilochain_host kilochain_entries
                 kilochain_cli kilochain_all kilochain
         EXPORT kilochainTargets)

@@ -4,7 +4,9 @@
 add_library(kilochain_entries STATIC)
 target_link_libraries(kilochain_entries PUBLIC kilochain_host)
 add_library(kilochain_all INTERFACE)
-target_link_libraries(kilochain_all INTERFACE $<LINK_LIBRARY:WHOLE_ARCHIVE,kilochain_entries> kilochain_host)
+target_link_libraries(kilochain_all INTERFACE
+  $<BUILD_INTERFACE:$<LINK_LIBRARY:WHOLE_ARCHIVE,kilochain_entries>>
+  $<INSTALL_INTERFACE:$<LINK_LIBRARY:WHOLE_ARCHIVE,kilochain::kilochain_entries>> kilochain_host)
 
 function(kilochain_register kind name type)
   set(lib kilochain_${kind}_${name})
