@@ -15,7 +15,7 @@ namespace {
 using namespace logistic;
 
 constexpr int micro = 5;  // chains in a micro-kernel, and features of products: 25 accumulators of 32 registers
-constexpr Index group = 2 * micro;              // chains whose residuals stay in L1 together
+constexpr Index group = 2 * micro;              // chains whose residuals stay in L1 together, at most
 constexpr Index batch = 65;                     // chains whose sums are kept at once
 constexpr std::size_t slab_bytes = 640 * 1024;  // of X: the rest of L2 is the chains'
 constexpr std::size_t strip_bytes = 24 * 1024;  // of a block of X, for which logits stay in L1
@@ -37,6 +37,13 @@ constexpr auto logit_kernels = logit_table<Real>(std::make_integer_sequence<int,
 template <class Real>
 constexpr auto product_kernels =
     product_table<Real>(std::make_integer_sequence<int, micro * micro>());  // [features - 1][chains - 1]
+
+/// Chains in sets of at most `micro`, as even as can be: 32 are 5 5 5 5 4 4 4, since a set of 2 takes nearly the time of 5.
+struct Sets {
+  Index count, sets = (count + micro - 1) / micro, size = count / sets, larger = count % sets;
+  Index first(Index set) const { return set * size + std::min(set, larger); }
+  Index width(Index set) const { return size + (set < larger); }
+};
 
 /// 64-byte aligned memory of this thread that only grows.
 template <class Real>
@@ -90,7 +97,7 @@ template <class Real>
 void BlockedLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, const Index* chains, Index count) const {
   const bool hessian = needs == Needs::hessian_vector;
   constexpr Index rows = block_rows<Real>;
-  const std::size_t block = static_cast<std::size_t>(rows) * n_, ld = static_cast<std::size_t>(rows) * slab_;
+  const std::size_t block = static_cast<std::size_t>(rows) * n_, ld = static_cast<std::size_t>(rows) * slab_ + Pack<Real>::size;  // no power of 2: columns would share cache sets
   const Index tiles = (n_ + micro - 1) / micro;  // of features
   constexpr std::size_t sums_size = product_size<Real>(micro, micro);
   const std::size_t sums_row = sums_size * tiles;  // of micro chains
@@ -99,26 +106,27 @@ void BlockedLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, con
   const Real* point[batch];
   const Real* direction[batch];
   double linear[batch] = {}, logarithm[batch] = {};
+  const Sets all{count};
   for (Index c = 0; c < count; ++c)
     point[c] = exchange.query(chains[c]).point, direction[c] = exchange.query(chains[c]).direction;
 
-  const auto fill = [&](const Real* const* vectors, Index here, const Real* x, Index blocks, Real* to) {
+  const auto fill = [&](const Real* const* vectors, Index first_set, Index end_set, const Real* x, Index blocks, Real* to) {
     const Index strip = static_cast<Index>(strip_bytes / (rows * sizeof(Real)));
     for (Index b = 0; b < blocks; ++b)
       for (Index j = 0; j < n_; j += strip)
-        for (Index c = 0; c < here; c += micro)
-          logit_kernels<Real>[std::min(micro, here - c) - 1](x + block * b, j, std::min(n_, j + strip), vectors + c,
-                                                             to + ld * c + rows * b, ld);
+        for (Index s = first_set; s < end_set; ++s)
+          logit_kernels<Real>[all.width(s) - 1](x + block * b, j, std::min(n_, j + strip), vectors + all.first(s),
+                                                to + ld * (all.first(s) - all.first(first_set)) + rows * b, ld);
   };
   for (Index slab = 0; slab < num_blocks_; slab += slab_) {
     const Index blocks = std::min(slab_, num_blocks_ - slab), length = rows * blocks;
     const bool last = slab + blocks == num_blocks_;
     const Real* x = x_ + block * slab;
-    for (Index c0 = 0; c0 < count; c0 += group) {
-      const Index here = std::min(group, count - c0);
-      fill(point + c0, here, x, blocks, t);
+    for (Index first_set = 0; first_set < all.sets; first_set += 2) {
+      const Index end_set = std::min(first_set + 2, all.sets), c0 = all.first(first_set), here = all.first(end_set) - c0;
+      fill(point, first_set, end_set, x, blocks, t);
       if (hessian) {
-        fill(direction + c0, here, x, blocks, t + ld * group);
+        fill(direction, first_set, end_set, x, blocks, t + ld * group);
         for (Index c = 0; c < here; ++c) curvatures(t + ld * c, t + ld * (group + c), length);
       } else {
         double product[group];
@@ -130,29 +138,30 @@ void BlockedLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, con
       }
       if (needs == Needs::value) continue;
       // The next slab is fetched while the last chains use this one.
-      const Index ahead = c0 + group < count ? 0 : std::min(slab_, num_blocks_ - slab - blocks);
+      const Index ahead = end_set < all.sets ? 0 : std::min(slab_, num_blocks_ - slab - blocks);
       for (Index tile = 0; tile < tiles; ++tile) {
         for (Index b = 0; b < ahead; ++b) {
           const Real* soon = x + block * (blocks + b) + static_cast<std::size_t>(rows) * tile * micro;
           for (Index k = 0; k < rows * micro; k += Pack<Real>::size) __builtin_prefetch(soon + k, 0, 2);
         }
-        for (Index c = 0; c < here; c += micro)
-          product_kernels<Real>[(std::min(micro, n_ - tile * micro) - 1) * micro + std::min(micro, here - c) - 1](
-              x + static_cast<std::size_t>(rows) * tile * micro, block, blocks, t + ld * c, ld,
-              sums + sums_row * ((c0 + c) / micro) + sums_size * tile, slab == 0);
+        for (Index s = first_set; s < end_set; ++s)
+          product_kernels<Real>[(std::min(micro, n_ - tile * micro) - 1) * micro + all.width(s) - 1](
+              x + static_cast<std::size_t>(rows) * tile * micro, block, blocks, t + ld * (all.first(s) - c0), ld,
+              sums + sums_row * s + sums_size * tile, slab == 0);
       }
     }
   }
-  for (Index c = 0; c < count; ++c) {
+  for (Index set = 0, c = 0; c < count; ++c) {
+    set += c == all.first(set + 1);
     const Real* prior = hessian ? direction[c] : point[c];
     const Reply<Real> reply = exchange.reply(chains[c]);
     if (needs != Needs::value) {
       Real* out = hessian ? reply.hessian_vector : reply.gradient;
-      const Real* from = sums + sums_row * (c / micro);
+      const Real* from = sums + sums_row * set;
       const Real scale = Real(inverse_variance_);
       for (Index j = 0; j < n_; j += micro, from += sums_size) {
         const Index features = std::min(micro, n_ - j);
-        for (Index k = 0; k < features; ++k) out[j + k] = from[c % micro * features + k] - scale * prior[j + k];
+        for (Index k = 0; k < features; ++k) out[j + k] = from[(c - all.first(set)) * features + k] - scale * prior[j + k];
       }
     }
     if (hessian) continue;

@@ -20,6 +20,15 @@ constexpr int product_size(int features, int chains) {
   return (features * chains + Pack<Real>::size - 1) / Pack<Real>::size * Pack<Real>::size;
 }
 
+/// Keeps the compiler from reading a value again from memory at each use: loads, not products, would be the limit.
+template <class Vector>
+KC_INLINE Vector in_register(Vector v) {
+#if defined(__AVX512F__) && !defined(__CUDACC__)
+  asm("" : "+v"(v));
+#endif
+  return v;
+}
+
 /// t[c][observation of the block] = sum_j x[j][observation] w[c][j], in the order of j; features first to last - 1, and
 /// the sum goes on from t unless first is 0.
 template <class Real, int C>
@@ -37,7 +46,7 @@ void logits(const Real* x, Index first, Index last, const Real* const* w, Real* 
   x += static_cast<std::size_t>(first) * block_rows<Real>;
   for (Index j = first; j < last; ++j, x += block_rows<Real>) {
     typename P::Wide v[block_packs];
-    for (int k = 0; k < block_packs; ++k) v[k] = P::load(x + k * P::size);
+    for (int k = 0; k < block_packs; ++k) v[k] = in_register(P::load(x + k * P::size));
     KC_UNROLL
     for (int c = 0; c < C; ++c) {
       const typename P::Wide b = P::all(weight[c][j]);
@@ -63,10 +72,10 @@ void products(const Real* x, std::size_t block_stride, Index blocks, const Real*
     for (int k = 0; k < block_rows<Real>; k += P::size) {
       typename P::Wide v[J];
       KC_UNROLL
-      for (int j = 0; j < J; ++j) v[j] = P::load(x + j * block_rows<Real> + k);
+      for (int j = 0; j < J; ++j) v[j] = in_register(P::load(x + j * block_rows<Real> + k));
       KC_UNROLL
       for (int c = 0; c < C; ++c) {
-        const typename P::Wide residual = P::load(r + c * ld + k);
+        const typename P::Wide residual = in_register(P::load(r + c * ld + k));
         KC_UNROLL
         for (int j = 0; j < J; ++j) a[c * J + j] += v[j] * residual;
       }

@@ -68,11 +68,12 @@ class CpuSampler final : public Sampler<Real> {
   // Chains are added in their order whatever the number of threads: threads split the columns of the matrix.
   void mean_matrix(const std::vector<Signal<Real>>& signals, Index n) {
     const Real scale = Real(1) / static_cast<Real>(signals.size());
-    std::fill(matrix_.begin(), matrix_.end(), Real(0));
     if (shape() == Shape::diagonal) {
+      std::fill(matrix_.begin(), matrix_.end(), Real(0));
       for (const auto& s : signals)
         for (int k = 0; k < s.rank; ++k)
           for (Index i = 0; i < n; ++i) matrix_[static_cast<std::size_t>(i)] += s.a[k][i] * s.b[k][i];
+      for (auto& v : matrix_) v *= scale;
     } else {
       using Vec = Pack<Real>;
       const Index panels = (n + P - 1) / P;
@@ -80,15 +81,29 @@ class CpuSampler final : public Sampler<Real> {
       for (Index back = 0; back < panels; ++back) {
         const Index p = panels - 1 - back, columns = panel_columns<P>(p, n);
         Real* out = matrix_.data() + panel_offset<P>(p);
-        for (const auto& s : signals)
-          for (int k = 0; k < s.rank; ++k) {
-            const auto rows = Vec::load(s.a[k] + p * P);
-            const Real* b = s.b[k];
-            for (Index j = 0; j < columns; ++j) Vec::store(out + j * P, Vec::load(out + j * P) + rows * b[j]);
-          }
+        constexpr Index block = 8;  // columns that stay in registers over all chains
+        Index j = 0;
+        for (; j + block <= columns; j += block) {
+          typename Vec::Type sum[block];
+          KC_UNROLL
+          for (Index q = 0; q < block; ++q) sum[q] = Vec::all(Real(0));
+          for (const auto& s : signals)
+            for (int k = 0; k < s.rank; ++k) {
+              const auto rows = Vec::load(s.a[k] + p * P);
+              const Real* b = s.b[k] + j;
+              KC_UNROLL
+              for (Index q = 0; q < block; ++q) sum[q] = sum[q] + rows * b[q];
+            }
+          for (Index q = 0; q < block; ++q) Vec::store(out + (j + q) * P, sum[q] * scale);
+        }
+        for (; j < columns; ++j) {
+          typename Vec::Type sum = {};
+          for (const auto& s : signals)
+            for (int k = 0; k < s.rank; ++k) sum = sum + Vec::load(s.a[k] + p * P) * s.b[k][j];
+          Vec::store(out + j * P, sum * scale);
+        }
       }
     }
-    for (auto& v : matrix_) v *= scale;
   }
   void mean_vector(const std::vector<Signal<Real>>& signals, Index n) {
     for (Index i = 0; i < n; ++i) {
