@@ -18,6 +18,7 @@ class BlockedLogistic {
 
  private:
   void run(const Exchange<Real>& exchange, Needs needs, const Index* chains, Index count) const;
+  void run_one(const Exchange<Real>& exchange, bool gradient, Index chain) const;
 
   const Real *x_, *sign_;
   double log_constant_, inverse_variance_;

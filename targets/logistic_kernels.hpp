@@ -92,6 +92,37 @@ void products(const Real* x, std::size_t block_stride, Index blocks, const Real*
   }
 }
 
+/// The same for one chain and all n features, in the order in which X lies in memory: sums[j] += x[j] r, lane by lane.
+/// `sums`: n registers; add_sums reduces them as products does, so that the result has the same bits.
+template <class Real>
+void products_of_one(const Real* x, Index n, Index blocks, const Real* r, Real* sums) {
+  using P = Pack<Real>;
+  for (Index b = 0; b < blocks; ++b, r += block_rows<Real>) {
+    typename P::Wide residual[block_packs];
+    KC_UNROLL
+    for (int k = 0; k < block_packs; ++k) residual[k] = P::load(r + k * P::size);
+    for (Index j = 0; j < n; ++j, x += block_rows<Real>) {
+      typename P::Wide a = P::load(sums + j * P::size);
+      KC_UNROLL
+      for (int k = 0; k < block_packs; ++k) a += P::load(x + k * P::size) * residual[k];
+      P::store(sums + j * P::size, a);
+    }
+  }
+}
+/// g[j] += the sum over the lanes of sums[j], which becomes 0; n features, both padded to a whole register.
+template <class Real>
+void add_sums(Index n, Real* sums, Real* g) {
+  using P = Pack<Real>;
+  for (Index j = 0; j < n; j += P::size) {
+    typename P::Type part[P::size];
+    for (int k = 0; k < P::size; ++k) {
+      part[k] = P::load(sums + (j + k) * P::size);
+      P::store(sums + (j + k) * P::size, P::all(Real(0)));
+    }
+    P::store(g + j, P::load(g + j) + P::sums(part));
+  }
+}
+
 /// e^x for x <= 0 in every lane: math::exp without what only large results need; below the range, the smallest result.
 template <class Real>
 KC_INLINE typename Pack<Real>::Wide exp_falling(typename Pack<Real>::Wide x) {
