@@ -79,10 +79,20 @@ class Arena {
     return buffers_.back().data();
   }
   const Context& context() const { return context_; }
+  /// The same for arrays that stay in double whatever the precision of the run.
+  Arena<double>& doubles() {
+    if constexpr (std::is_same_v<Real, double>) {
+      return *this;
+    } else {
+      if (!doubles_) doubles_ = std::make_unique<Arena<double>>(context_);
+      return *doubles_;
+    }
+  }
 
  private:
   const Context& context_;
   std::vector<Buffer<Real>> buffers_;
+  std::unique_ptr<Arena<double>> doubles_;
 };
 
 template <class Real>

@@ -1,0 +1,85 @@
+// Draws from each reference posterior and compares every mean and mean square with the known one.
+//   check_posteriors FOLDER [SAMPLER [TARGET...]]     FOLDER: <name>-*.json with "data", "parameters", "mean", "mean_sq"
+// Status 1 when any |z| reaches 4, 2 for an error. Expected false alarms: 72 comparisons, 1 in 220 runs.
+#include <kilochain/run.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+std::string file_of(const std::string& folder, const std::string& target) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().filename().string().rfind(target + "-", 0) == 0) return entry.path();
+  throw std::runtime_error(folder + ": no file " + target + "-*.json. Is it the folder of the reference posteriors?");
+}
+
+/// The reference counts from 1, kilochain from 0.
+std::string our_name(const std::string& name) {
+  const auto bracket = name.find('[');
+  return bracket == std::string::npos ? name : name.substr(0, bracket + 1) + std::to_string(std::stoi(name.substr(bracket + 1)) - 1) + "]";
+}
+
+/// Mean of f over the draws of one parameter and its standard error, from the means of the chains: they are independent.
+template <class F>
+std::pair<double, double> mean_over_chains(const kilochain::Result& r, std::size_t parameter, std::size_t chains, F f) {
+  const std::size_t dim = r.names.size(), draws = r.draws.size() / dim / chains;
+  double sum = 0, squares = 0;
+  for (std::size_t c = 0; c < chains; ++c) {
+    double mean = 0;
+    for (std::size_t d = 0; d < draws; ++d) mean += f(r.draws[(c * draws + d) * dim + parameter]) / double(draws);
+    sum += mean, squares += mean * mean;
+  }
+  const double mean = sum / double(chains);
+  return {mean, std::sqrt((squares / double(chains) - mean * mean) / double(chains - 1))};
+}
+
+double compare(const std::string& folder, const std::string& target, const std::string& sampler) {
+  const std::string path = file_of(folder, target);
+  const auto reference = nlohmann::json::parse(std::ifstream(path));
+  kilochain::Options options;
+  options.target = target;
+  options.target_settings = {{"data", path}};
+  options.sampler = sampler;
+  options.num_chains = 64;
+  options.num_warmup = 1000;
+  options.num_samples = 1000;
+  options.keep_draws = true;
+  const std::atomic<bool> never{false};
+  const auto result = kilochain::run(options, nullptr, never);
+  double worst = 0, rhat = 0;
+  for (const auto& p : result.summary.parameters) rhat = std::max(rhat, p.rhat);
+  for (std::size_t k = 0; k < reference["parameters"].size(); ++k) {
+    const std::string name = our_name(reference["parameters"][k]);
+    const auto at = std::find(result.names.begin(), result.names.end(), name);
+    if (at == result.names.end()) throw std::runtime_error(target + ": records no " + name);
+    const auto parameter = std::size_t(at - result.names.begin());
+    const auto z = [&](auto f, const char* value, const char* error) {
+      const auto [mean, mcse] = mean_over_chains(result, parameter, 64, f);
+      return (mean - reference[value][k].get<double>()) / std::hypot(mcse, reference[error][k].get<double>());
+    };
+    const double of_mean = z([](double x) { return x; }, "mean", "mcse_mean"), of_square = z([](double x) { return x * x; }, "mean_sq", "mcse_mean_sq");
+    std::printf("%-18s %-10s z of the mean %6.2f, of the mean square %6.2f\n", target.c_str(), name.c_str(), of_mean, of_square);
+    worst = std::max({worst, std::abs(of_mean), std::abs(of_square)});
+  }
+  std::printf("%-18s %s: acceptance %.2f, largest R-hat %.4f, largest |z| %.2f\n", target.c_str(), sampler.c_str(), result.summary.acceptance_mean, rhat, worst);
+  return worst;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc < 2) throw std::runtime_error("check_posteriors: which folder? Usage: check_posteriors FOLDER [SAMPLER [TARGET...]]");
+  std::vector<std::string> targets(argv + std::min(argc, 3), argv + argc);
+  if (targets.empty()) targets = {"eight_schools", "kidiq", "arma", "low_dim_gauss_mix", "sblrc", "mesquite"};
+  double worst = 0;
+  for (const auto& target : targets) worst = std::max(worst, compare(argv[1], target, argc > 2 ? argv[2] : "nuts"));
+  return worst < 4 ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 2;
+}
