@@ -48,6 +48,8 @@ double compare(const std::string& folder, const std::string& target, const std::
   options.num_chains = 64;
   options.num_warmup = 1000;
   options.num_samples = 1000;
+  options.adapt_scope = kilochain::Scope::chain;  // each chain finds its own way from a far start
+  options.init = "normal:0.1";  // arma explodes where |theta| > 1
   options.keep_draws = true;
   const std::atomic<bool> never{false};
   const auto result = kilochain::run(options, nullptr, never);
