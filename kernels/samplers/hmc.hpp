@@ -13,6 +13,7 @@
 namespace kilochain {
 
 enum class StepRule : std::int32_t { multiplicative, dual_averaging };
+enum class HmcPreset : std::int32_t { none, hmc5, hmc10, hmc20 };
 
 template <class Real>
 struct Hmc {
@@ -28,10 +29,14 @@ struct Hmc {
     double num_steps_jitter = 0, step_size = 0, max_energy_error = 1000;
     StepRule step_rule = StepRule::multiplicative;
     Mass mass = Mass::unit;
+    HmcPreset preset = HmcPreset::none;
     Settings() : AcceptanceStep{0.7} {}
   };
   template <class V>
   static void settings(V&& visit, Settings& s) {
+    visit("preset", s.preset, Names{"none", "HMC-5", "HMC-10", "HMC-20"},
+          "the 2019 paper's samplers: that many steps, unit mass and its step-size rule; settings beside it win");
+    if (s.preset != HmcPreset::none) s.num_steps = 5 << (static_cast<int>(s.preset) - 1);  // before num_steps is read
     visit("num_steps", s.num_steps, between(1, 1 << 20),
           "leapfrog steps of a trajectory; the 2019 paper ran 5, 10 and 20");
     visit("num_steps_jitter", s.num_steps_jitter, between(0, 1),

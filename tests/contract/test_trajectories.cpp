@@ -2,6 +2,7 @@
 // trees of the sizes that it reports, deeper where the step is smaller, and tells divergences.
 #include <gtest/gtest.h>
 
+#include "host/settings.hpp"
 #include "kernels/samplers/hmc.hpp"
 #include "kernels/samplers/nuts.hpp"
 #include "tests/support/chains.hpp"
@@ -18,6 +19,17 @@ Hmc<double>::Settings hmc_settings(int steps, double size) {
   s.num_steps = steps;
   s.step_size = size;
   return s;
+}
+
+TEST(HmcSettings, PresetsAreThePapersAndExplicitSettingsWin) {
+  for (const auto& [name, steps] : {std::pair{"HMC-5", 5}, {"HMC-10", 10}, {"HMC-20", 20}}) {
+    const auto s = parse_settings<Hmc<double>>("hmc", {{"preset", name}}, true);
+    EXPECT_EQ(s.num_steps, steps) << name;
+    EXPECT_EQ(s.mass, Mass::unit);
+    EXPECT_EQ(s.step_rule, StepRule::multiplicative);
+  }
+  EXPECT_EQ(parse_settings<Hmc<double>>("hmc", {{"preset", "HMC-20"}, {"num_steps", "7"}}, true).num_steps, 7);
+  EXPECT_EQ(parse_settings<Hmc<double>>("hmc", {}, true).num_steps, 10);
 }
 
 TEST(Trajectories, RetraceThemselves) {
