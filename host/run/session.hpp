@@ -46,6 +46,7 @@ class Session {
   std::vector<ChainControl> all_controls();
   bool stretch(Plan<Real>& plan, std::int64_t until, bool pool);
   void automatic_warmup();
+  std::size_t lead_in(const Window& window, std::int64_t count);
   void fixed_warmup();
   BlockSigns signs_of(const Window& window, std::int64_t count, const std::vector<ChainControl>& controls) const;
   std::int64_t automatic_samples() const;
@@ -80,6 +81,7 @@ class Session {
   PhaseTotals warmup_, sampling_;
   double ess_per_iteration_ = 0, acceptance_now_ = 0;
   bool interrupted_ = false, converged_ = true;
+  std::size_t led_in_ = 0;  ///< chains that accepted nothing and were led to where the density is
   std::string warmup_note_;
   std::vector<std::string> notes_;
   std::vector<QuarantinedChain> quarantined_;

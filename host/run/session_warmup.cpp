@@ -6,6 +6,7 @@
 
 #include "host/diagnostics/ess.hpp"
 #include "host/diagnostics/rhat.hpp"
+#include "host/run/approach.hpp"
 #include "host/run/session.hpp"
 
 namespace kilochain {
@@ -87,6 +88,48 @@ BlockSigns Session<Real>::signs_of(const Window& window, std::int64_t count, con
   return signs;
 }
 
+/// Leads chains that accepted nothing in the window to where the density is, and begins all chains again, the adaptation too:
+/// it was made for where they were stuck. Returns how many chains that were.
+template <class Real>
+std::size_t Session<Real>::lead_in(const Window& window, std::int64_t count) {
+  std::size_t led = 0;
+  if (target_.info().offers < Needs::gradient) return led;
+  const std::size_t n = static_cast<std::size_t>(dim_);
+  std::vector<std::vector<Real>> starts;
+  for (std::size_t k = 0; k < batches_.size(); ++k) {
+    bring(k);
+    std::vector<Real> x = sampler_->positions(), stuck;
+    const auto controls = sampler_->controls();
+    std::vector<std::size_t> which;
+    for (std::size_t c = 0; c < controls.size(); ++c) {
+      const float* rates = window.acceptance_rate + (static_cast<std::int64_t>(c) + batches_[k].first) * window.capacity;
+      double rate = 0;
+      for (std::int64_t s = 0; s < count; ++s) rate += static_cast<double>(rates[s]) / static_cast<double>(count);
+      if (controls[c].status != ChainStatus::running || rate > 1e-3) continue;
+      which.push_back(c);
+      stuck.insert(stuck.end(), x.begin() + static_cast<std::ptrdiff_t>(c * n), x.begin() + static_cast<std::ptrdiff_t>((c + 1) * n));
+    }
+    if (!which.empty()) warmup_.gradients += approach<Real>(context_, target_, options_.seed, stuck, stop_);
+    for (std::size_t i = 0; i < which.size(); ++i) std::copy_n(stuck.begin() + static_cast<std::ptrdiff_t>(i * n), n, x.begin() + static_cast<std::ptrdiff_t>(which[i] * n));
+    led += which.size();
+    starts.push_back(std::move(x));
+  }
+  if (led == 0) return led;
+  for (std::size_t k = 0; k < batches_.size(); ++k) {
+    bring(k);
+    for (const auto& c : sampler_->controls()) warmup_.gradients += c.gradients;
+  }
+  const auto fresh = make_sampler<Real>(context_, options_.sampler, options_.sampler_settings, batch_size_, dim_, options_.adapt_scope)->save();
+  for (std::size_t k = 0; k < batches_.size(); ++k) {
+    bring(k);
+    sampler_->load(fresh);
+    rounds_->start(starts[k]);
+    note_quarantined(sampler_->controls(), batches_[k].first);
+  }
+  iteration_ = 0;
+  return led;
+}
+
 template <class Real>
 void Session<Real>::automatic_warmup() {
   const SamplerEntry& entry = find_sampler(options_.sampler);
@@ -108,14 +151,28 @@ void Session<Real>::automatic_warmup() {
   // Blocks grow: slow chains need long blocks before R-hat can tell that they agree. A long block is kept thinned.
   const std::int64_t room = window_draws(num_chains_, dim_, 500, sizeof(Real));
   DrawsBuffer<Real> buffer(context_, num_chains_, batch_size_, dim_, room, num_stats_);
-  std::int64_t block = 100;
+  std::int64_t block = 100, blocks = 0, still_stuck = 0;
   while (!converged_ && !interrupted_ && iteration_ + block <= most_automatic_warmup) {
     const std::int64_t thin = (block + room - 1) / room, first = iteration_, count = block / thin;
     Recording<Real> kept = buffer.recording(0, first, thin);
     interrupted_ = !each_batch(first, plan, &buffer, kept, first + count * thin, pool);
     if (interrupted_) break;
     const auto controls = all_controls();
-    BlockSigns signs = signs_of(buffer.window(count, std::vector<std::int64_t>(controls.size(), count)), count, controls);
+    const Window window = buffer.window(count, std::vector<std::int64_t>(controls.size(), count));
+    if (++blocks == 2 && led_in_ == 0) {  // a second block: the first may have begun with a bad scale only
+      led_in_ = lead_in(window, count);
+      if (led_in_ > 0) {
+        monitor = WarmupMonitor(target_accept);
+        block = 100;
+        continue;
+      }
+    }
+    still_stuck = 0;
+    for (std::int64_t c = 0; c < num_chains_; ++c) {
+      const float* rates = window.acceptance_rate + c * window.capacity;
+      still_stuck += std::all_of(rates, rates + count, [](float rate) { return !(rate > 1e-6F); });
+    }
+    BlockSigns signs = signs_of(window, count, controls);
     signs.ess_per_iteration /= static_cast<double>(thin);
     converged_ = monitor.add(signs);
     block = block * 3 / 2;
@@ -129,7 +186,11 @@ void Session<Real>::automatic_warmup() {
   }
   ess_per_iteration_ = monitor.ess_per_iteration();
   warmup_note_ = converged_ ? fmt::format("converged after {} iterations", iteration_) : fmt::format("not converged after {} iterations: {}", iteration_, interrupted_ ? "interrupted" : monitor.note());
-  if (!converged_ && !interrupted_) notes_.push_back("warm-up has " + warmup_note_ + ". Do not trust the summary; try --num-warmup with more iterations, or another sampler?");
+  if (led_in_ > 0) warmup_note_ += fmt::format("; {} chains that accepted nothing were led in by NUTS", led_in_);
+  if (!converged_ && !interrupted_)
+    notes_.push_back("warm-up has " + warmup_note_ + ". Do not trust the summary; try " +
+                     (still_stuck > 0 ? fmt::format("other starting points, such as --init zeros or --init normal:0.1 ({} chains accept nothing)?", still_stuck)
+                                      : std::string("--num-warmup with more iterations, or another sampler?")));
 }
 
 template class Session<float>;

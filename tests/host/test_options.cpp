@@ -172,8 +172,8 @@ TEST(Options, RefusesWrongFlags) {
   refused_gaussian({"--target-acept", "4"},
                    "command line: unknown flag --target-acept (sampler gad_mala_fast, target gaussian). Did you mean "
                    "--target-accept?");
-  refused_gaussian({"--sampler.preset", "x"},
-                   "command line: unknown flag --sampler.preset (sampler gad_mala_fast, target gaussian). Did you mean "
+  refused_gaussian({"--sampler.facto", "x"},
+                   "command line: unknown flag --sampler.facto (sampler gad_mala_fast, target gaussian). Did you mean "
                    "--sampler.factor?");
   refused_gaussian({"--num-chains", "0"}, "command line: --num-chains = 0 (must be >= 1 and <= 16777216). Try 1?");
   refused_gaussian({"--num-chains", "-5"}, "command line: --num-chains = -5 (must be >= 1 and <= 16777216). Try 1?");

@@ -51,6 +51,20 @@ TEST(Run, AutomaticLengthsEndConverged) {
   }
 }
 
+/// Starts at a distance of a hundred thousand standard deviations: no proposal is accepted there until NUTS has led the way.
+TEST(Run, LeadsChainsInFromAFarStart) {
+  Options o = gaussian(32, -1, 500);
+  o.target = "gaussian_mixture";
+  o.target_settings = {{"dim", "3"}, {"means", "5"}, {"sds", "5e-5"}};
+  const Result r = run_quietly(o);
+  std::printf("seed 5: warm-up %s\n", r.summary.warmup_note.c_str());
+  EXPECT_TRUE(r.summary.warmup_converged);
+  EXPECT_NE(r.summary.warmup_note.find("were led in by NUTS"), std::string::npos);
+  const double means[] = {5, 0, 0};
+  for (std::size_t i = 0; i < 3; ++i)  // false alarm in 1 of 50 000 runs
+    EXPECT_LT(std::abs(r.summary.parameters[i].mean - means[i]), 4.5 * r.summary.parameters[i].mcse_mean) << i;
+}
+
 TEST(Run, SaysWhenTheWarmupHasNotConverged) {
   Options o = gaussian(4, -1, 100);
   o.target = "funnel";

@@ -1,0 +1,34 @@
+// Leads chains that accept nothing to where the density is. A start far out in the tail, where gradients are huge, holds a
+// sampler whose proposal all chains share: its scale would have to fit two places at once. NUTS alone on each chain finds its
+// own step there by dual averaging; trees are kept short. Part of an automatic warm-up only: no draw of the answer is near it.
+#pragma once
+#include "host/registry.hpp"
+#include "host/run/rounds.hpp"
+
+namespace kilochain {
+
+inline constexpr std::int64_t approach_iterations = 100;
+
+/// Moves x, (chain, dim), in place; returns the gradients that it took. Chains that cannot start stay where they are.
+template <class Real>
+std::int64_t approach(const Context& context, Target<Real>& target, std::uint64_t seed, std::vector<Real>& x, const std::atomic<bool>& stop) {
+  const Index dim = target.info().dim, chains = static_cast<Index>(x.size() / static_cast<std::size_t>(dim));
+  const auto sampler = make_sampler<Real>(context, "nuts", {{"mass", "unit"}, {"max_tree_depth", "6"}}, chains, dim, Scope::chain);
+  Rounds<Real> rounds(context, target, *sampler, chains);
+  rounds.start(x);
+  Plan<Real> plan;
+  plan.seed = ~seed;
+  plan.until = plan.schedule.num_warmup = approach_iterations;
+  plan.schedule.adapting = plan.adapt_alone = true;
+  rounds.run(plan, false, stop);
+  const std::vector<Real> led = sampler->positions();
+  const auto controls = sampler->controls();
+  std::int64_t gradients = 0;
+  for (std::size_t c = 0; c < controls.size(); ++c) {
+    gradients += controls[c].gradients;
+    if (controls[c].status == ChainStatus::running) std::copy_n(led.begin() + static_cast<std::ptrdiff_t>(c) * dim, dim, x.begin() + static_cast<std::ptrdiff_t>(c) * dim);
+  }
+  return gradients;
+}
+
+}  // namespace kilochain
