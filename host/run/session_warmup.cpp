@@ -184,6 +184,10 @@ void Session<Real>::automatic_warmup() {
       interrupted_ = !each_batch(iteration_, plan, nullptr, {}, from + last * k / 10, pool);
     }
   }
+  if (!interrupted_) {  // the last iteration is known now: dual averaging leaves its average then
+    plan.schedule.num_warmup = iteration_ + 1;
+    interrupted_ = !each_batch(iteration_, plan, nullptr, {}, iteration_ + 1, pool);
+  }
   ess_per_iteration_ = monitor.ess_per_iteration();
   warmup_note_ = converged_ ? fmt::format("converged after {} iterations", iteration_) : fmt::format("not converged after {} iterations: {}", iteration_, interrupted_ ? "interrupted" : monitor.note());
   if (led_in_ > 0) warmup_note_ += fmt::format("; {} chains that accepted nothing were led in by NUTS", led_in_);
