@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 #include "host/cli/commands.hpp"
 #include "host/cli/text.hpp"
@@ -78,9 +79,17 @@ std::string write(const fs::path& path, const std::string& text) {
   return path.string();
 }
 
-bool matches(const std::string& only, const PaperRow& row) {
-  return only.empty() || only == row.sampler || only == row.paper_name || only == row.target ||
+bool matches_one(const std::string& only, const PaperRow& row) {
+  return only == row.sampler || only == row.paper_name || only == row.target ||
          (only == "hmc" && row.sampler.starts_with("hmc")) || (only == "adaptive_metropolis" && row.sampler == "am");
+}
+
+/// `only`: a name, or several with commas between; empty: every row.
+bool matches(const std::string& only, const PaperRow& row) {
+  std::istringstream names(only);
+  bool any = only.empty();
+  for (std::string name; std::getline(names, name, ',');) any = any || matches_one(name, row);
+  return any;
 }
 
 /// Seconds that a row takes, about: for the order of work, and for what is said before a long one begins.
@@ -129,7 +138,7 @@ class Reproduction {
       if (f >= 6) say(fmt::format("figure {}: takes about {} of one core", f, time_text(figure_seconds(f))));
       const std::string mnist = f >= 6 ? labels() : "";
       jobs.push_back({fmt::format("figure {}", f), figure_seconds(f), [this, f, mnist](const auto& tick) {
-                        const Json data = figure_data(f, data_, mnist, flags_.seed, stop_requested, tick);
+                        const Json data = figure_data(f, data_, mnist, [this](const PaperRow& row) { return matches(flags_.only, row); }, flags_.seed, stop_requested, tick);
                         if (!stop_requested)
                           write(fs::path(output()) / fmt::format("{}_figure{}.json", stem(), f), data.dump() + "\n");
                       }});

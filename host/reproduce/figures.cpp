@@ -120,14 +120,14 @@ Json neal_traces(const DataFolder& data, std::uint64_t seed, const std::atomic<b
 }
 
 /// Log density over the sampling phase, of every scheme that the paper's table of this target has.
-Json log_densities(const std::string& target, const DataFolder& data, const std::string& labels, std::uint64_t seed,
-                   const std::atomic<bool>& stop, const TickFraction& tick) {
+Json log_densities(const std::string& target, const DataFolder& data, const std::string& labels, const KeepRow& keep,
+                   std::uint64_t seed, const std::atomic<bool>& stop, const TickFraction& tick) {
   Json out = {{"target", target}, {"step", trace_step}, {"schemes", Json::array()}};
   double all = 0, over = 0;
   for (const PaperRow& row : titsias2019_rows())
-    if (row.target == target) all += row.published.seconds;
+    if (row.target == target && keep(row)) all += row.published.seconds;
   for (const PaperRow& row : titsias2019_rows()) {
-    if (row.target != target) continue;
+    if (row.target != target || !keep(row)) continue;
     const Setup setup = setup_of(target, row.sampler, false, data, labels);
     if (has_sampler(setup)) {
       OneChain one(setup, seed);
@@ -155,7 +155,7 @@ Json mnist_diagonal(const DataFolder& data, const std::string& labels, std::uint
 
 }  // namespace
 
-Json figure_data(int figure, const DataFolder& data, const std::string& labels, std::uint64_t seed,
+Json figure_data(int figure, const DataFolder& data, const std::string& labels, const KeepRow& keep, std::uint64_t seed,
                  const std::atomic<bool>& stop, const TickFraction& tick) {
   switch (figure) {
     case 1:
@@ -163,13 +163,13 @@ Json figure_data(int figure, const DataFolder& data, const std::string& labels, 
     case 2:
       return neal_traces(data, seed, stop, tick);
     case 3:
-      return log_densities("neal_gaussian", data, labels, seed, stop, tick);
+      return log_densities("neal_gaussian", data, labels, keep, seed, stop, tick);
     case 4:
-      return log_densities("german", data, labels, seed, stop, tick);
+      return log_densities("german", data, labels, keep, seed, stop, tick);
     case 5:
-      return log_densities("caravan", data, labels, seed, stop, tick);
+      return log_densities("caravan", data, labels, keep, seed, stop, tick);
     case 6:
-      return log_densities("mnist_5v6", data, labels, seed, stop, tick);
+      return log_densities("mnist_5v6", data, labels, keep, seed, stop, tick);
     default:
       return mnist_diagonal(data, labels, seed, stop, tick);
   }
