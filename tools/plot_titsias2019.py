@@ -71,7 +71,7 @@ def neal(data):
 
 def log_densities(data):
     schemes = data["schemes"]
-    columns = 4
+    columns = min(4, len(schemes))
     rows = -(-len(schemes) // columns)
     figure, axes = plt.subplots(rows, columns, figsize=(3.4 * columns, 2.4 * rows), squeeze=False, sharey=True)
     best = np.concatenate([s["log_density"] for s in schemes if s["sampler"].startswith(("gad_mala", "hmc", "nuts"))])
@@ -88,6 +88,8 @@ def log_densities(data):
             axis.text(0.5, 0.1, f"below: {values.mean():.0f}", ha="center", transform=axis.transAxes, color="grey")
     for row in axes:
         row[0].set_ylabel("log density")
+    for axis in axes[-1]:
+        axis.set_xlabel("iteration after warm-up", fontsize=9)
     return figure
 
 
