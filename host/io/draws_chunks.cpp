@@ -50,4 +50,18 @@ std::int64_t touched_elements(const ChunkShape& chunk, std::int64_t num_chains, 
          chunk.draws * chunk.parameters;
 }
 
+std::vector<DrawsVariable> variables_of(const DrawsHeader& header) {
+  std::vector<DrawsVariable> out;
+  const auto add = [&](const std::string& name, bool scalar, std::int64_t first, std::int64_t size) {
+    out.push_back({name, scalar, first, size, -1, chunk_shape(header, size)});
+  };
+  if (header.variables.empty()) add(header.variable, false, 0, std::ssize(header.names));
+  std::int64_t first = 0;
+  for (const auto& [name, size] : header.variables) {
+    add(name, size == 0, first, std::max<std::int64_t>(size, 1));
+    first += out.back().size;
+  }
+  return out;
+}
+
 }  // namespace kilochain
