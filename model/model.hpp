@@ -72,8 +72,7 @@ struct ModelTarget {
     host->data = load(s, host->arena);
     if constexpr (automatic) {
       Record counted;
-      const std::vector<double> zeros(std::size_t(1) << 16, 0.0);  // more coordinates than duals make sense for
-      Parameters<double> p({zeros.data()}, &counted);
+      Parameters<double> p({nullptr}, &counted);
       Model::log_density(p, host->data);
       info.dim = p.num_coordinates();
       name_values(counted, info);

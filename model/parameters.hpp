@@ -30,8 +30,8 @@ template <class T>
 struct Coordinates;
 template <>
 struct Coordinates<double> {
-  const double* x;
-  KC_INLINE double operator()(Index i) const { return x[i]; }
+  const double* x;  ///< null: all are 0, however many are asked for
+  KC_INLINE double operator()(Index i) const { return x ? x[i] : 0.0; }
 };
 template <int W>
 struct Coordinates<Dual<double, W>> {
