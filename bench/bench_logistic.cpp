@@ -61,7 +61,7 @@ bool bench(const Context& context, const Case& one, bool smoke) {
   std::vector<double> reference;
   const double most = peak_flops<Real>(smoke ? 0 : 0.2);
   double bandwidth = 0;
-  for (const char* evaluator : {"team", "blocked", "gemm"}) {
+  for (const char* evaluator : {"team", "blocked", "gemm", "sparse"}) {
     SettingTexts settings = one.settings;
     settings["evaluator"] = evaluator;
     const auto target = make_target<Real>(context, "logistic_regression", settings);

@@ -1,10 +1,6 @@
 #include "targets/logistic_blocked.hpp"
 
 #include <array>
-#include <cmath>
-#include <memory>
-#include <new>
-#include <numbers>
 #include <utility>
 
 #include "targets/logistic_kernels.hpp"
@@ -14,14 +10,12 @@ namespace {
 
 using namespace logistic;
 
-constexpr int micro = 5;  // chains in a micro-kernel, and features of products: 25 accumulators of 32 registers
-constexpr Index group = 2 * micro;              // chains whose residuals stay in L1 together, at most
-constexpr Index batch = 65;                     // chains whose sums are kept at once
 constexpr std::size_t slab_bytes = 640 * 1024;  // of X: the rest of L2 is the chains'
 constexpr std::size_t strip_bytes = 24 * 1024;  // of a block of X, for which logits stay in L1
 
 template <class Real>
-using LogitKernel = void (*)(const Real*, Index, Index, const Real* const*, Real*, std::size_t);
+using LogitKernel = void (*)(const Real*, const std::int32_t*, Index, Index, const Real* const*, Real*, std::size_t,
+                             std::ptrdiff_t);
 template <class Real, int... K>
 constexpr std::array<LogitKernel<Real>, micro> logit_table(std::integer_sequence<int, K...>) {
   return {logits<Real, K + 1>...};
@@ -38,28 +32,6 @@ template <class Real>
 constexpr auto product_kernels =
     product_table<Real>(std::make_integer_sequence<int, micro * micro>());  // [features - 1][chains - 1]
 
-/// Chains in sets of at most `micro`, as even as can be: 32 are 5 5 5 5 4 4 4, since a set of 2 takes nearly the time of 5.
-struct Sets {
-  Index count, sets = (count + micro - 1) / micro, size = count / sets, larger = count % sets;
-  Index first(Index set) const { return set * size + std::min(set, larger); }
-  Index width(Index set) const { return size + (set < larger); }
-};
-
-/// 64-byte aligned memory of this thread that only grows.
-template <class Real>
-Real* thread_scratch(std::size_t count) {
-  struct Free {
-    void operator()(Real* p) const { ::operator delete[](p, std::align_val_t(64)); }
-  };
-  thread_local std::unique_ptr<Real[], Free> memory;
-  thread_local std::size_t size = 0;
-  if (size < count) {
-    memory.reset(new (std::align_val_t(64)) Real[count]());
-    size = count;
-  }
-  return memory.get();
-}
-
 }  // namespace
 
 template <class Real>
@@ -73,9 +45,8 @@ BlockedLogistic<Real>::BlockedLogistic(const Design& design, double prior_sd, Ar
   for (std::size_t i = 0; i < design.rows; ++i)
     for (std::size_t j = 0; j < n; ++j) buffer[(i / rows * n + j) * rows + i % rows] = design.x[i * n + j];
   x_ = arena.put(buffer);
-  inverse_variance_ = 1 / (prior_sd * prior_sd);
-  log_constant_ = -static_cast<double>(n) * (std::log(prior_sd) + 0.5 * std::log(2 * std::numbers::pi));
   n_ = static_cast<Index>(n);
+  prior_ = Prior(prior_sd, n_);
   num_blocks_ = static_cast<Index>(blocks);
   slab_ = std::clamp<Index>(static_cast<Index>(slab_bytes / (rows * n * sizeof(Real))), 1, max_packs / block_packs);
   padding_ = std::ldexp(1.0, -static_cast<int>(blocks * rows - design.rows));
@@ -83,19 +54,12 @@ BlockedLogistic<Real>::BlockedLogistic(const Design& design, double prior_sd, Ar
 
 template <class Real>
 void BlockedLogistic<Real>::evaluate(const Exchange<Real>& exchange, Index first, Index last) const {
-  Index chains[batch];
-  for (const Needs needs : {Needs::gradient, Needs::value, Needs::hessian_vector}) {
-    Index count = 0;
-    for (Index c = first; c < last; ++c) {
-      if (exchange.needs[c] == needs) chains[count++] = c;
-      if (count < batch && (c + 1 < last || count == 0)) continue;
-      if (count == 1 && needs != Needs::hessian_vector)
-        run_one(exchange, needs == Needs::gradient, chains[0]);
-      else
-        run(exchange, needs, chains, count);
-      count = 0;
-    }
-  }
+  in_batches(exchange, first, last, [&](Needs needs, const Index* chains, Index count) {
+    if (count == 1 && needs != Needs::hessian_vector)
+      run_one(exchange, needs == Needs::gradient, chains[0]);
+    else
+      run(exchange, needs, chains, count);
+  });
 }
 
 template <class Real>
@@ -120,8 +84,8 @@ void BlockedLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, con
     for (Index b = 0; b < blocks; ++b)
       for (Index j = 0; j < n_; j += strip)
         for (Index s = first_set; s < end_set; ++s)
-          logit_kernels<Real>[all.width(s) - 1](x + block * b, j, std::min(n_, j + strip), vectors + all.first(s),
-                                                to + ld * (all.first(s) - all.first(first_set)) + rows * b, ld);
+          logit_kernels<Real>[all.width(s) - 1](x + block * b, nullptr, j, std::min(n_, j + strip), vectors + all.first(s),
+                                                to + ld * (all.first(s) - all.first(first_set)) + rows * b, ld, 0);
   };
   for (Index slab = 0; slab < num_blocks_; slab += slab_) {
     const Index blocks = std::min(slab_, num_blocks_ - slab), length = rows * blocks;
@@ -158,20 +122,13 @@ void BlockedLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, con
   }
   for (Index set = 0, c = 0; c < count; ++c) {
     set += c == all.first(set + 1);
-    const Real* prior = hessian ? direction[c] : point[c];
-    const Reply<Real> reply = exchange.reply(chains[c]);
-    if (needs != Needs::value) {
-      Real* out = hessian ? reply.hessian_vector : reply.gradient;
-      const Real* from = sums + sums_row * set;
-      const Real scale = Real(inverse_variance_);
-      for (Index j = 0; j < n_; j += micro, from += sums_size) {
-        const Index features = std::min(micro, n_ - j);
-        for (Index k = 0; k < features; ++k) out[j + k] = from[(c - all.first(set)) * features + k] - scale * prior[j + k];
-      }
-    }
-    if (hessian) continue;
-    const double square = HostTeam{}.sum<double>(n_, [&](Index j) { return double(prior[j]) * double(prior[j]); });
-    *reply.lp = linear[c] - logarithm[c] - 0.5 * inverse_variance_ * square + log_constant_;
+    const Index place = c - all.first(set);
+    const Real* from = sums + sums_row * set;  // [tile][chain][feature of the tile]
+    prior_.answer(needs, n_, exchange.query(chains[c]), exchange.reply(chains[c]), linear[c] - logarithm[c],
+                  [&](Index j) {
+                    const Index tile = j / micro, features = std::min(micro, n_ - tile * micro);
+                    return from[sums_size * tile + place * features + j % micro];
+                  });
   }
 }
 
@@ -191,20 +148,17 @@ void BlockedLogistic<Real>::run_one(const Exchange<Real>& exchange, bool gradien
   for (Index slab = 0; slab < num_blocks_; slab += slab_) {
     const Index blocks = std::min(slab_, num_blocks_ - slab);
     const Real* x = x_ + block * slab;
-    for (Index b = 0; b < blocks; ++b) logits<Real, 1>(x + block * b, 0, n_, &point, t + static_cast<std::size_t>(rows) * b, ld);
+    for (Index b = 0; b < blocks; ++b) logits<Real, 1>(x + block * b, nullptr, 0, n_, &point, t + static_cast<std::size_t>(rows) * b, ld);
     const LogLikelihood l = residuals(t, sign_ + static_cast<std::size_t>(rows) * slab, rows * blocks);
     const double product = l.product * (slab + blocks == num_blocks_ ? padding_ : 1.0);
     linear += l.linear;
     add_logs(&product, &logarithm, 1);
     if (!gradient) continue;
     products_of_one(x, n_, blocks, t, sums);
-    add_sums(n_, sums, g);
+    add_panel_sums(n_, 1, sums, g, row);
   }
-  const Reply<Real> reply = exchange.reply(chain);
-  const Real scale = Real(inverse_variance_);
-  for (Index j = 0; gradient && j < n_; ++j) reply.gradient[j] = g[j] - scale * point[j];
-  const double square = HostTeam{}.sum<double>(n_, [&](Index j) { return double(point[j]) * double(point[j]); });
-  *reply.lp = linear - logarithm - 0.5 * inverse_variance_ * square + log_constant_;
+  prior_.answer(gradient ? Needs::gradient : Needs::value, n_, exchange.query(chain), exchange.reply(chain),
+                linear - logarithm, [&](Index j) { return g[j]; });
 }
 
 template class BlockedLogistic<float>;

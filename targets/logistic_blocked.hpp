@@ -5,6 +5,7 @@
 // chains are evaluated with it: its logits are sums in the order of the features, its gradient sums over lanes in the
 // order of the observations, and neither depends on the number of chains that a micro-kernel holds in registers.
 #pragma once
+#include "targets/logistic_batches.hpp"
 #include "targets/logistic_regression.hpp"
 
 namespace kilochain {
@@ -21,7 +22,7 @@ class BlockedLogistic {
   void run_one(const Exchange<Real>& exchange, bool gradient, Index chain) const;
 
   const Real *x_, *sign_;
-  double log_constant_, inverse_variance_;
+  logistic::Prior prior_;
   double padding_;               // 2^-(rows of padding)
   Index n_, num_blocks_, slab_;  // slab_: blocks in a slab
 };

@@ -1,10 +1,11 @@
-// The logistic regression on the CPU: one data set, three evaluators, and the choice between them.
+// The logistic regression on the CPU: one data set, four evaluators, and the choice between them.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "targets/logistic_blocked.hpp"
 #include "targets/logistic_gemm.hpp"
+#include "targets/logistic_sparse.hpp"
 
 namespace kilochain {
 namespace {
@@ -20,10 +21,14 @@ constexpr Rates blocked_rates = {sizeof(Real) == 4 ? 210e9 : 105e9, 25e9, sizeof
 template <class Real>
 constexpr Rates gemm_rates = {sizeof(Real) == 4 ? 88e9 : 42e9, 25e9, sizeof(Real) == 4 ? 4.4e9 : 1.4e9};
 
+template <class Real>
+constexpr Rates sparse_rates = {sizeof(Real) == 4 ? 170e9 : 85e9, 25e9, sizeof(Real) == 4 ? 4.4e9 : 1.4e9};
+
 /// Microseconds for one chain's gradient among many: products and residuals, or the stream of X if that is slower.
-double microseconds(const Rates& r, const TargetInfo& info, double rows) {
+/// `kept`: the share of X that is stored and multiplied.
+double microseconds(const Rates& r, const TargetInfo& info, double rows, double kept = 1) {
   const double chains = 64;  // that share one pass over X
-  return 1e6 * std::max(info.flops / r.products + rows / r.residuals, info.bytes / chains / r.memory);
+  return 1e6 * std::max(kept * info.flops / r.products + rows / r.residuals, kept * info.bytes / chains / r.memory);
 }
 
 template <class Real>
@@ -35,8 +40,13 @@ class LogisticCpu final : public Target<Real> {
       : arena_(context), evaluator_(settings.evaluator) {
     const Design design = read_logistic_design(settings);
     this->info_ = describe_logistic(design, sizeof(Real));
-    choose(static_cast<double>(design.rows));
-    if (evaluator_ == Evaluator::blocked)
+    Panels panels;
+    if (evaluator_ == Evaluator::sparse || (evaluator_ == Evaluator::choose && density(design) < 0.8))
+      panels = find_panels(design, SparseLogistic<Real>::rows);
+    choose(static_cast<double>(design.rows), panels.begin.empty() ? 1.0 : panels.kept(design.columns));
+    if (evaluator_ == Evaluator::sparse)
+      sparse_ = std::make_unique<SparseLogistic<Real>>(design, panels, settings.prior_sd, arena_);
+    else if (evaluator_ == Evaluator::blocked)
       blocked_ = std::make_unique<BlockedLogistic<Real>>(design, settings.prior_sd, arena_);
     else
       data_ =
@@ -46,6 +56,7 @@ class LogisticCpu final : public Target<Real> {
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
     if (blocked_) return blocked_->evaluate(exchange, first, last);
+    if (sparse_) return sparse_->evaluate(exchange, first, last);
     if (gemm_) return gemm_->evaluate(exchange, first, last);
     thread_local std::vector<Real> scratch;
     if (scratch.size() < Model::scratch(data_)) scratch.resize(Model::scratch(data_));
@@ -60,7 +71,7 @@ class LogisticCpu final : public Target<Real> {
   Index tile(Index num_chains, int threads) const override {
     if (evaluator_ == Evaluator::team) return 1;
     const Index share = std::max<Index>(1, (num_chains + threads - 1) / threads);
-    const Index most = this->info_.bytes < 256 * 1024 && blocked_ ? 20 : 64;
+    const Index most = this->info_.bytes < 256 * 1024 && !gemm_ ? 20 : 64;
     const Index tiles = (share + most - 1) / most;
     return (share + tiles - 1) / tiles;
   }
@@ -68,17 +79,21 @@ class LogisticCpu final : public Target<Real> {
   std::string plan() const override { return plan_; }
 
  private:
-  void choose(double rows) {
+  void choose(double rows, double kept) {
     const double blocked = microseconds(blocked_rates<Real>, this->info_, rows),
-                 product = microseconds(gemm_rates<Real>, this->info_, rows);
+                 product = microseconds(gemm_rates<Real>, this->info_, rows),
+                 sparse = microseconds(sparse_rates<Real>, this->info_, rows, kept);
     const bool asked = evaluator_ != Evaluator::choose;
-    if (!asked) evaluator_ = blocked <= product ? Evaluator::blocked : Evaluator::gemm;
-    const char* const names[] = {"", "team", "blocked", "gemm"};
+    if (!asked) evaluator_ = sparse < std::min(blocked, product) ? Evaluator::sparse
+                             : blocked <= product                ? Evaluator::blocked
+                                                                 : Evaluator::gemm;
+    const char* const names[] = {"", "team", "blocked", "gemm", "sparse"};
     plan_ = fmt::format(
         "{} ({}): {:.0f} observations x {} features, {:.1f} MB, read once for up to 64 chains; expected per gradient "
         "of one chain: blocked {:.3g} us, gemm {:.3g} us",
         names[static_cast<int>(evaluator_)], asked ? "as asked" : "auto", rows, this->info_.dim,
         1e-6 * this->info_.bytes, blocked, product);
+    if (kept < 1) plan_ += fmt::format(", sparse {:.3g} us ({:.0f} % of the data kept)", sparse, 100 * kept);
   }
 
   Arena<Real> arena_;
@@ -86,6 +101,7 @@ class LogisticCpu final : public Target<Real> {
   std::string plan_;
   typename Model::Data data_{};
   std::unique_ptr<BlockedLogistic<Real>> blocked_;
+  std::unique_ptr<SparseLogistic<Real>> sparse_;
   std::unique_ptr<GemmLogistic<Real>> gemm_;
 };
 

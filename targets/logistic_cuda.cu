@@ -134,9 +134,10 @@ class LogisticCuda final : public Target<Real> {
 
 template <class Real>
 std::unique_ptr<Target<Real>> LogisticRegression<Real>::make_cuda(const Context& context, const Settings& settings) {
-  require(settings.evaluator != LogisticEvaluator::blocked, ExitStatus::usage,
-          "logistic_regression: evaluator = blocked", "it is the CPU's, and the device is CUDA",
-          "Try evaluator = auto?");
+  const bool sparse = settings.evaluator == LogisticEvaluator::sparse;
+  require(!sparse && settings.evaluator != LogisticEvaluator::blocked, ExitStatus::usage,
+          sparse ? "logistic_regression: evaluator = sparse" : "logistic_regression: evaluator = blocked",
+          "it is the CPU's, and the device is CUDA", "Try evaluator = auto?");
   if (settings.evaluator == LogisticEvaluator::team) return nullptr;
   const Design design = read_logistic_design(settings);
   const double entries = static_cast<double>(design.rows) * static_cast<double>(design.columns);

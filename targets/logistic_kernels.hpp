@@ -1,5 +1,6 @@
 // The inner loops of logistic_blocked.cpp, for blocks of 4 registers of observations, [feature][observation].
 // logits: t = X w for C chains.  products: X^T r for J features and C chains.  residuals: t -> r in place.
+// products_of_panels: X^T r where panels of zeros (one feature of one block) are not stored.
 // Registers: 4 x C accumulators, or J x C; every multiply-add is a vector of X times something of a chain. Sums run in
 // an order that C does not change, so a chain's bits do not depend on its company.
 #pragma once
@@ -29,10 +30,11 @@ KC_INLINE Vector in_register(Vector v) {
   return v;
 }
 
-/// t[c][observation of the block] = sum_j x[j][observation] w[c][j], in the order of j; features first to last - 1, and
-/// the sum goes on from t unless first is 0.
-template <class Real, int C>
-void logits(const Real* x, Index first, Index last, const Real* const* w, Real* t, std::size_t ld) {
+/// t[c][observation of the block] = sum_j x[j][observation] w[c][j], in the order of j; panels first to last - 1, and
+/// the sum goes on from t unless first is 0. Panel k is feature k, or `listed`: feature[k].
+template <class Real, int C, bool listed = false>
+void logits(const Real* x, const std::int32_t* feature, Index first, Index last, const Real* const* w, Real* t,
+            std::size_t ld, std::ptrdiff_t ahead = 0) {
   using P = Pack<Real>;
   typename P::Wide a[C][block_packs] = {};
   const Real* weight[C];
@@ -44,7 +46,9 @@ void logits(const Real* x, Index first, Index last, const Real* const* w, Real* 
     for (int k = 0; k < block_packs; ++k) a[c][k] = P::load(t + c * ld + k * P::size);
   }
   x += static_cast<std::size_t>(first) * block_rows<Real>;
-  for (Index j = first; j < last; ++j, x += block_rows<Real>) {
+  for (Index k = first; k < last; ++k, x += block_rows<Real>) {
+    const Index j = listed ? feature[k] : k;
+    if (listed) __builtin_prefetch(x + ahead, 0, 2), __builtin_prefetch(x + ahead + P::size, 0, 2);
     typename P::Wide v[block_packs];
     for (int k = 0; k < block_packs; ++k) v[k] = in_register(P::load(x + k * P::size));
     KC_UNROLL
@@ -92,8 +96,50 @@ void products(const Real* x, std::size_t block_stride, Index blocks, const Real*
   }
 }
 
-/// The same for one chain and all n features, in the order in which X lies in memory: sums[j] += x[j] r, lane by lane.
-/// `sums`: n registers; add_sums reduces them as products does, so that the result has the same bits.
+/// sums[j][c] += x[j] r[c], lane by lane, for one block's `count` panels from x on, features feature[0] - first and so on.
+/// `sums`: C registers for each feature.
+template <class Real, int C>
+void products_of_panels(const Real* x, const std::int32_t* feature, Index count, Index first, const Real* r,
+                        std::size_t ld, Real* sums, std::ptrdiff_t ahead) {
+  using P = Pack<Real>;
+  typename P::Wide residual[C][block_packs];
+  KC_UNROLL
+  for (int c = 0; c < C; ++c) KC_UNROLL
+  for (int k = 0; k < block_packs; ++k) residual[c][k] = in_register(P::load(r + c * ld + k * P::size));
+  for (Index p = 0; p < count; ++p, x += block_rows<Real>) {
+    __builtin_prefetch(x + ahead + 2 * P::size, 0, 2), __builtin_prefetch(x + ahead + 3 * P::size, 0, 2);
+    typename P::Wide v[block_packs];
+    KC_UNROLL
+    for (int k = 0; k < block_packs; ++k) v[k] = in_register(P::load(x + k * P::size));
+    Real* const sum = sums + static_cast<std::size_t>(feature[p] - first) * (C * P::size);
+    KC_UNROLL
+    for (int c = 0; c < C; ++c) {
+      typename P::Wide a = P::load(sum + c * P::size);
+      KC_UNROLL
+      for (int k = 0; k < block_packs; ++k) a += v[k] * residual[c][k];
+      P::store(sum + c * P::size, a);
+    }
+  }
+}
+/// g[c][j] += the sum over the lanes of sums[j][c], which becomes 0, for whole registers of features.
+template <class Real>
+void add_panel_sums(Index features, Index chains, Real* sums, Real* g, std::size_t ld) {
+  using P = Pack<Real>;
+  for (Index j = 0; j < features; j += P::size)
+    for (Index c = 0; c < chains; ++c) {
+      typename P::Type part[P::size];
+      for (int k = 0; k < P::size; ++k) {
+        Real* const sum = sums + static_cast<std::size_t>((j + k) * chains + c) * P::size;
+        part[k] = P::load(sum);
+        P::store(sum, P::all(Real(0)));
+      }
+      Real* const to = g + ld * c + j;
+      P::store(to, P::load(to) + P::sums(part));
+    }
+}
+
+/// products for one chain and all n features, in the order in which X lies in memory: sums[j] += x[j] r, lane by lane.
+/// `sums`: n registers; add_panel_sums reduces them as products does, so that the result has the same bits.
 template <class Real>
 void products_of_one(const Real* x, Index n, Index blocks, const Real* r, Real* sums) {
   using P = Pack<Real>;
@@ -109,20 +155,6 @@ void products_of_one(const Real* x, Index n, Index blocks, const Real* r, Real* 
     }
   }
 }
-/// g[j] += the sum over the lanes of sums[j], which becomes 0; n features, both padded to a whole register.
-template <class Real>
-void add_sums(Index n, Real* sums, Real* g) {
-  using P = Pack<Real>;
-  for (Index j = 0; j < n; j += P::size) {
-    typename P::Type part[P::size];
-    for (int k = 0; k < P::size; ++k) {
-      part[k] = P::load(sums + (j + k) * P::size);
-      P::store(sums + (j + k) * P::size, P::all(Real(0)));
-    }
-    P::store(g + j, P::load(g + j) + P::sums(part));
-  }
-}
-
 /// e^x for x <= 0 in every lane: math::exp without what only large results need; below the range, the smallest result.
 template <class Real>
 KC_INLINE typename Pack<Real>::Wide exp_falling(typename Pack<Real>::Wide x) {

@@ -52,13 +52,33 @@ struct LogisticChains {
   Buffer<Needs> needs;
 };
 
-inline const char* const logistic_evaluators[] = {"team", "blocked", "gemm"};
+inline const char* const logistic_evaluators[] = {"team", "blocked", "gemm", "sparse"};
 
 /// A generated table of `rows` observations and `columns` features (no bias, not standardised).
 inline SettingTexts generated_logistic(const ScratchFiles& files, std::size_t rows, std::size_t columns) {
   const std::string path = files.path("d" + std::to_string(rows) + "x" + std::to_string(columns) + ".csv");
   write_synthetic_logistic(path, rows, columns, 7);
   return {{"data", path}, {"standardise", "no"}, {"bias", "no"}};
+}
+
+/// A table that is mostly zeros, as images and indicators are: observations of three kinds, in turn, each with
+/// non-zeros among a third of the features only, a fifth of them; the second feature is always 0, the last never.
+inline SettingTexts sparse_logistic(const ScratchFiles& files, std::size_t rows, std::size_t columns) {
+  std::string text;
+  for (std::size_t j = 0; j < columns; ++j) text += "x" + std::to_string(j) + ",";
+  text += "y\n";
+  std::uint32_t state = 12345;
+  const auto word = [&] { return (state = state * 1664525u + 1013904223u) >> 16; };
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; ++j) {
+      const bool last = j + 1 == columns, full = (j * 3 / columns == i % 3 && word() % 5 == 0 && j != 1) || last;
+      text += full ? std::to_string(0.25 * (1 + word() % 7)) + "," : "0,";
+    }
+    text += i < 2 ? std::to_string(i) + "\n" : std::to_string(word() % 2) + "\n";
+  }
+  return {{"data", files.write("sparse" + std::to_string(rows) + "x" + std::to_string(columns) + ".csv", text)},
+          {"standardise", "no"},
+          {"bias", "no"}};
 }
 
 }  // namespace kilochain::testing_support

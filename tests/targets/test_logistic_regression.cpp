@@ -79,9 +79,11 @@ TEST(LogisticRegression, CheckValuesOfImages) {
   const SettingTexts texts = {{"images", folder + "/mnist56-images-idx3-ubyte.gz"},
                               {"labels", folder + "/mnist56-labels-idx1-ubyte.gz"},
                               {"digits", "5,6"}};
-  check({"mnist", -8580.9626289349, -1142.4728079023, 0, 2.7685377399}, texts, "blocked", 1e-5);
+  for (const char* evaluator : {"blocked", "sparse"})
+    check({"mnist", -8580.9626289349, -1142.4728079023, 0, 2.7685377399}, texts, evaluator, 1e-5);
   // 145 pixels are 0 in all images: there the posterior is the prior, whatever the other weights are.
-  LogisticChains<double> t(texts, "blocked", 1);
+  LogisticChains<double> t(texts, "auto", 1);
+  EXPECT_EQ(t.target->plan().rfind("sparse (auto)", 0), 0u) << t.target->plan();
   t.scatter(0.1);
   t.evaluate();
   const Design design = load_idx(texts.at("images"), texts.at("labels"), 5, 6, true);
@@ -157,30 +159,39 @@ Plain plain(const Design& d, const Real* w, const Real* v) {
 }
 
 template <class Real>
+void agrees_with_the_definition(const SettingTexts& texts, const std::string& evaluator) {
+  const Design design = load_labelled_csv(texts.at("data"), "", false, false);
+  SCOPED_TRACE(std::to_string(design.rows) + " x " + std::to_string(design.columns) + " " + evaluator);
+  LogisticChains<Real> t(texts, evaluator, 3);
+  t.scatter(0.4);
+  t.evaluate();
+  t.ask(Needs::hessian_vector), t.evaluate();
+  // Rounding: a sum of `rows` terms of size <= `largest`, each of a logit of `columns` terms.
+  const double largest = std::max(5.0, *std::max_element(design.x.begin(), design.x.end()));
+  const double bound =
+      largest * static_cast<double>(design.rows + design.columns) * std::numeric_limits<Real>::epsilon();
+  for (Index c = 0; c < 3; ++c) {
+    const Plain p = plain(design, t.at(t.point, c), t.at(t.direction, c));
+    EXPECT_NEAR(t.lp.data()[c], static_cast<double>(p.lp), bound * 2);
+    for (Index j = 0; j < t.n; ++j) {
+      const std::size_t k = static_cast<std::size_t>(j);
+      EXPECT_NEAR(t.at(t.gradient, c)[j], static_cast<double>(p.gradient[k]), bound);
+      EXPECT_NEAR(t.at(t.product, c)[j], static_cast<double>(p.product[k]), bound * 2);
+    }
+    for (std::size_t j = static_cast<std::size_t>(t.n); j < t.row; ++j)
+      EXPECT_EQ(t.at(t.gradient, c)[j], 0) << "padding written";
+  }
+}
+template <class Real>
 void agree_with_the_definition(const ScratchFiles& files) {
   for (const std::size_t rows : {2, 31, 32, 33, 65, 257})
-    for (const std::size_t columns : {1, 2, 17, 33}) {
-      const SettingTexts texts = generated_logistic(files, rows, columns);
-      const Design design = load_labelled_csv(texts.at("data"), "", false, false);
-      for (const char* evaluator : logistic_evaluators) {
-        SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + " " + evaluator);
-        LogisticChains<Real> t(texts, evaluator, 3);
-        t.scatter(0.4);
-        t.evaluate();
-        t.ask(Needs::hessian_vector), t.evaluate();
-        // Rounding: a sum of `rows` terms of size <= 5, each of a logit of `columns` terms.
-        const double bound = 5 * static_cast<double>(rows + columns) * std::numeric_limits<Real>::epsilon();
-        for (Index c = 0; c < 3; ++c) {
-          const Plain p = plain(design, t.at(t.point, c), t.at(t.direction, c));
-          EXPECT_NEAR(t.lp.data()[c], static_cast<double>(p.lp), bound * 2);
-          for (Index j = 0; j < t.n; ++j) {
-            EXPECT_NEAR(t.at(t.gradient, c)[j], static_cast<double>(p.gradient[j]), bound);
-            EXPECT_NEAR(t.at(t.product, c)[j], static_cast<double>(p.product[j]), bound * 2);
-          }
-          for (std::size_t j = t.n; j < t.row; ++j) EXPECT_EQ(t.at(t.gradient, c)[j], 0) << "padding written";
-        }
-      }
+    for (const char* evaluator : logistic_evaluators) {
+      for (const std::size_t columns : {1, 2, 17, 33})
+        agrees_with_the_definition<Real>(generated_logistic(files, rows, columns), evaluator);
+      for (const std::size_t columns : {3, 63, 64, 65, 131})
+        agrees_with_the_definition<Real>(sparse_logistic(files, rows, columns), evaluator);
     }
+  agrees_with_the_definition<Real>(sparse_logistic(files, 2500, 200), "sparse");  // several slabs
 }
 TEST(LogisticRegression, AwkwardSizesDouble) { agree_with_the_definition<double>(ScratchFiles()); }
 TEST(LogisticRegression, AwkwardSizesFloat) { agree_with_the_definition<float>(ScratchFiles()); }

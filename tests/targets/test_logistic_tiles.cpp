@@ -9,12 +9,15 @@
 namespace kilochain::testing_support {
 namespace {
 
+using Table = SettingTexts (*)(const ScratchFiles&, std::size_t, std::size_t);
+
 template <class Real>
-void independent_of_tiles(const std::string& evaluator, std::size_t rows, std::size_t columns) {
+void independent_of_tiles(const std::string& evaluator, std::size_t rows, std::size_t columns,
+                          Table table = generated_logistic) {
   SCOPED_TRACE(evaluator + " " + std::to_string(rows) + " x " + std::to_string(columns));
   const ScratchFiles files;
   constexpr Index chains = 33;
-  LogisticChains<Real> t(generated_logistic(files, rows, columns), evaluator, chains);
+  LogisticChains<Real> t(table(files, rows, columns), evaluator, chains);
   t.scatter(0.3);
   const auto forget = [&] {
     std::fill_n(t.gradient.data(), t.row * chains, Real(-1));
@@ -84,6 +87,8 @@ TEST(LogisticTiles, Bitwise) {
     }
   independent_of_tiles<float>("blocked", 1500, 97);  // several slabs
   independent_of_tiles<double>("blocked", 1500, 97);
+  independent_of_tiles<float>("sparse", 1500, 131, sparse_logistic);
+  independent_of_tiles<double>("sparse", 1500, 131, sparse_logistic);
 }
 
 TEST(LogisticTiles, TileFitsTheChains) {
