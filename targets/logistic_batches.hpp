@@ -9,6 +9,19 @@
 #include "kernels/device/team.hpp"
 #include "targets/target.hpp"
 
+namespace kilochain {
+
+/// A way of computing many chains' answers at once.
+template <class Real>
+class ManyChains {
+ public:
+  virtual ~ManyChains() = default;
+  /// Answers the queries of chains first..last-1 whose needs are not `nothing`. Threads call it side by side.
+  virtual void evaluate(const Exchange<Real>& exchange, Index first, Index last) const = 0;
+};
+
+}  // namespace kilochain
+
 namespace kilochain::logistic {
 
 constexpr int micro = 5;             ///< chains in a micro-kernel: 20 or 25 accumulators of 32 registers

@@ -11,11 +11,10 @@
 namespace kilochain {
 
 template <class Real>
-class BlockedLogistic {
+class BlockedLogistic final : public ManyChains<Real> {
  public:
   BlockedLogistic(const Design& design, double prior_sd, Arena<Real>& arena);
-  /// Answers the queries of chains first..last-1 whose needs are not `nothing`.
-  void evaluate(const Exchange<Real>& exchange, Index first, Index last) const;
+  void evaluate(const Exchange<Real>& exchange, Index first, Index last) const override;
 
  private:
   void run(const Exchange<Real>& exchange, Needs needs, const Index* chains, Index count) const;

@@ -42,22 +42,20 @@ class LogisticCpu final : public Target<Real> {
     this->info_ = describe_logistic(design, sizeof(Real));
     Panels panels;
     if (evaluator_ == Evaluator::sparse || (evaluator_ == Evaluator::choose && density(design) < 0.8))
-      panels = find_panels(design, SparseLogistic<Real>::rows);
+      panels = find_panels(design, panel_rows<Real>());
     choose(static_cast<double>(design.rows), panels.begin.empty() ? 1.0 : panels.kept(design.columns));
     if (evaluator_ == Evaluator::sparse)
-      sparse_ = std::make_unique<SparseLogistic<Real>>(design, panels, settings.prior_sd, arena_);
+      many_ = sparse(context, design, panels, settings.prior_sd);
     else if (evaluator_ == Evaluator::blocked)
-      blocked_ = std::make_unique<BlockedLogistic<Real>>(design, settings.prior_sd, arena_);
+      many_ = std::make_unique<BlockedLogistic<Real>>(design, settings.prior_sd, arena_);
     else
       data_ =
           Model::place(design, settings.prior_sd, arena_, evaluator_ == Evaluator::team, evaluator_ == Evaluator::gemm);
-    if (evaluator_ == Evaluator::gemm) gemm_ = std::make_unique<GemmLogistic<Real>>(data_);
+    if (evaluator_ == Evaluator::gemm) many_ = std::make_unique<GemmLogistic<Real>>(data_);
   }
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
-    if (blocked_) return blocked_->evaluate(exchange, first, last);
-    if (sparse_) return sparse_->evaluate(exchange, first, last);
-    if (gemm_) return gemm_->evaluate(exchange, first, last);
+    if (many_) return many_->evaluate(exchange, first, last);
     thread_local std::vector<Real> scratch;
     if (scratch.size() < Model::scratch(data_)) scratch.resize(Model::scratch(data_));
     for (Index chain = first; chain < last; ++chain)
@@ -71,7 +69,7 @@ class LogisticCpu final : public Target<Real> {
   Index tile(Index num_chains, int threads) const override {
     if (evaluator_ == Evaluator::team) return 1;
     const Index share = std::max<Index>(1, (num_chains + threads - 1) / threads);
-    const Index most = this->info_.bytes < 256 * 1024 && !gemm_ ? 20 : 64;
+    const Index most = this->info_.bytes < 256 * 1024 && evaluator_ != Evaluator::gemm ? 20 : 64;
     const Index tiles = (share + most - 1) / most;
     return (share + tiles - 1) / tiles;
   }
@@ -79,6 +77,14 @@ class LogisticCpu final : public Target<Real> {
   std::string plan() const override { return plan_; }
 
  private:
+  std::unique_ptr<ManyChains<Real>> sparse(const Context& context, const Design& design, const Panels& panels,
+                                           double prior_sd) {
+    const double unit = byte_unit(design);
+    const double kept = panels.kept(design.columns) * this->info_.bytes / (unit > 0 ? sizeof(Real) : 1);
+    plan_ += fmt::format("; {:.1f} MB are kept{}", 1e-6 * kept, unit > 0 ? ", as bytes" : "");
+    if (unit > 0) return std::make_unique<SparseLogistic<Real, std::uint8_t>>(context, design, panels, unit, prior_sd);
+    return std::make_unique<SparseLogistic<Real, Real>>(context, design, panels, 1.0, prior_sd);
+  }
   void choose(double rows, double kept) {
     const double blocked = microseconds(blocked_rates<Real>, this->info_, rows),
                  product = microseconds(gemm_rates<Real>, this->info_, rows),
@@ -100,9 +106,7 @@ class LogisticCpu final : public Target<Real> {
   Evaluator evaluator_;
   std::string plan_;
   typename Model::Data data_{};
-  std::unique_ptr<BlockedLogistic<Real>> blocked_;
-  std::unique_ptr<SparseLogistic<Real>> sparse_;
-  std::unique_ptr<GemmLogistic<Real>> gemm_;
+  std::unique_ptr<ManyChains<Real>> many_;  // null: one chain at a time
 };
 
 }  // namespace

@@ -3,16 +3,17 @@
 // both are fixed: chain c is always column c mod 32, and chains that are not there are zeros. One chain costs as much
 // as 32.
 #pragma once
+#include "targets/logistic_batches.hpp"
 #include "targets/logistic_regression.hpp"
 
 namespace kilochain {
 
 template <class Real>
-class GemmLogistic {
+class GemmLogistic final : public ManyChains<Real> {
  public:
+  /// Needs data.x_rows.
   explicit GemmLogistic(const typename LogisticRegression<Real>::Data& data) : data_(data) {}
-  /// Answers the queries of chains first..last-1 whose needs are not `nothing`. Needs data.x_rows.
-  void evaluate(const Exchange<Real>& exchange, Index first, Index last) const;
+  void evaluate(const Exchange<Real>& exchange, Index first, Index last) const override;
 
   static constexpr Index width = 32;  ///< chains in one product
 

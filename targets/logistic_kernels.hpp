@@ -5,6 +5,7 @@
 // an order that C does not change, so a chain's bits do not depend on its company.
 #pragma once
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/device/math.hpp"
 #include "kernels/device/pack.hpp"
@@ -30,10 +31,26 @@ KC_INLINE Vector in_register(Vector v) {
   return v;
 }
 
+/// A register of X: as it is stored, or from bytes.
+template <class Real, class Stored>
+KC_INLINE typename Pack<Real>::Type load_stored(const Stored* x) {
+  if constexpr (std::is_same_v<Real, Stored>)
+    return Pack<Real>::load(x);
+  else
+    return Pack<Real>::load_bytes(x);
+}
+/// Fetches a part of a panel into L2: a half of what is stored as numbers, the whole of what is stored as bytes.
+template <class Real, bool second, class Stored>
+KC_INLINE void fetch(const Stored* panel) {
+  constexpr int line = 64 / sizeof(Stored), lines = (block_rows<Real> + line - 1) / line, half = (lines + 1) / 2;
+  KC_UNROLL
+  for (int k = second ? half : 0; k < (second ? lines : half); ++k) __builtin_prefetch(panel + k * line, 0, 2);
+}
+
 /// t[c][observation of the block] = sum_j x[j][observation] w[c][j], in the order of j; panels first to last - 1, and
 /// the sum goes on from t unless first is 0. Panel k is feature k, or `listed`: feature[k].
-template <class Real, int C, bool listed = false>
-void logits(const Real* x, const std::int32_t* feature, Index first, Index last, const Real* const* w, Real* t,
+template <class Real, int C, bool listed = false, class Stored = Real>
+void logits(const Stored* x, const std::int32_t* feature, Index first, Index last, const Real* const* w, Real* t,
             std::size_t ld, std::ptrdiff_t ahead = 0) {
   using P = Pack<Real>;
   typename P::Wide a[C][block_packs] = {};
@@ -48,9 +65,9 @@ void logits(const Real* x, const std::int32_t* feature, Index first, Index last,
   x += static_cast<std::size_t>(first) * block_rows<Real>;
   for (Index k = first; k < last; ++k, x += block_rows<Real>) {
     const Index j = listed ? feature[k] : k;
-    if (listed) __builtin_prefetch(x + ahead, 0, 2), __builtin_prefetch(x + ahead + P::size, 0, 2);
+    if constexpr (listed) fetch<Real, false>(x + ahead);
     typename P::Wide v[block_packs];
-    for (int k = 0; k < block_packs; ++k) v[k] = in_register(P::load(x + k * P::size));
+    for (int k = 0; k < block_packs; ++k) v[k] = in_register(load_stored<Real>(x + k * P::size));
     KC_UNROLL
     for (int c = 0; c < C; ++c) {
       const typename P::Wide b = P::all(weight[c][j]);
@@ -98,8 +115,8 @@ void products(const Real* x, std::size_t block_stride, Index blocks, const Real*
 
 /// sums[j][c] += x[j] r[c], lane by lane, for one block's `count` panels from x on, features feature[0] - first and so on.
 /// `sums`: C registers for each feature.
-template <class Real, int C>
-void products_of_panels(const Real* x, const std::int32_t* feature, Index count, Index first, const Real* r,
+template <class Real, int C, class Stored>
+void products_of_panels(const Stored* x, const std::int32_t* feature, Index count, Index first, const Real* r,
                         std::size_t ld, Real* sums, std::ptrdiff_t ahead) {
   using P = Pack<Real>;
   typename P::Wide residual[C][block_packs];
@@ -107,10 +124,10 @@ void products_of_panels(const Real* x, const std::int32_t* feature, Index count,
   for (int c = 0; c < C; ++c) KC_UNROLL
   for (int k = 0; k < block_packs; ++k) residual[c][k] = in_register(P::load(r + c * ld + k * P::size));
   for (Index p = 0; p < count; ++p, x += block_rows<Real>) {
-    __builtin_prefetch(x + ahead + 2 * P::size, 0, 2), __builtin_prefetch(x + ahead + 3 * P::size, 0, 2);
+    fetch<Real, true>(x + ahead);
     typename P::Wide v[block_packs];
     KC_UNROLL
-    for (int k = 0; k < block_packs; ++k) v[k] = in_register(P::load(x + k * P::size));
+    for (int k = 0; k < block_packs; ++k) v[k] = in_register(load_stored<Real>(x + k * P::size));
     Real* const sum = sums + static_cast<std::size_t>(feature[p] - first) * (C * P::size);
     KC_UNROLL
     for (int c = 0; c < C; ++c) {

@@ -15,40 +15,46 @@ constexpr Index strip_features = 64;            // whose sums of `micro` chains,
 constexpr Index piece = 96;                     // panels for which logits stay in L1
 constexpr std::size_t slab_bytes = 512 * 1024;  // of X: the rest of L2 is the chains'
 
-template <class Real>
-using LogitKernel = void (*)(const Real*, const std::int32_t*, Index, Index, const Real* const*, Real*, std::size_t, std::ptrdiff_t);
-template <class Real, int... K>
-constexpr std::array<LogitKernel<Real>, micro> logit_table(std::integer_sequence<int, K...>) {
-  return {logits<Real, K + 1, true>...};
+template <class Real, class Stored>
+using LogitKernel = void (*)(const Stored*, const std::int32_t*, Index, Index, const Real* const*, Real*, std::size_t, std::ptrdiff_t);
+template <class Real, class Stored, int... K>
+constexpr std::array<LogitKernel<Real, Stored>, micro> logit_table(std::integer_sequence<int, K...>) {
+  return {logits<Real, K + 1, true, Stored>...};
 }
-template <class Real>
-using PanelKernel = void (*)(const Real*, const std::int32_t*, Index, Index, const Real*, std::size_t, Real*, std::ptrdiff_t);
-template <class Real, int... K>
-constexpr std::array<PanelKernel<Real>, micro> panel_table(std::integer_sequence<int, K...>) {
-  return {products_of_panels<Real, K + 1>...};
+template <class Real, class Stored>
+using PanelKernel = void (*)(const Stored*, const std::int32_t*, Index, Index, const Real*, std::size_t, Real*, std::ptrdiff_t);
+template <class Real, class Stored, int... K>
+constexpr std::array<PanelKernel<Real, Stored>, micro> panel_table(std::integer_sequence<int, K...>) {
+  return {products_of_panels<Real, K + 1, Stored>...};
 }
-template <class Real>
-constexpr auto logit_kernels = logit_table<Real>(std::make_integer_sequence<int, micro>());
-template <class Real>
-constexpr auto panel_kernels = panel_table<Real>(std::make_integer_sequence<int, micro>());
+template <class Real, class Stored>
+constexpr auto logit_kernels = logit_table<Real, Stored>(std::make_integer_sequence<int, micro>());
+template <class Real, class Stored>
+constexpr auto panel_kernels = panel_table<Real, Stored>(std::make_integer_sequence<int, micro>());
 
 }  // namespace
 
 template <class Real>
-const std::size_t SparseLogistic<Real>::rows = block_rows<Real>;
+std::size_t panel_rows() {
+  return block_rows<Real>;
+}
 
-template <class Real>
-SparseLogistic<Real>::SparseLogistic(const Design& design, const Panels& panels, double prior_sd, Arena<Real>& arena)
-    : features_(panels.features) {
-  const std::size_t n = design.columns, blocks = panels.begin.size() - 1;
-  std::vector<double> buffer(blocks * rows, 0.0);
-  for (std::size_t i = 0; i < design.rows; ++i) buffer[i] = 2 * design.y[panels.order[i]] - 1;
-  sign_ = arena.put(buffer);
-  buffer.assign(features_.size() * rows, 0.0);
-  for (std::size_t i = 0; i < design.rows; ++i)
-    for (std::size_t p = panels.begin[i / rows]; p < panels.begin[i / rows + 1]; ++p)
-      buffer[p * rows + i % rows] = design.x[panels.order[i] * n + static_cast<std::size_t>(features_[p])];
-  x_ = arena.put(buffer);
+template <class Real, class Stored>
+SparseLogistic<Real, Stored>::SparseLogistic(const Context& context, const Design& design, const Panels& panels,
+                                             double unit, double prior_sd)
+    : x_(context, panels.features.size() * panel_rows<Real>() + Pack<Real>::size),
+      sign_(context, (panels.begin.size() - 1) * panel_rows<Real>()),
+      unit_(unit),
+      features_(panels.features) {
+  const std::size_t n = design.columns, blocks = panels.begin.size() - 1, rows = panel_rows<Real>();
+  for (std::size_t i = 0; i < design.rows; ++i) {
+    const std::size_t from = panels.order[i];
+    sign_.data()[i] = Real(2 * design.y[from] - 1);
+    for (std::size_t p = panels.begin[i / rows]; p < panels.begin[i / rows + 1]; ++p) {
+      const double x = design.x[from * n + static_cast<std::size_t>(features_[p])];
+      x_.data()[p * rows + i % rows] = static_cast<Stored>(std::is_same_v<Real, Stored> ? x : std::round(x / unit));
+    }
+  }
   n_ = static_cast<Index>(n);
   prior_ = Prior(prior_sd, n_);
   padding_ = std::ldexp(1.0, -static_cast<int>(blocks * rows - design.rows));
@@ -68,7 +74,7 @@ SparseLogistic<Real>::SparseLogistic(const Design& design, const Panels& panels,
     const std::size_t first = panels.begin[static_cast<std::size_t>(b)];
     Index end = b + 1;
     while (end < all && end - b < max_packs / block_packs &&
-           (panels.begin[static_cast<std::size_t>(end) + 1] - first) * rows * sizeof(Real) <= slab_bytes)
+           (panels.begin[static_cast<std::size_t>(end) + 1] - first) * rows * sizeof(Stored) <= slab_bytes)
       ++end;
     most_blocks_ = std::max(most_blocks_, end - b);
     b = end;
@@ -76,31 +82,42 @@ SparseLogistic<Real>::SparseLogistic(const Design& design, const Panels& panels,
   slabs_.push_back(all);
 }
 
-template <class Real>
-void SparseLogistic<Real>::evaluate(const Exchange<Real>& exchange, Index first, Index last) const {
+template <class Real, class Stored>
+void SparseLogistic<Real, Stored>::evaluate(const Exchange<Real>& exchange, Index first, Index last) const {
   in_batches(exchange, first, last,
              [&](Needs needs, const Index* chains, Index count) { run(exchange, needs, chains, count); });
 }
 
-template <class Real>
-void SparseLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, const Index* chains, Index count) const {
+template <class Real, class Stored>
+void SparseLogistic<Real, Stored>::run(const Exchange<Real>& exchange, Needs needs, const Index* chains, Index count) const {
   using P = Pack<Real>;
   constexpr Index height = block_rows<Real>;
   const bool hessian = needs == Needs::hessian_vector;
   const std::size_t ld = static_cast<std::size_t>(height) * most_blocks_ + P::size;  // no power of 2: chains would share cache sets
   const std::size_t row = static_cast<std::size_t>(strips_) * strip_features;
-  Real* const t = thread_scratch<Real>(ld * group * 2 + strip_features * micro * P::size + row * batch);
+  constexpr bool scaled = !std::is_same_v<Real, Stored>;
+  Real* const t = thread_scratch<Real>(ld * group * 2 + strip_features * micro * P::size + row * batch * (scaled ? 3 : 1));
   Real *const sums = t + ld * group * 2, *const g = sums + strip_features * micro * P::size;
   std::fill_n(sums, strip_features * micro * P::size + row * count, Real(0));
   const Real *point[batch], *direction[batch];
   double linear[batch] = {}, logarithm[batch] = {};
   const Sets all{count};
-  for (Index c = 0; c < count; ++c)
-    point[c] = exchange.query(chains[c]).point, direction[c] = exchange.query(chains[c]).direction;
+  // What is stored is X / unit: so the weights are multiplied by it, and the sums over observations at the end.
+  const Real unit = Real(unit_);
+  const auto in_units = [&](const Real* w, Real* to) {
+    for (Index j = 0; j < n_; ++j) to[j] = unit * w[j];
+    return to;
+  };
+  Real* const room = g + row * batch;
+  for (Index c = 0; c < count; ++c) {
+    const Query<Real> query = exchange.query(chains[c]);
+    point[c] = scaled ? in_units(query.point, room + row * c) : query.point;
+    direction[c] = scaled && hessian ? in_units(query.direction, room + row * (batch + c)) : query.direction;
+  }
   const auto begin = [&](Index block, Index strip) {
     return begin_[static_cast<std::size_t>(block) * static_cast<std::size_t>(strips_) + static_cast<std::size_t>(strip)];
   };
-  const auto panel = [&](std::size_t p) { return x_ + p * height; };
+  const auto panel = [&](std::size_t p) { return x_.data() + p * height; };
 
   const auto fill = [&](const Real* const* vectors, Index first_set, Index end_set, Index from, Index end, Real* to, std::ptrdiff_t ahead) {
     for (Index b = from; b < end; ++b) {
@@ -108,7 +125,7 @@ void SparseLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, cons
       const Index panels = static_cast<Index>(begin(b + 1, 0) - p);
       for (Index k = 0; k == 0 || k < panels; k += piece)
         for (Index s = first_set; s < end_set; ++s)
-          logit_kernels<Real>[all.width(s) - 1](panel(p), features_.data() + p, k, std::min(panels, k + piece),
+          logit_kernels<Real, Stored>[all.width(s) - 1](panel(p), features_.data() + p, k, std::min(panels, k + piece),
                                                 vectors + all.first(s),
                                                 to + ld * (all.first(s) - all.first(first_set)) + height * (b - from), ld, s + 1 == all.sets ? ahead : 0);
     }
@@ -127,7 +144,7 @@ void SparseLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, cons
       } else {
         double product[group];
         for (Index c = 0; c < here; ++c) {
-          const LogLikelihood l = residuals(t + ld * c, sign_ + static_cast<std::size_t>(height) * from, length);
+          const LogLikelihood l = residuals(t + ld * c, sign_.data() + static_cast<std::size_t>(height) * from, length);
           linear[c0 + c] += l.linear, product[c] = l.product * (last ? padding_ : 1.0);
         }
         add_logs(product, logarithm + c0, here);
@@ -140,7 +157,7 @@ void SparseLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, cons
           for (Index b = from; b < end; ++b) {
             const std::size_t p = begin(b, strip);
             const Index panels = static_cast<Index>(begin(b, strip + 1) - p);
-            panel_kernels<Real>[width - 1](panel(p), features_.data() + p, panels, feature,
+            panel_kernels<Real, Stored>[width - 1](panel(p), features_.data() + p, panels, feature,
                                            t + ld * (c - c0) + height * (b - from), ld, sums, s + 1 == all.sets ? ahead : 0);
           }
           add_panel_sums(features, width, sums, g + row * c + feature, row);
@@ -151,11 +168,15 @@ void SparseLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, cons
   for (Index c = 0; c < count; ++c) {
     const Real* const of_chain = g + row * c;
     prior_.answer(needs, n_, exchange.query(chains[c]), exchange.reply(chains[c]), linear[c] - logarithm[c],
-                  [&](Index j) { return of_chain[j]; });
+                  [&](Index j) { return scaled ? unit * of_chain[j] : of_chain[j]; });
   }
 }
 
-template class SparseLogistic<float>;
-template class SparseLogistic<double>;
+template std::size_t panel_rows<float>();
+template std::size_t panel_rows<double>();
+template class SparseLogistic<float, float>;
+template class SparseLogistic<double, double>;
+template class SparseLogistic<float, std::uint8_t>;
+template class SparseLogistic<double, std::uint8_t>;
 
 }  // namespace kilochain

@@ -27,6 +27,19 @@ struct Pack {
 
   static KC_INLINE Type load(const Real* p) { return *reinterpret_cast<const Type*>(p); }
   static KC_INLINE void store(Real* p, Type v) { *reinterpret_cast<Type*>(p) = v; }
+  /// Numbers 0 to 255 from bytes.
+  static KC_INLINE Type load_bytes(const std::uint8_t* p) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(Real) == 4)
+      return (Type)_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+    else
+      return (Type)_mm512_cvtepi32_pd(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+#else
+    Type v;
+    for (int l = 0; l < size; ++l) v[l] = static_cast<Real>(p[l]);
+    return v;
+#endif
+  }
   static KC_INLINE Type all(Real v) { return v - Type{}; }
 
   static KC_INLINE Type sqrt(Type v) {

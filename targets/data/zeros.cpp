@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace kilochain {
 namespace {
@@ -76,6 +77,19 @@ void divide(const Patterns& patterns, std::size_t rows, std::size_t first, std::
 double density(const Design& design) {
   const auto zeros = std::count(design.x.begin(), design.x.end(), 0.0);
   return 1 - static_cast<double>(zeros) / static_cast<double>(design.x.size());
+}
+
+double byte_unit(const Design& design) {
+  double unit = std::numeric_limits<double>::infinity();
+  for (const double x : design.x) {
+    if (x < 0) return 0;
+    if (x > 0 && x < unit) unit = x;
+  }
+  for (const double x : design.x) {
+    const double level = std::round(x / unit);
+    if (level > 255 || std::abs(level * unit - x) > 2 * std::numeric_limits<double>::epsilon() * x) return 0;
+  }
+  return std::isfinite(unit) ? unit : 0;
 }
 
 Panels find_panels(const Design& design, std::size_t rows) {

@@ -24,6 +24,9 @@ struct Panels {
 
 /// The part of the design that is not 0.
 double density(const Design& design);
+/// u where every number of the design is u times one of 0, 1, ..., 255 (to 2 units in the last place), as pixels, counts
+/// and indicators are: they can be stored as bytes. 0: there is no such u.
+double byte_unit(const Design& design);
 /// Panels of `rows` observations.
 Panels find_panels(const Design& design, std::size_t rows);
 

@@ -62,8 +62,10 @@ inline SettingTexts generated_logistic(const ScratchFiles& files, std::size_t ro
 }
 
 /// A table that is mostly zeros, as images and indicators are: observations of three kinds, in turn, each with
-/// non-zeros among a third of the features only, a fifth of them; the second feature is always 0, the last never.
-inline SettingTexts sparse_logistic(const ScratchFiles& files, std::size_t rows, std::size_t columns) {
+/// non-zeros among a third of the features only, a fifth of them; the second feature is always 0, the last never. The
+/// numbers are multiples of a quarter, or of no unit: (0.25 k)^2 - 3.
+inline SettingTexts sparse_logistic(const ScratchFiles& files, std::size_t rows, std::size_t columns,
+                                    bool multiples) {
   std::string text;
   for (std::size_t j = 0; j < columns; ++j) text += "x" + std::to_string(j) + ",";
   text += "y\n";
@@ -72,13 +74,21 @@ inline SettingTexts sparse_logistic(const ScratchFiles& files, std::size_t rows,
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < columns; ++j) {
       const bool last = j + 1 == columns, full = (j * 3 / columns == i % 3 && word() % 5 == 0 && j != 1) || last;
-      text += full ? std::to_string(0.25 * (1 + word() % 7)) + "," : "0,";
+      const double value = 0.25 * (1 + word() % 7);
+      text += full ? std::to_string(multiples ? value : value * value - 3) + "," : "0,";
     }
     text += i < 2 ? std::to_string(i) + "\n" : std::to_string(word() % 2) + "\n";
   }
-  return {{"data", files.write("sparse" + std::to_string(rows) + "x" + std::to_string(columns) + ".csv", text)},
+  return {{"data", files.write((multiples ? "levels" : "sparse") + std::to_string(rows) + "x" + std::to_string(columns) + ".csv", text)},
           {"standardise", "no"},
           {"bias", "no"}};
+}
+/// The two kinds: stored as numbers and as bytes.
+inline SettingTexts sparse_numbers(const ScratchFiles& files, std::size_t rows, std::size_t columns) {
+  return sparse_logistic(files, rows, columns, false);
+}
+inline SettingTexts sparse_levels(const ScratchFiles& files, std::size_t rows, std::size_t columns) {
+  return sparse_logistic(files, rows, columns, true);
 }
 
 }  // namespace kilochain::testing_support

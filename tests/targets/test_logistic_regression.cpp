@@ -189,9 +189,11 @@ void agree_with_the_definition(const ScratchFiles& files) {
       for (const std::size_t columns : {1, 2, 17, 33})
         agrees_with_the_definition<Real>(generated_logistic(files, rows, columns), evaluator);
       for (const std::size_t columns : {3, 63, 64, 65, 131})
-        agrees_with_the_definition<Real>(sparse_logistic(files, rows, columns), evaluator);
+        for (const bool multiples : {false, true})
+          agrees_with_the_definition<Real>(sparse_logistic(files, rows, columns, multiples), evaluator);
     }
-  agrees_with_the_definition<Real>(sparse_logistic(files, 2500, 200), "sparse");  // several slabs
+  for (const bool multiples : {false, true})  // several slabs
+    agrees_with_the_definition<Real>(sparse_logistic(files, 2500, 200, multiples), "sparse");
 }
 TEST(LogisticRegression, AwkwardSizesDouble) { agree_with_the_definition<double>(ScratchFiles()); }
 TEST(LogisticRegression, AwkwardSizesFloat) { agree_with_the_definition<float>(ScratchFiles()); }

@@ -87,8 +87,10 @@ TEST(LogisticTiles, Bitwise) {
     }
   independent_of_tiles<float>("blocked", 1500, 97);  // several slabs
   independent_of_tiles<double>("blocked", 1500, 97);
-  independent_of_tiles<float>("sparse", 1500, 131, sparse_logistic);
-  independent_of_tiles<double>("sparse", 1500, 131, sparse_logistic);
+  for (const Table table : {sparse_numbers, sparse_levels}) {
+    independent_of_tiles<float>("sparse", 1500, 131, table);
+    independent_of_tiles<double>("sparse", 1500, 131, table);
+  }
 }
 
 TEST(LogisticTiles, TileFitsTheChains) {

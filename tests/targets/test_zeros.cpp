@@ -35,7 +35,7 @@ TEST(Zeros, PanelsHoldEveryNumberThatIsNotZero) {
   for (const std::size_t rows : {2, 31, 32, 33, 65, 257})
     for (const std::size_t height : {1, 32, 64}) {
       SCOPED_TRACE(std::to_string(rows) + " rows in blocks of " + std::to_string(height));
-      check_panels(load_labelled_csv(sparse_logistic(files, rows, 20).at("data"), "", false, false), height);
+      check_panels(load_labelled_csv(sparse_levels(files, rows, 20).at("data"), "", false, false), height);
       check_panels(load_labelled_csv(generated_logistic(files, rows, 5).at("data"), "", false, false), height);
     }
 }
@@ -56,11 +56,29 @@ TEST(Zeros, AlikeObservationsMeet) {
   EXPECT_EQ(density(of_kinds(128, 2)), 0.5);
 }
 
+TEST(Zeros, UnitOfBytes) {
+  Design d;
+  d.rows = 2, d.columns = 3;
+  for (int k = 0; k < 256; k += 51) {
+    d.x = {k / 255.0, 1 / 255.0, 1, 0, 254 / 255.0, 7 / 255.0};
+    EXPECT_EQ(byte_unit(d), 1 / 255.0);
+  }
+  d.x = {0, 3, 6, 9, 300, 0};
+  EXPECT_EQ(byte_unit(d), 3.0);
+  d.x = {0, 1, 0, 1, 1, 0};
+  EXPECT_EQ(byte_unit(d), 1.0);
+  for (const double bad : {-1.0, 256.0, 1.5, 1 + 1e-15}) {  // negative, too many levels, between them, not quite one
+    d.x = {0, 1, 0, bad, 1, 0};
+    EXPECT_EQ(byte_unit(d), 0.0) << bad;
+  }
+}
+
 TEST(Zeros, AllZero) {
   Design d;
   d.rows = 70, d.columns = 3, d.x.assign(210, 0.0);
   EXPECT_EQ(find_panels(d, 32).kept(3), 0.0);
   EXPECT_EQ(density(d), 0.0);
+  EXPECT_EQ(byte_unit(d), 0.0);
 }
 
 }  // namespace
