@@ -52,6 +52,12 @@ std::string format_head(const RunSummary& run) {
        run.acceptance_q05, run.acceptance_q50, run.acceptance_q95);
   line(fmt::runtime("quarantined {} of {} chains{}"), run.quarantined, run.num_chains,
        run.quarantined > 0 ? " (left out of everything below)" : "");
+  if (run.divergences > 0) {
+    const auto draws = run.num_samples / run.thin * (run.num_chains - run.quarantined);
+    line(fmt::runtime("divergences {} of {} draws ({:.2g} %): in places the step is too long, or the density not finite. Raise "
+                      "target_accept, or reparametrise?"),
+         run.divergences, draws, 100.0 * static_cast<double>(run.divergences) / static_cast<double>(draws));
+  }
   line(fmt::runtime("min ESS     {:.0f}; per second {:.4g} with warm-up, {:.4g} without"), extremes.worst_ess,
        per_second(extremes.worst_ess, run.seconds_total), per_second(extremes.worst_ess, run.seconds_sampling));
   line(fmt::runtime("max rhat    {:.4f}{}"), extremes.rhat_max,
@@ -119,6 +125,7 @@ nlohmann::json to_json(const RunSummary& run) {
       {"min_ess_per_second", number(per_second(extremes.worst_ess, run.seconds_total))},
       {"rhat_max", number(extremes.rhat_max)},
       {"quarantined", run.quarantined},
+      {"divergences", run.divergences},
       {"parameters", std::move(parameters)}};
 }
 

@@ -21,6 +21,7 @@ struct RunSummary {
   /// Mean over chains, and quantiles over chains of each chain's mean acceptance probability, while sampling.
   double acceptance_mean = 0, acceptance_q05 = 0, acceptance_q50 = 0, acceptance_q95 = 0;
   std::int64_t gradient_evaluations = 0, quarantined = 0;
+  std::int64_t divergences = 0;  ///< kept draws whose trajectory diverged, of chains that are not quarantined
   bool warmup_converged = true;
   std::string warmup_note;  ///< what ended the warm-up, or why it did not converge; may be empty
   std::vector<ParameterSummary> parameters;
@@ -39,7 +40,7 @@ void set_acceptance(RunSummary& run, std::vector<double> per_chain);
 
 /// Keys: target, sampler, device, real, num_chains, num_warmup, num_samples, seconds {warmup, sampling, total},
 /// acceptance_rate {mean, q05, q95}, gradient_evaluations, ess {min, median, max}, min_ess_per_second, rhat_max,
-/// quarantined, parameters [{name, mean, sd, mcse_mean, q05, q50, q95, ess_bulk, ess_tail, rhat}].
+/// quarantined, divergences, parameters [{name, mean, sd, mcse_mean, q05, q50, q95, ess_bulk, ess_tail, rhat}].
 /// NaN and infinity become null.
 nlohmann::json to_json(const RunSummary& run);
 

@@ -1,5 +1,6 @@
 // Draws on disk: NetCDF-4 in the schema of ArviZ's InferenceData (dimensions chain, draw, <variable>_dim).
-// Groups: posterior, sample_stats (lp, acceptance_rate, diverging, the sampler's own), warmup_sample_stats when asked,
+// Groups: posterior, sample_stats (lp, acceptance_rate, diverging, the sampler's own; divergence_chain, _draw and _point
+// for the divergences whose points are kept), warmup_sample_stats when asked,
 // constant_data; or, when only moments are kept, summary (one column per statistic). Attributes of the root and of
 // posterior: header, whole configuration, timings. Root variable draws_written: the draws per chain that are complete.
 // Promise: after append() returns, a killed process leaves these draws readable; a full disk is found before the
@@ -14,6 +15,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "host/io/divergence.hpp"
 
 namespace kilochain {
 
@@ -77,7 +80,9 @@ class DrawsWriter {
 
   /// Adds draws first_draw .. first_draw + count - 1 of every chain; first_draw must be draws_written().
   /// Error(output) when they do not fit on the disk, saying how many draws are safely in the file.
-  void append(std::int64_t first_draw, std::int64_t count, const Window& window);
+  /// `divergences`: of these draws, or some of them; their draws count from the run's first.
+  void append(std::int64_t first_draw, std::int64_t count, const Window& window,
+              const std::vector<Divergence>& divergences = {});
   /// The same for the statistics of warm-up iterations (no draws); needs header.save_warmup_stats.
   void append_warmup_stats(std::int64_t first_draw, std::int64_t count, const Window& window);
   /// Adds a variable of group constant_data, row-major over `dims` (name and size; a name keeps its size).
@@ -109,6 +114,7 @@ class DrawsWriter {
   void reserve(std::int64_t bytes, std::int64_t first_draw, std::int64_t count);
   void put_draws(std::int64_t first_draw, std::int64_t count, const Window& window);
   void put_stats(StatsGroup& group, std::int64_t first_draw, std::int64_t count, const Window& window);
+  void put_divergences(const std::vector<Divergence>& divergences);
   void put_draw_index(int group, int variable, std::int64_t first_draw, std::int64_t count);
   template <class Body>
   void guarded(const std::string& what, Body body);
@@ -118,6 +124,10 @@ class DrawsWriter {
   std::vector<DrawsVariable> variables_;
   int file_ = -1, posterior_ = -1, draw_ = -1, written_variable_ = -1, constant_ = -1;
   StatsGroup sample_stats_, warmup_stats_;
+  struct DivergenceVariables {
+    int chain = -1, draw = -1, point = -1;
+    std::size_t written = 0;
+  } divergence_;
   std::vector<std::byte> scratch_;  // one chunk
   std::int64_t written_ = 0;
   bool lost_ = false;  // the library itself failed: the file is as of the last append
@@ -154,6 +164,7 @@ class DrawsReader {
   std::vector<float> stat(const std::string&) const;  ///< [chain][draw] of acceptance_rate or one of header().stats
   std::vector<double> mean_acceptance_rate() const;   ///< [chain]; NaN values are left out
   std::vector<std::int64_t> num_diverging() const;    ///< [chain]
+  std::vector<Divergence> divergences() const;        ///< those whose points are in the file, by draw
   std::vector<std::int64_t> quarantined() const;      ///< attribute "quarantined": chain numbers, as written
   std::vector<double> constant_data(const std::string& name) const;  ///< row-major
   Summary read_summary() const;

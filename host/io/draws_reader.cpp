@@ -3,8 +3,7 @@
 #include <filesystem>
 
 #include "host/io/draws_chunks.hpp"
-#include "host/io/draws_file.hpp"
-#include "host/io/netcdf.hpp"
+#include "host/io/draws_guarded.hpp"
 #include "kernels/device/error.hpp"
 
 namespace kilochain {
@@ -62,19 +61,6 @@ ChunkShape read_chunk(int group, int variable, std::int64_t num_chains) {
 }
 
 }  // namespace
-
-template <class Body>
-auto DrawsReader::guarded(const std::string& what, Body body) const -> decltype(body()) {
-  try {
-    return body();
-  } catch (const netcdf::Failure& failure) {
-    throw Error(ExitStatus::data, path_ + ": " + what + " cannot be read", netcdf::reason(failure.status),
-                "Was the file made by kilochain sample, and copied whole?");
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(ExitStatus::data, path_ + ": " + what + " cannot be read", error.what(),
-                "Was the file made by kilochain sample, and copied whole?");
-  }
-}
 
 DrawsReader::DrawsReader(std::string path) : path_(std::move(path)) {
   std::error_code ignored;

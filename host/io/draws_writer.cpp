@@ -19,6 +19,8 @@ namespace kilochain {
 namespace {
 
 using netcdf::check;
+using netcdf::define_dim;
+using netcdf::put_labels;
 
 constexpr std::int64_t kMargin = 1 << 18;  // kept free for HDF5's own tables and the closing attributes
 
@@ -86,12 +88,6 @@ void put_header(int group, const DrawsHeader& header) {
   for (const auto& [name, value] : facts.items()) netcdf::put_attribute(group, name, value);
 }
 
-int define_dim(int group, const std::string& name, std::int64_t size) {
-  int dim = -1;
-  check(nc_def_dim(group, name.c_str(), static_cast<std::size_t>(size), &dim));
-  return dim;
-}
-
 /// Whether the group itself (not its parents) has dimension `name`.
 bool dim_of_group(int group, const std::string& name, int& dim) {
   int count = 0;
@@ -107,14 +103,6 @@ bool dim_of_group(int group, const std::string& name, int& dim) {
     }
   }
   return false;
-}
-
-void put_labels(int group, int dim, const std::string& name, const std::vector<std::string>& labels) {
-  int variable = -1;
-  std::vector<const char*> pointers;
-  for (const auto& label : labels) pointers.push_back(label.c_str());
-  check(nc_def_var(group, name.c_str(), NC_STRING, 1, &dim, &variable));
-  check(nc_put_var_string(group, variable, pointers.data()));
 }
 
 /// A variable over chain, draw (and parameter) whose missing part reads as NaN.
@@ -258,7 +246,8 @@ void DrawsWriter::reserve(std::int64_t bytes, std::int64_t first_draw, std::int6
               "Free some space, choose another --output, or keep fewer draws with --thin or --draws moments?");
 }
 
-void DrawsWriter::append(std::int64_t first_draw, std::int64_t count, const Window& window) {
+void DrawsWriter::append(std::int64_t first_draw, std::int64_t count, const Window& window,
+                         const std::vector<Divergence>& divergences) {
   require(posterior_ >= 0 && first_draw == written_ && count >= 0, ExitStatus::output,
           path_ + ": draws out of order, or of a run that keeps moments only",
           "draws from " + std::to_string(first_draw) + ", the file has " + std::to_string(written_),
@@ -267,12 +256,13 @@ void DrawsWriter::append(std::int64_t first_draw, std::int64_t count, const Wind
   const std::int64_t sizes = static_cast<std::int64_t>(9 + 2 * sizeof(float) + sizeof(float) * header_.stats.size());
   std::int64_t elements = 0;
   for (const auto& v : variables_) elements += touched_elements(v.chunk, header_.num_chains, v.size, first_draw, count);
-  reserve(elements * static_cast<std::int64_t>(size_of_real(header_)) +
+  reserve(std::ssize(divergences) * 8 * (std::ssize(header_.names) + 2) + elements * static_cast<std::int64_t>(size_of_real(header_)) +
               touched_elements(sample_stats_.chunk, header_.num_chains, 1, first_draw, count) * sizes,
           first_draw, count);
   guarded("draws " + std::to_string(first_draw) + " to " + std::to_string(first_draw + count - 1), [&] {
     put_draws(first_draw, count, window);
     put_stats(sample_stats_, first_draw, count, window);
+    if (!divergences.empty()) put_divergences(divergences);
     check(nc_sync(file_));
     // Only now, and in a flush of its own: a killed process must not leave a count that is ahead of its draws.
     const long long written = first_draw + count;

@@ -123,4 +123,18 @@ json read_attributes(int group) {
   return out;
 }
 
+int define_dim(int group, const std::string& name, std::int64_t size) {
+  int dim = -1;
+  check(nc_def_dim(group, name.c_str(), static_cast<std::size_t>(size), &dim));
+  return dim;
+}
+
+void put_labels(int group, int dim, const std::string& name, const std::vector<std::string>& labels) {
+  int variable = -1;
+  std::vector<const char*> pointers;
+  for (const auto& label : labels) pointers.push_back(label.c_str());
+  check(nc_def_var(group, name.c_str(), NC_STRING, 1, &dim, &variable));
+  check(nc_put_var_string(group, variable, pointers.data()));
+}
+
 }  // namespace kilochain::netcdf

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace kilochain::netcdf {
 
@@ -29,6 +30,10 @@ void put_attribute(int group, const std::string& name, const nlohmann::json& val
 
 /// All attributes of a group as one flat object. One-element arrays come back as scalars.
 nlohmann::json read_attributes(int group);
+
+/// A new dimension (NC_UNLIMITED: one that grows), and a variable of that name that labels it.
+int define_dim(int group, const std::string& name, std::int64_t size);
+void put_labels(int group, int dim, const std::string& name, const std::vector<std::string>& labels);
 
 /// Writes `text` whatever its length as one string attribute of a variable or group (`variable` NC_GLOBAL).
 void put_text(int group, int variable, const std::string& name, const std::string& text);

@@ -51,13 +51,28 @@ KC_HD void start_chain(const Team& team, const Chains<Move, Real>& c, Index chai
   team.sync();
 }
 
+/// Keeps the point where the trajectory of draw `slot` diverged, if the chain has room for one more in this window.
 template <class Real, class Team>
-KC_HD void record(const Team& team, const Recording<Real>& r, const Real* x, const Info& info, std::int64_t iteration,
-                  Index chain, Index n, int num_stats) {
+KC_HD void record_divergence(const Team& team, const Recording<Real>& r, const Real* point, std::int64_t slot, Index chain,
+                             Index n) {
+  const std::int64_t first = static_cast<std::int64_t>(chain) * r.kept_divergences;
+  int k = 0;
+  while (k < r.kept_divergences && r.diverged[first + k] != 0) ++k;
+  team.sync();  // all have counted before one writes
+  if (k == r.kept_divergences) return;
+  team.for_each(n, [&](Index i) { r.diverged_at[(first + k) * n + i] = point[i]; });
+  team.single([&] { r.diverged[first + k] = slot + 1; });
+}
+
+/// x: the draw; point: where the target was last evaluated.
+template <class Real, class Team>
+KC_HD void record(const Team& team, const Recording<Real>& r, const Real* x, const Real* point, const Info& info,
+                  std::int64_t iteration, Index chain, Index n, int num_stats) {
   const std::int64_t k = iteration - r.first_iteration;
   if (!r.active || k < 0 || (k + 1) % r.thin != 0) return;
   const std::int64_t slot = k / r.thin, at = chain * r.capacity + slot;
   if (r.draws) team.for_each(n, [&](Index i) { r.draws[at * n + i] = x[i]; });
+  if (info.diverging && r.diverged) record_divergence(team, r, point, slot, chain, n);
   team.single([&] {
     r.lp[at] = info.lp;
     r.acceptance_rate[at] = static_cast<float>(info.acceptance_rate);
@@ -91,7 +106,7 @@ KC_HD bool advance_chain(const Team& team, const Chains<Move, Real>& c, const Pl
       if constexpr (Move::adaptive)
         if (at.adapting && plan.adapt_alone)
           Move::adapt(team, c.settings, at, ChainSource<Real>{Move::signal(c.settings, st, info.accepted)}, a, c.dim);
-      record(team, plan.recording, st.x, info, control.iteration, chain, c.dim, Move::num_stats);
+      record(team, plan.recording, st.x, query.point, info, control.iteration, chain, c.dim, Move::num_stats);
       control.waiting = 0;
       ++control.iteration;
       ++control.counted;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/diagnostics/run_summary.hpp"
+#include "host/io/divergence.hpp"
 #include "host/registry.hpp"
 
 namespace kilochain {
@@ -60,11 +61,15 @@ struct QuarantinedChain {
   std::string reason;
 };
 
+/// Divergences in Result::divergences, at most; a file of draws takes all whose points were kept.
+constexpr std::size_t most_kept_divergences = 10000;
+
 struct Result {
   RunSummary summary;
   std::vector<QuarantinedChain> quarantined;
   bool interrupted = false;      ///< `stop` became true: summary and file hold what was drawn until then
   std::int64_t draws_written = 0;
+  std::vector<Divergence> divergences;  ///< where trajectories diverged, by draw; the first few of each chain and window
   std::vector<double> draws;       ///< with keep_draws: [chain, draw, dim], draws_written of each chain; quarantined chains NaN
   std::vector<std::string> names;  ///< with keep_draws: of the last dimension
   std::vector<std::string> notes;  ///< what a user should know: fallback to the CPU, warm-up not converged, ...

@@ -36,6 +36,9 @@ struct Recording {
   std::int64_t capacity = 0, first_iteration = 0;
   std::int32_t thin = 1;
   bool active = false;
+  std::int64_t* diverged = nullptr;  ///< (chain, kept_divergences): 1 + the slot of a chain's first divergences, then 0
+  Real* diverged_at = nullptr;       ///< (chain, kept_divergences, dim): the points where they were found
+  std::int32_t kept_divergences = 0;
 };
 
 /// One stretch of iterations, the same for every chain.

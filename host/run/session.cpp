@@ -98,6 +98,7 @@ bool Session<Real>::each_batch(std::int64_t from, Plan<Real>& plan, DrawsBuffer<
     plan.first_chain = static_cast<std::uint32_t>(batches_[k].first);
     plan.recording = {};
     if (buffer) {
+      buffer->clear(batches_[k].first);
       plan.recording = buffer->recording(batches_[k].first, kept.first_iteration, kept.thin);
       if (!kept.draws) plan.recording.draws = nullptr;
     }
@@ -222,6 +223,8 @@ Result Session<Real>::finish() {
   r.quarantined = quarantined_;
   r.interrupted = interrupted_;
   r.draws_written = draws_;
+  r.divergences = std::move(divergences_);
+  s.divergences = num_divergences_;
   if (options_.keep_draws) {
     const std::int64_t all = num_samples_ / options_.thin;
     for (std::int64_t c = 1; c < num_chains_ && draws_ < all; ++c)  // an interrupted run has fewer
@@ -235,7 +238,7 @@ Result Session<Real>::finish() {
     nlohmann::json run = to_json(s);
     run.erase("parameters");
     nlohmann::json end = {{"sampling_time", s.seconds_sampling}, {"warmup_time", s.seconds_warmup}, {"quarantined", quarantined_chains()},
-                          {"gradient_evaluations", s.gradient_evaluations}, {"num_warmup", num_warmup_}, {"num_samples", sampled_}, {"device", s.device},
+                          {"gradient_evaluations", s.gradient_evaluations}, {"num_divergences", s.divergences}, {"num_warmup", num_warmup_}, {"num_samples", sampled_}, {"device", s.device},
                           {"acceptance_rate_per_chain_q50", s.acceptance_q50}, {"warmup_converged", converged_ ? 1 : 0}, {"warmup_note", warmup_note_}, {"interrupted", interrupted_ ? 1 : 0}};
     writer_->add_attributes(end);
   }

@@ -52,6 +52,7 @@ class Session {
   std::int64_t automatic_samples() const;
   void keep(const Window& window, std::int64_t count);
   void deliver(DrawsBuffer<Real>& buffer, std::int64_t count, const std::vector<ChainControl>& controls, std::int64_t first);
+  std::vector<Divergence> note_divergences(const DrawsBuffer<Real>& buffer, const Window& window, std::int64_t count);
   void wait_for_disk();
   void note_quarantined(const std::vector<ChainControl>& controls, Index first);
   std::vector<std::int64_t> quarantined_chains() const;
@@ -85,6 +86,8 @@ class Session {
   std::string warmup_note_;
   std::vector<std::string> notes_;
   std::vector<QuarantinedChain> quarantined_;
+  std::vector<Divergence> divergences_;
+  std::int64_t num_divergences_ = 0;  ///< draws of chains that are not quarantined
   std::vector<ChainControl> final_controls_;
   Clock::time_point begin_, phase_begin_, last_report_;
 };

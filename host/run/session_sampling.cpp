@@ -31,6 +31,25 @@ void Session<Real>::keep(const Window& window, std::int64_t count) {
     std::copy_n(draws + c * window.capacity * recorded_, count * recorded_, kept_.begin() + (c * all + draws_) * recorded_);
 }
 
+/// Counts a window's divergences, and returns those whose points are kept, in recorded values.
+template <class Real>
+std::vector<Divergence> Session<Real>::note_divergences(const DrawsBuffer<Real>& buffer, const Window& window, std::int64_t count) {
+  for (std::int64_t c = 0; c < num_chains_; ++c)
+    for (std::int64_t t = 0; t < count; ++t) num_divergences_ += window.diverging[c * window.capacity + t];
+  std::vector<Divergence> found = buffer.divergences(count);
+  for (Divergence& d : found) {
+    d.draw += draws_;
+    if (target_.info().constrain) {
+      std::vector<double> values(static_cast<std::size_t>(recorded_));
+      target_.info().constrain(d.point.data(), values.data());
+      d.point = std::move(values);
+    }
+  }
+  for (const Divergence& d : found)
+    if (divergences_.size() < most_kept_divergences) divergences_.push_back(d);
+  return found;
+}
+
 /// Hands a window to whoever wants it. The disk works while the next window is sampled.
 template <class Real>
 void Session<Real>::deliver(DrawsBuffer<Real>& buffer, std::int64_t count, const std::vector<ChainControl>& controls, std::int64_t first) {
@@ -38,11 +57,12 @@ void Session<Real>::deliver(DrawsBuffer<Real>& buffer, std::int64_t count, const
   for (const auto& c : controls) from.push_back(c.status == ChainStatus::running ? count : (c.iteration - first) / options_.thin);
   if (target_.info().constrain) buffer.record(count, static_cast<std::size_t>(recorded_), target_.info().constrain, context_.threads);
   const Window window = buffer.window(count, from);
+  const std::vector<Divergence> divergences = note_divergences(buffer, window, count);
   if (options_.keep_draws) keep(window, count);
   if (streaming_) streaming_->add(static_cast<const Real*>(window.draws), window.capacity, count, context_.threads);
   wait_for_disk();
   if (writer_ && stores_draws(options_)) {
-    pending_ = std::async(std::launch::async, [this, window, first_draw = draws_, count] { writer_->append(first_draw, count, window); });
+    pending_ = std::async(std::launch::async, [this, window, divergences, first_draw = draws_, count] { writer_->append(first_draw, count, window, divergences); });
   }
   draws_ += count;
 }

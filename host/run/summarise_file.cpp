@@ -52,6 +52,7 @@ RunSummary summarise_file(const std::string& path, std::size_t max_bytes) {
   s.gradient_evaluations = static_cast<std::int64_t>(number(a, "gradient_evaluations"));
   s.warmup_converged = !a.contains("warmup_converged") || number(a, "warmup_converged") != 0;
   s.warmup_note = text(a, "warmup_note");
+  s.divergences = static_cast<std::int64_t>(number(a, "num_divergences"));
   const auto quarantined = reader.quarantined();
   s.quarantined = static_cast<std::int64_t>(quarantined.size());
   if (!reader.has_draws()) {
@@ -71,6 +72,10 @@ RunSummary summarise_file(const std::string& path, std::size_t max_bytes) {
   }
   std::vector<bool> out(static_cast<std::size_t>(h.num_chains));
   for (const auto c : quarantined) out[static_cast<std::size_t>(c)] = true;
+  const auto diverging = reader.num_diverging();
+  s.divergences = 0;
+  for (std::size_t c = 0; c < diverging.size(); ++c)
+    if (!out[c]) s.divergences += diverging[c];
   std::vector<double> acceptance;
   const auto per_chain = reader.mean_acceptance_rate();
   for (std::size_t c = 0; c < per_chain.size(); ++c)

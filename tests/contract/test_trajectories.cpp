@@ -132,6 +132,32 @@ TEST(Trajectories, DepthIsLimitedAndDivergencesAreTold) {
     EXPECT_EQ(wild.stat(1, 0, t), 1);
     EXPECT_EQ(wild.draw(0, t)[0], 0.5);
   }
+  EXPECT_EQ(shallow.diverged, std::vector<std::int64_t>(4, 0));
+  EXPECT_EQ(wild.diverged, (std::vector<std::int64_t>{1, 2, 3, 4})) << "the first that there is room for";
+}
+
+/// A divergence is where the energy error exceeded its bound: for one leapfrog step from a known point that is the step's
+/// end, q + e (p + e/2 g), wherever the draw stays.
+TEST(Trajectories, DivergencesAreKeptWhereTheyHappened) {
+  const auto target = make_target<double>(context, "gaussian_mixture", {{"dim", "2"}, {"means", "0"}});
+  for (const char* name : {"nuts", "hmc"}) {
+    SettingTexts settings = {{"step_size", "1000"}, {"mass", "unit"}};
+    if (std::string(name) == "hmc") settings["num_steps"] = "1";
+    const auto sampler = make_sampler<double>(context, name, settings, 3, 2, Scope::chain);
+    start_at<double>(context, *target, *sampler, 3, {0.5, -0.5, 0.25, 1, 0, 0});
+    Recorded<double> out(3, 2, 2);
+    run_phase<double>(context, *target, *sampler, 3, Scope::chain, Phase{0, 2, 0, false, 9}, &out);
+    for (Index c = 0; c < 3; ++c) {
+      EXPECT_EQ(out.diverged[4 * static_cast<std::size_t>(c)], 1);
+      const double* q = out.draw(c, 0);
+      const double* at = out.diverged_at.data() + 8 * c;
+      for (int i = 0; i < 2; ++i) {
+        const double p = (at[i] - q[i]) / 1000 - 500 * -q[i];  // a forward step; a backward one has the opposite sign
+        EXPECT_LT(std::abs(p), 6) << name << ": not a momentum of N(0, 1)";
+        EXPECT_NE(at[i], q[i]);
+      }
+    }
+  }
 }
 
 /// Trees are deep where the funnel is wide. Stopped after so many gradients, more chains stand where trees are long; after

@@ -62,7 +62,7 @@ void write_file(const std::string& path, std::int64_t num_draws) {
   const Window window{draws.data(), lp.data(), rate.data(), diverging.data(), energy.data(), kDraws};
   DrawsWriter writer(path, header);
   writer.append_warmup_stats(0, 20, window);
-  writer.append(0, num_draws, window);
+  writer.append(0, num_draws, window, {{0, 0, {0.5, 1.5, 2.5}}});
   writer.add_constant_data("data", {{"row", 2}, {"column", 2}}, {1, 2, 3, 4});
   writer.add_attributes({{"sampling_time", 2.0}, {"quarantined", nlohmann::json::array()}});
   writer.finish();
@@ -87,6 +87,8 @@ void expect_arviz_sees(std::int64_t num_draws) {
   EXPECT_EQ(seen.at("dims").at("warmup_sample_stats").at("draw"), 20);
   EXPECT_EQ(seen.at("variables").at("sample_stats").at("diverging"), "bool");
   EXPECT_EQ(seen.at("variables").at("sample_stats").at("lp"), "float64");
+  EXPECT_EQ(seen.at("variables").at("sample_stats").at("divergence_point"), "float64");
+  EXPECT_EQ(seen.at("dims").at("sample_stats").at("divergence"), 1);
   EXPECT_EQ(seen.at("variables").at("sample_stats").at("energy"), "float32");
   const auto& attributes = seen.at("attributes");
   EXPECT_EQ(attributes.at("inference_library"), "kilochain");

@@ -57,6 +57,12 @@ float stat_value(std::int64_t stat, std::int64_t chain, std::int64_t draw) {
 }
 bool diverges(std::int64_t chain, std::int64_t draw) { return (chain + draw) % 7 == 0; }
 
+std::vector<double> divergence_point(std::int64_t draw, std::int64_t dim) {
+  std::vector<double> point;
+  for (std::int64_t i = 0; i < dim; ++i) point.push_back(draw_value(0, draw, 500 + i));
+  return point;
+}
+
 template <class Real>
 struct Buffers {
   Buffers(const DrawsHeader& header, std::int64_t capacity)
@@ -102,7 +108,10 @@ void write_run(DrawsWriter& writer, const DrawsHeader& header, std::int64_t num_
   Buffers<Real> buffers(header, 8);
   for (std::int64_t t = 0; t < num_draws; t += 7) {
     const std::int64_t count = std::min<std::int64_t>(7, num_draws - t);
-    writer.append(t, count, buffers.fill(t, count));
+    std::vector<Divergence> divergences;  // of the first chain alone: a window need not keep all
+    for (std::int64_t k = t; k < t + count; ++k)
+      if (diverges(0, k)) divergences.push_back({0, k, divergence_point(k, std::ssize(header.names))});
+    writer.append(t, count, buffers.fill(t, count), divergences);
   }
 }
 
@@ -225,6 +234,14 @@ TEST(DrawsFile, HeaderAttributesAndStatisticsComeBack) {
   EXPECT_EQ(reader.quarantined().size(), 3000u);
   EXPECT_EQ(reader.quarantined().back(), 8997);
   EXPECT_EQ(reader.constant_data("covariance"), (std::vector<double>{1, 2, 3, 4}));
+  const auto divergences = reader.divergences();
+  ASSERT_EQ(divergences.size(), 7u);  // draws 0, 7, ..., 42
+  for (std::int64_t k = 0; k < 7; ++k) {
+    const Divergence& d = divergences[static_cast<std::size_t>(k)];
+    EXPECT_EQ(d.chain, 0);
+    EXPECT_EQ(d.draw, 7 * k);
+    EXPECT_EQ(d.point, divergence_point(7 * k, std::ssize(header.names)));
+  }
   const auto counts = reader.num_diverging();
   const auto means = reader.mean_acceptance_rate();
   for (std::int64_t c = 0; c < 3; ++c) {

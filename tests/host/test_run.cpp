@@ -143,6 +143,51 @@ TEST(Run, ChainsThatStartAtZeroDensityAreQuarantinedAndCounted) {
                                 "Choose other starting points with --init?");
 }
 
+/// In the neck of the funnel steps that suit its mouth diverge: flags, counts, file and memory tell the same.
+TEST(Run, DivergencesHaveAPlace) {
+  ScratchFiles files;
+  Options o = gaussian(4, 0, 400);
+  o.target = "funnel", o.target_settings = {};
+  o.sampler = "nuts", o.sampler_settings = {{"step_size", "0.8"}, {"mass", "unit"}};
+  o.adapt_scope = Scope::chain;
+  o.thin = 2;
+  o.output = files.path("funnel.nc");
+  const Result r = run_quietly(o);
+  std::printf("seed 5: %lld divergences\n", static_cast<long long>(r.summary.divergences));
+  ASSERT_GT(r.summary.divergences, 3);
+  const DrawsReader reader(o.output);
+  const auto counts = reader.num_diverging();
+  std::int64_t flags = 0;
+  for (const auto count : counts) flags += count;
+  EXPECT_EQ(r.summary.divergences, flags);
+  EXPECT_EQ(summarise_file(o.output).divergences, flags);
+  const auto stored = reader.divergences();
+  ASSERT_EQ(stored.size(), r.divergences.size());
+  ASSERT_EQ(static_cast<std::int64_t>(stored.size()), flags) << "few enough for all to be kept";
+  double narrow = 0;
+  for (std::size_t k = 0; k < stored.size(); ++k) {
+    EXPECT_EQ(stored[k].chain, r.divergences[k].chain);
+    EXPECT_EQ(stored[k].draw, r.divergences[k].draw);
+    EXPECT_EQ(stored[k].point, r.divergences[k].point);
+    EXPECT_LT(stored[k].draw, 200) << "draws, not iterations";
+    EXPECT_GE(stored[k].draw, stored[k > 0 ? k - 1 : 0].draw);
+    narrow += stored[k].point[0] < 0;  // v: the neck is where it is small
+  }
+  EXPECT_GT(narrow, 0.5 * static_cast<double>(stored.size()));
+  o.draws = DrawsMode::moments;
+  o.output = files.path("moments.nc");
+  run_quietly(o);
+  EXPECT_EQ(summarise_file(o.output).divergences, flags);
+}
+
+TEST(Run, RunsWithoutDivergencesSayNothingOfThem) {
+  ScratchFiles files;
+  Options o = gaussian(4, 100, 100);
+  o.output = files.path("draws.nc");
+  EXPECT_TRUE(run_quietly(o).divergences.empty());
+  EXPECT_TRUE(DrawsReader(o.output).divergences().empty());
+}
+
 /// The promise of --draws moments: quantiles within 0.03 posterior sd, ESS within 15 %.
 TEST(Run, MomentsAgreeWithAllDraws) {
   ScratchFiles files;

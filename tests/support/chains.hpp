@@ -19,6 +19,9 @@ struct Recorded {
   std::vector<double> lp;
   std::vector<float> acceptance_rate, stats;
   std::vector<std::uint8_t> diverging;
+  static constexpr std::size_t kept = 4;  ///< divergences of each chain
+  std::vector<std::int64_t> diverged;     ///< 1 + iteration, or 0
+  std::vector<Real> diverged_at;
 
   Recorded() = default;
   Recorded(Index chains_, Index dim_, std::int64_t iterations_)
@@ -29,7 +32,9 @@ struct Recorded {
         lp(count()),
         acceptance_rate(count()),
         stats(count() * Info::max_stats),
-        diverging(count()) {}
+        diverging(count()),
+        diverged(kept * static_cast<std::size_t>(chains_)),
+        diverged_at(diverged.size() * static_cast<std::size_t>(dim_)) {}
   std::size_t count() const { return static_cast<std::size_t>(chains) * static_cast<std::size_t>(iterations); }
   const Real* draw(Index chain, std::int64_t t) const { return draws.data() + (chain * iterations + t) * dim; }
   float stat(int s, Index chain, std::int64_t t) const {
@@ -45,7 +50,10 @@ struct Recorded {
             iterations,
             first_iteration,
             1,
-            true};
+            true,
+            diverged.data(),
+            diverged_at.data(),
+            static_cast<std::int32_t>(kept)};
   }
 };
 
