@@ -105,7 +105,7 @@ int choose_command(int argc, char** argv) {
       ->required();
   reproduce_command->add_option("--table", r.tables, "tables, 1 to 7; 1 to 6 when none is named (7 takes hours)");
   reproduce_command->add_option("--figure", r.figures, "data of figures, 1 to 7, into the output folder");
-  reproduce_command->add_option("--only", r.only, "rows (and schemes of figures 3 to 6) of these samplers or targets only, with commas");
+  reproduce_command->add_option("--only", r.only, "rows (and schemes of figures 3 to 6) of these samplers, targets or target/sampler only, with commas");
   reproduce_command->add_option("--repeats", r.repeats, "repeats of each row; 0: the paper's 10, 5 in table 7");
   reproduce_command->add_flag("--json", r.json, "one JSON array, an object for each row");
   reproduce_command->add_option("--output", r.output, "folder for the page, its data and those of the figures");

@@ -103,7 +103,7 @@ nlohmann::json to_json(const RunSummary& run) {
                           {"ess_tail", number(parameter.ess_tail)},
                           {"rhat", number(parameter.rhat)}});
   }
-  return {
+  nlohmann::json out = {
       {"target", run.target},
       {"sampler", run.sampler},
       {"device", run.device},
@@ -125,8 +125,9 @@ nlohmann::json to_json(const RunSummary& run) {
       {"min_ess_per_second", number(per_second(extremes.worst_ess, run.seconds_total))},
       {"rhat_max", number(extremes.rhat_max)},
       {"quarantined", run.quarantined},
-      {"divergences", run.divergences},
       {"parameters", std::move(parameters)}};
+  if (run.divergences > 0) out["divergences"] = run.divergences;
+  return out;
 }
 
 void print_summary(std::ostream& out, const RunSummary& run, std::int64_t max_rows) {

@@ -176,7 +176,7 @@ Json figure_data(int figure, const DataFolder& data, const std::string& labels, 
 }
 
 double figure_seconds(int figure) {
-  const double seconds[] = {0, 10, 10, 15, 15, 90, 7200, 900};
+  const double seconds[] = {0, 10, 10, 15, 15, 90, 4500, 60};
   return seconds[figure];
 }
 

@@ -43,7 +43,8 @@ void Repeats::check_chains() const {
             "Try another --seed?");
 }
 
-/// In pieces of about a quarter of a second, for the tick and for `stop`.
+/// In pieces of about two seconds, for the tick; longer ones where an iteration takes longer. Within a piece no chain waits
+/// for another.
 bool Repeats::run(std::int64_t until, bool adapting, const Recording<double>& recording, const std::atomic<bool>& stop,
                   const Tick& tick) {
   Plan<double> plan;
@@ -61,9 +62,9 @@ bool Repeats::run(std::int64_t until, bool adapting, const Recording<double>& re
     const double taken = thread_seconds() - begin;
     seconds_ += taken;
     iteration_ = plan.until;
-    if (taken > 0.4)
-      piece_ = std::max<std::int64_t>(1, piece_ / 2);
-    else if (taken < 0.1 && piece_ < 1 << 20)
+    if (taken > 4)
+      piece_ = std::max<std::int64_t>(8, piece_ / 2);
+    else if (taken < 1 && piece_ < 1 << 20)
       piece_ *= 2;
     if (tick) tick(iteration_);
   }

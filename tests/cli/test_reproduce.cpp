@@ -17,7 +17,7 @@ TEST(Reproduce, JsonOfARow) {
   if (!std::filesystem::exists(data_folder)) GTEST_SKIP() << "no data sets in " << data_folder;
   ScratchFiles files;
   const Outcome o =
-      kilochain(files, {"reproduce", "titsias2019", "--table", "3", "--only", "gad_mala_fast", "--repeats", "2",
+      kilochain(files, {"reproduce", "titsias2019", "--only", "ripley/gad_mala_fast", "--repeats", "2",
                         "--json", "--data-dir", data_folder, "--output", files.path("page")});
   ASSERT_EQ(o.status, 0) << o.err;
   const auto rows = nlohmann::json::parse(o.out);
