@@ -14,8 +14,8 @@ namespace {
 
 using testing_support::ScratchFiles;
 
-/// log s ~ N(0, 1) and two values that depend on it; values only, no gradient.
-template <class Real>
+/// log s ~ N(0, 1) and two values that depend on it; values only, no gradient. `broken`: not a number above log s = 1.
+template <class Real, bool broken>
 struct LogNormal {
   struct Settings {};
   struct Data {};
@@ -34,15 +34,17 @@ struct LogNormal {
   static std::size_t scratch(const Data&) { return 0; }
   static void evaluate(const HostTeam&, const Data&, Needs, const Query<Real>& query, const Reply<Real>& reply, Real*) {
     const double x = static_cast<double>(query.point[0]);
-    *reply.lp = -0.5 * x * x;
+    *reply.lp = broken && x > 1 ? std::nan("") : -0.5 * x * x;
   }
 };
 
-template <class Real>
+template <class Real, bool broken>
 std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts&) {
-  return std::make_unique<CpuTarget<LogNormal<Real>, Real>>(context, typename LogNormal<Real>::Settings{});
+  using Model = LogNormal<Real, broken>;
+  return std::make_unique<CpuTarget<Model, Real>>(context, typename Model::Settings{});
 }
-const RegisterTarget registered({"test_log_normal", "for a test", {}, make<float>, make<double>});
+const RegisterTarget registered({"test_log_normal", "for a test", {}, make<float, false>, make<double, false>});
+const RegisterTarget broken({"test_broken", "for a test", {}, make<float, true>, make<double, true>});
 
 Options options() {
   Options o;
@@ -59,6 +61,24 @@ Options options() {
 Result run_quietly(const Options& o) {
   const std::atomic<bool> never{false};
   return run(o, nullptr, never);
+}
+
+TEST(Recorded, DivergencesAreInRecordedValues) {
+  ScratchFiles files;
+  Options o = options();
+  o.target = "test_broken";
+  o.init = "zeros";
+  o.output = files.path("broken.nc");
+  const Result r = run_quietly(o);
+  const auto stored = DrawsReader(o.output).divergences();
+  ASSERT_GT(stored.size(), 10u);
+  ASSERT_EQ(stored.size(), r.divergences.size());
+  for (std::size_t k = 0; k < stored.size(); ++k) {
+    ASSERT_EQ(stored[k].point.size(), 3u);
+    EXPECT_GT(stored[k].point[1], 1);
+    EXPECT_EQ(stored[k].point[0], std::exp(stored[k].point[1]));
+    EXPECT_EQ(stored[k].point, r.divergences[k].point);
+  }
 }
 
 TEST(Recorded, InMemoryAndOnDiskAlike) {
