@@ -167,5 +167,32 @@ TEST_F(GpuSamplers, DrawsAreRecordedOnTheDevice) {
   }
 }
 
+// Points of size 1e6 and rounding of a few operations on them: 1e-9 of the size.
+TEST_F(GpuSamplers, DivergencesAreKeptWhereTheHostFindsThem) {
+  constexpr std::int64_t iterations = 4, kept = 3, chains = 5;
+  for (const char* name : {"nuts", "hmc"}) {
+    std::vector<std::int64_t> when[2];
+    std::vector<double> where[2];
+    for (const bool on_device : {false, true}) {
+      const Context& home = on_device ? device() : host();
+      Bench<double> bench(home, name, cases[0], chains, Scope::chain, {{"step_size", "1000"}, {"mass", "unit"}});
+      Buffer<double> draws(home, chains * iterations * 2), lp(home, chains * iterations), at(home, chains * kept * 2);
+      Buffer<float> acceptance(home, chains * iterations), values(home, chains * iterations * Info::max_stats);
+      Buffer<std::uint8_t> diverging(home, chains * iterations);
+      Buffer<std::int64_t> diverged(home, chains * kept);
+      Recording<double> r;
+      r.draws = draws.data(), r.lp = lp.data(), r.acceptance_rate = acceptance.data(), r.diverging = diverging.data(), r.stats = values.data();
+      r.stat_stride = chains * iterations, r.capacity = iterations, r.active = true;
+      r.diverged = diverged.data(), r.diverged_at = at.data(), r.kept_divergences = kept;
+      bench.start();
+      bench.run(iterations, false, r);
+      when[on_device] = diverged.host(), where[on_device] = at.host();
+    }
+    EXPECT_EQ(when[0], when[1]) << name;
+    EXPECT_EQ(when[0][0], 1) << name;
+    for (std::size_t k = 0; k < where[0].size(); ++k) EXPECT_NEAR(where[0][k], where[1][k], 1e-9 * std::abs(where[0][k])) << name;
+  }
+}
+
 }  // namespace
 }  // namespace kilochain
