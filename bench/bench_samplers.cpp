@@ -81,6 +81,50 @@ void time_row(const Row& row, double peak_flops, double entry_step, int repeats)
   std::fflush(stdout);
 }
 
+/// Gradient evaluations a second of NUTS and of HMC with 10 steps, at the best of `repeats`: the tree's bookkeeping may cost
+/// 30 % at most. floor_us: the target's multiply-adds.
+void time_trajectories(const std::string& name, const SettingTexts& target_settings, double peak_flops, int repeats) {
+  const Context context = cpu_context(1);
+  const auto target = make_target<double>(context, "logistic_regression", target_settings);
+  const Index n = target->info().dim, chains = 64;
+  double us[2];
+  const char* const names[] = {"hmc", "nuts"};
+  for (int k = 0; k < 2; ++k) {
+    us[k] = 1e30;
+    for (int repeat = 0; repeat < repeats; ++repeat) {
+      const auto sampler = make_sampler<double>(context, names[k], {{"mass", "diagonal"}}, chains, n, Scope::chain);
+      Rounds<double> rounds(context, *target, *sampler, chains);
+      Options o;
+      o.num_chains = chains;
+      o.seed = static_cast<std::uint64_t>(repeat + 1);
+      rounds.start(starting_points<double>(o, 0, chains, n));
+      const std::atomic<bool> never{false};
+      Plan<double> plan;
+      plan.seed = o.seed;
+      plan.schedule.num_warmup = plan.until = 500;
+      plan.schedule.adapting = plan.adapt_alone = true;
+      rounds.run(plan, false, never);
+      sampler->reset_counts();
+      plan.phase_start = 500;
+      plan.until += 500;
+      plan.schedule.adapting = plan.adapt_alone = false;
+      const double begin = bench::thread_seconds();
+      rounds.run(plan, false, never);
+      const double seconds = bench::thread_seconds() - begin;
+      double gradients = 0;
+      for (const auto& c : sampler->controls()) gradients += static_cast<double>(c.gradients);
+      us[k] = std::min(us[k], 1e6 * seconds / gradients);
+    }
+    const double floor_us = 1e6 * target->info().flops / peak_flops;
+    std::printf("{\"bench\": \"%s, gradients\", \"sampler\": \"%s\", \"real\": \"double\", \"dim\": %d, \"chains\": %d, "
+                "\"gradients_per_second\": %.0f, \"us_per_gradient\": %.4f, \"floor_us\": %.4f, \"of_floor\": %.3f",
+                name.c_str(), names[k], n, chains, 1e6 / us[k], us[k], floor_us, floor_us / us[k]);
+    if (k == 1) std::printf(", \"times_hmc\": %.3f, \"within_bar\": %s", us[1] / us[0], us[1] <= 1.3 * us[0] ? "true" : "false");
+    std::printf("}\n");
+    std::fflush(stdout);
+  }
+}
+
 int main_of(int argc, char** argv) {
   bool smoke = false;
   std::string data;
@@ -105,6 +149,7 @@ int main_of(int argc, char** argv) {
   const std::string csv = data + "/german.csv", images = data + "/mnist56-images-idx3-ubyte.gz", labels = data + "/mnist56-labels-idx1-ubyte.gz";
   time_row<float>({"german, 64 chains", "logistic_regression", "gad_mala_fast", {{"data", csv}}, 64, Scope::pooled, 500, 2000, 2.0}, peak_float, step_float, repeats);
   time_row<double>({"german, 64 chains", "logistic_regression", "gad_mala_fast", {{"data", csv}}, 64, Scope::pooled, 500, 2000}, peak_double, step_double, repeats);
+  time_trajectories("german, 64 chains", {{"data", csv}}, peak_double, repeats);
   time_row<float>({"caravan, 64 chains", "logistic_regression", "gad_mala_fast", {{"data", data + "/caravan.csv"}}, 64, Scope::pooled, 50, 200}, peak_float, step_float, repeats);
   time_row<float>({"mnist, 64 chains", "logistic_regression", "gad_mala_fast", {{"images", images}, {"labels", labels}, {"digits", "5,6"}}, 64, Scope::pooled, 10, 40, 400}, peak_float, step_float, 2);
   return 0;

@@ -21,6 +21,7 @@ struct ReproduceFlags {
   std::int64_t repeats = 0;          ///< 0: the paper's
   int threads = 0;
   std::uint64_t seed = 1;
+  std::string real = "double";
   bool json = false, as_printed = false;
 };
 int reproduce(const ReproduceFlags& flags);

@@ -179,7 +179,9 @@ class Reproduction {
   std::uint64_t seed_of(const PaperRow& row) const {
     return flags_.seed + (static_cast<std::uint64_t>(&row - titsias2019_rows().data()) << 32);
   }
-  std::string stem() const { return flags_.as_printed ? "titsias2019_as_printed" : "titsias2019"; }
+  std::string stem() const {
+    return std::string("titsias2019") + (flags_.as_printed ? "_as_printed" : "") + (flags_.real == "float" ? "_float" : "");
+  }
   std::string output() const { return flags_.output.empty() ? "." : flags_.output; }
 
   void choose() {
@@ -194,8 +196,9 @@ class Reproduction {
       if (!tables.count(row.table)) continue;
       if (!matches(flags_.only, row)) continue;
       matched = true;
-      const Setup setup =
+      Setup setup =
           setup_of(row.target, row.sampler, flags_.as_printed, data_, row.target == "mnist_5v6" ? labels() : "");
+      setup.real = flags_.real;
       if (has_sampler(setup))
         chosen_.push_back({&row, setup});
       else
@@ -206,7 +209,8 @@ class Reproduction {
             "no row of the chosen tables has that sampler or target",
             fmt::format("Did you mean {}?", nearest_name(flags_.only, known)));
     figures_ = flags_.figures;
-    if (everything && !flags_.output.empty() && flags_.only.empty() && !flags_.as_printed) figures_ = {1, 2, 3, 4, 5};
+    if (everything && !flags_.output.empty() && flags_.only.empty() && !flags_.as_printed && flags_.real == "double")
+      figures_ = {1, 2, 3, 4, 5};
   }
 
   void report() {
@@ -259,8 +263,9 @@ class Reproduction {
         page.missing.push_back(p.target + " " + p.paper_name);
     if (!page.rows.empty()) write(store, Json(page.rows).dump(1) + "\n");
     page.title = "Gradient-based Adaptive MCMC (Titsias & Dellaportas 2019), run again";
-    page.command = flags_.as_printed ? "kilochain reproduce titsias2019 --as-printed --output"
-                                     : "kilochain reproduce titsias2019 --output";
+    page.command = fmt::format("kilochain reproduce titsias2019{}{} --output", flags_.as_printed ? " --as-printed" : "",
+                               flags_.real == "float" ? " --real float" : "");
+    page.real = flags_.real;
     page.machine = machine();
     page.stem = stem();
     for (int f = 1; f <= 7; ++f)
@@ -293,6 +298,8 @@ int reproduce(const ReproduceFlags& flags) {
       require(k >= 1 && k <= 7, ExitStatus::usage,
               fmt::format("command line: {} {}", list == &flags.tables ? "--table" : "--figure", k),
               "must be >= 1 and <= 7", "Try 1?");
+  require(flags.real == "float" || flags.real == "double", ExitStatus::usage, fmt::format("command line: --real {}", flags.real),
+          "must be float or double", fmt::format("Did you mean {}?", nearest_name(flags.real, {"float", "double"})));
   require(flags.repeats >= 0 && flags.repeats <= 10000, ExitStatus::usage,
           fmt::format("command line: --repeats {}", flags.repeats), "must be >= 1 and <= 10000", "Try 10?");
   return Reproduction(flags).run();

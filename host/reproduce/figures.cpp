@@ -56,7 +56,7 @@ struct OneChain {
   Setup setup;
   Context context = cpu_context(1);  ///< the target keeps a reference to it
   std::unique_ptr<Target<double>> target;
-  Repeats chain;
+  Repeats<double> chain;
 };
 
 Setup gaussian(const char* preset, const char* sampler, SettingTexts settings, std::int64_t num_warmup,

@@ -16,7 +16,8 @@ double thread_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-Repeats::Repeats(const Setup& setup, Target<double>& target, Index first, Index count, std::uint64_t seed)
+template <class Real>
+Repeats<Real>::Repeats(const Setup& setup, Target<Real>& target, Index first, Index count, std::uint64_t seed)
     : setup_(setup),
       context_(cpu_context(1)),
       target_(target),
@@ -24,17 +25,18 @@ Repeats::Repeats(const Setup& setup, Target<double>& target, Index first, Index 
       count_(count),
       dim_(target.info().dim),
       seed_(seed) {
-  sampler_ = make_sampler<double>(context_, setup.sampler, setup.sampler_settings, count, dim_, Scope::chain);
-  rounds_ = std::make_unique<Rounds<double>>(context_, target_, *sampler_, count);
+  sampler_ = make_sampler<Real>(context_, setup.sampler, setup.sampler_settings, count, dim_, Scope::chain);
+  rounds_ = std::make_unique<Rounds<Real>>(context_, target_, *sampler_, count);
   Options o;
   o.init = setup.init;
   o.seed = seed;
   o.num_chains = first + count;
-  rounds_->start(starting_points<double>(o, first, count, dim_));
+  rounds_->start(starting_points<Real>(o, first, count, dim_));
   check_chains();
 }
 
-void Repeats::check_chains() const {
+template <class Real>
+void Repeats<Real>::check_chains() const {
   const auto controls = sampler_->controls();
   for (std::size_t k = 0; k < controls.size(); ++k)
     require(controls[k].status == ChainStatus::running, ExitStatus::quarantined,
@@ -45,9 +47,10 @@ void Repeats::check_chains() const {
 
 /// In pieces of about two seconds, for the tick; longer ones where an iteration takes longer. Within a piece no chain waits
 /// for another.
-bool Repeats::run(std::int64_t until, bool adapting, const Recording<double>& recording, const std::atomic<bool>& stop,
+template <class Real>
+bool Repeats<Real>::run(std::int64_t until, bool adapting, const Recording<Real>& recording, const std::atomic<bool>& stop,
                   const Tick& tick) {
-  Plan<double> plan;
+  Plan<Real> plan;
   plan.seed = seed_;
   plan.first_chain = static_cast<std::uint32_t>(first_);
   plan.phase_start = adapting ? 0 : setup_.num_warmup;
@@ -72,44 +75,54 @@ bool Repeats::run(std::int64_t until, bool adapting, const Recording<double>& re
   return true;
 }
 
-bool Repeats::warm_up(std::int64_t iterations, const std::atomic<bool>& stop, const Tick& tick) {
+template <class Real>
+bool Repeats<Real>::warm_up(std::int64_t iterations, const std::atomic<bool>& stop, const Tick& tick) {
   const std::int64_t until = iterations < 0 ? setup_.num_warmup : std::min(setup_.num_warmup, iteration_ + iterations);
   return run(until, true, {}, stop, tick);
 }
 
-bool Repeats::sample(const std::atomic<bool>& stop, const Tick& tick) {
+template <class Real>
+bool Repeats<Real>::sample(const std::atomic<bool>& stop, const Tick& tick) {
   sampler_->reset_counts();
   const int stats = static_cast<int>(find_sampler(setup_.sampler).stats.size());
-  buffer_ = std::make_unique<DrawsBuffer<double>>(context_, count_, count_, dim_, setup_.num_samples, stats);
+  buffer_ = std::make_unique<DrawsBuffer<Real>>(context_, count_, count_, dim_, setup_.num_samples, stats);
   return run(setup_.num_warmup + setup_.num_samples, false, buffer_->recording(0, setup_.num_warmup, 1), stop, tick);
 }
 
-bool Repeats::sample_unkept(std::int64_t iterations, const std::atomic<bool>& stop) {
+template <class Real>
+bool Repeats<Real>::sample_unkept(std::int64_t iterations, const std::atomic<bool>& stop) {
   return run(iteration_ + iterations, false, {}, stop, nullptr);
 }
 
-std::vector<double> Repeats::draws(Index chain, Index coordinate) const {
-  const Recording<double> r = buffer_->recording(chain, 0, 1);
+template <class Real>
+std::vector<double> Repeats<Real>::draws(Index chain, Index coordinate) const {
+  const Recording<Real> r = buffer_->recording(chain, 0, 1);
   std::vector<double> out(static_cast<std::size_t>(setup_.num_samples));
   for (std::size_t t = 0; t < out.size(); ++t)
     out[t] = r.draws[t * static_cast<std::size_t>(dim_) + static_cast<std::size_t>(coordinate)];
   return out;
 }
 
-std::vector<double> Repeats::lp(Index chain) const {
-  const Recording<double> r = buffer_->recording(chain, 0, 1);
+template <class Real>
+std::vector<double> Repeats<Real>::lp(Index chain) const {
+  const Recording<Real> r = buffer_->recording(chain, 0, 1);
   return {r.lp, r.lp + setup_.num_samples};
 }
 
-std::int64_t Repeats::gradients() const {
+template <class Real>
+std::int64_t Repeats<Real>::gradients() const {
   std::int64_t sum = 0;
   for (const ChainControl& c : sampler_->controls()) sum += c.gradients;
   return sum;
 }
 
-double Repeats::acceptance(Index chain) const {
+template <class Real>
+double Repeats<Real>::acceptance(Index chain) const {
   const ChainControl c = sampler_->controls()[static_cast<std::size_t>(chain)];
   return c.acceptance_sum / static_cast<double>(c.counted);
 }
+
+template class Repeats<float>;
+template class Repeats<double>;
 
 }  // namespace kilochain::reproduce

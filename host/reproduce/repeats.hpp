@@ -1,6 +1,6 @@
 // Repeats of one row: chains that adapt alone, side by side on one core, every draw in memory.
 // Chain k draws the same whatever runs beside it, so a repeat can be timed alone as well.
-// Layout of draws: (chain, draw, dim), double. Cost in memory: chains * num_samples * (dim + 3) * 8 bytes.
+// Layout of draws: (chain, draw, dim). Cost in memory: chains * num_samples * (dim + 3) * sizeof(Real).
 #pragma once
 #include <atomic>
 #include <functional>
@@ -18,10 +18,11 @@ using Tick = std::function<void(std::int64_t iterations)>;
 /// Processor seconds of the calling thread: a core's time, whoever else wants the machine.
 double thread_seconds();
 
+template <class Real>
 class Repeats {
  public:
   /// Chains first .. first + count - 1 of the seed. Throws Error when a chain cannot start.
-  Repeats(const Setup& setup, Target<double>& target, Index first, Index count, std::uint64_t seed);
+  Repeats(const Setup& setup, Target<Real>& target, Index first, Index count, std::uint64_t seed);
 
   /// Runs the next `iterations` of the warm-up, or all that are left (-1). Counts go on until sample. False when `stop`
   /// became true.
@@ -44,19 +45,22 @@ class Repeats {
   Learnt learnt(Index chain) const { return sampler_->learnt(chain); }
 
  private:
-  bool run(std::int64_t until, bool adapting, const Recording<double>& recording, const std::atomic<bool>& stop,
+  bool run(std::int64_t until, bool adapting, const Recording<Real>& recording, const std::atomic<bool>& stop,
            const Tick& tick);
   void check_chains() const;
   const Setup& setup_;
   Context context_;
-  Target<double>& target_;
+  Target<Real>& target_;
   Index first_, count_, dim_;
   std::uint64_t seed_;
-  std::unique_ptr<Sampler<double>> sampler_;
-  std::unique_ptr<Rounds<double>> rounds_;
-  std::unique_ptr<DrawsBuffer<double>> buffer_;
+  std::unique_ptr<Sampler<Real>> sampler_;
+  std::unique_ptr<Rounds<Real>> rounds_;
+  std::unique_ptr<DrawsBuffer<Real>> buffer_;
   std::int64_t iteration_ = 0, piece_ = 1;
   double seconds_ = 0;
 };
+
+extern template class Repeats<float>;
+extern template class Repeats<double>;
 
 }  // namespace kilochain::reproduce

@@ -131,11 +131,11 @@ std::string markdown(const Page& page) {
     if (!(gain <= fastest)) fastest = gain;
   }
   std::string out = fmt::format(
-      "# {}\n\nMade by `{}`; not by hand. Machine: {}. Times are seconds of one core, double precision: one repeat "
+      "# {}\n\nMade by `{}`; not by hand. Machine: {}. Times are seconds of one core, {} precision: one repeat "
       "alone, and the batch of repeats divided by their number. "
       "`published` is the paper's table; `authors' code` is their released code, run again under GNU Octave on one "
       "core of the same kind of machine.\n\n",
-      page.title, page.command, page.machine);
+      page.title, page.command, page.machine, page.real == "float" ? "single" : "double");
   if (compared > 0)
     out += fmt::format(
         "**What holds.** {} rows were compared with the authors' code: acceptance within 0.03, and minimum, median and "

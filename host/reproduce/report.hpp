@@ -16,7 +16,7 @@ Cells table_cells(const std::vector<nlohmann::json>& rows);
 std::vector<std::string> verdicts(const std::vector<nlohmann::json>& rows);
 
 struct Page {
-  std::string title, machine, command;
+  std::string title, machine, command, real;
   std::vector<nlohmann::json> rows;  ///< with "date" and "commit" each
   std::vector<std::string> missing;  ///< rows of the paper that have not been run
   std::vector<int> figures;          ///< those whose data lie beside the page

@@ -16,7 +16,8 @@ double median(const std::vector<double>& sorted) {
   return n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
 }
 
-Repeat repeat_of(const Repeats& chains, Index chain, Index dim) {
+template <class Real>
+Repeat repeat_of(const Repeats<Real>& chains, Index chain, Index dim) {
   std::vector<double> ess;
   for (Index i = 0; i < dim; ++i) {
     const std::vector<double> x = chains.draws(chain, i);
@@ -29,9 +30,10 @@ Repeat repeat_of(const Repeats& chains, Index chain, Index dim) {
 
 /// Seconds of one repeat alone from a stretch of each phase, by gradients: trajectories of unequal length count
 /// rightly.
-double predicted_alone(const Setup& setup, Target<double>& target, std::uint64_t seed, std::int64_t warmup_gradients,
+template <class Real>
+double predicted_alone(const Setup& setup, Target<Real>& target, std::uint64_t seed, std::int64_t warmup_gradients,
                        std::int64_t sampling_gradients, const std::atomic<bool>& stop) {
-  Repeats alone(setup, target, 0, 1, seed);
+  Repeats<Real> alone(setup, target, 0, 1, seed);
   const std::int64_t stretch = 100;
   alone.warm_up(stretch, stop);
   const double warmup = alone.seconds();
@@ -41,6 +43,49 @@ double predicted_alone(const Setup& setup, Target<double>& target, std::uint64_t
   return warmup / static_cast<double>(std::max<std::int64_t>(1, first)) * static_cast<double>(warmup_gradients) +
          (alone.seconds() - warmup) / static_cast<double>(std::max<std::int64_t>(1, second)) *
              static_cast<double>(sampling_gradients);
+}
+
+template <class Real>
+RowResult run_row_in(const PaperRow& row, const Setup& setup, Index num_repeats, std::uint64_t seed,
+                  const std::atomic<bool>& stop, const std::function<void(double)>& tick) {
+  const Context context = cpu_context(1);  // the target keeps a reference to it
+  const auto target = make_target<Real>(context, setup.target, setup.target_settings);
+  const Index dim = target->info().dim;
+  const double bytes = static_cast<double>(setup.num_samples) * (sizeof(Real) * static_cast<double>(dim) + 32);
+  const Index most = static_cast<Index>(std::clamp(memory_limit / bytes, 1.0, static_cast<double>(num_repeats)));
+  const double iterations = static_cast<double>(setup.num_warmup + setup.num_samples);
+  const double batches_weight = row.table == 7 ? 1.0 : 0.75;  // of the row's time, alone being the rest
+
+  RowResult out;
+  out.row = &row;
+  out.printed = setup.printed;
+  out.real = setup.real;
+  std::int64_t warmup_gradients = 0, sampling_gradients = 0;
+  for (Index first = 0; first < num_repeats; first += most) {
+    const Index count = std::min<Index>(most, num_repeats - first);
+    const Tick share = [&](std::int64_t done) {
+      tick(batches_weight * (first + count * static_cast<double>(done) / iterations) / num_repeats);
+    };
+    Repeats<Real> chains(setup, *target, first, count, seed);
+    if (!chains.warm_up(-1, stop, share)) return {};
+    warmup_gradients += chains.gradients();
+    if (!chains.sample(stop, share)) return {};
+    sampling_gradients += chains.gradients();
+    out.seconds_batched += chains.seconds() / num_repeats;
+    for (Index k = 0; k < count; ++k) out.repeats.push_back(repeat_of(chains, k, dim));
+  }
+  warmup_gradients /= num_repeats;
+  sampling_gradients /= num_repeats;
+  out.seconds_predicted = row.table == 7;
+  if (out.seconds_predicted) {
+    out.seconds = predicted_alone(setup, *target, seed, warmup_gradients, sampling_gradients, stop);
+  } else {
+    Repeats<Real> alone(setup, *target, 0, 1, seed);
+    const Tick share = [&](std::int64_t done) { tick(0.75 + 0.25 * static_cast<double>(done) / iterations); };
+    if (!alone.warm_up(-1, stop, share) || !alone.sample(stop, share)) return {};
+    out.seconds = alone.seconds();
+  }
+  return stop ? RowResult{} : out;
 }
 
 }  // namespace
@@ -65,43 +110,8 @@ bool has_sampler(const Setup& setup) {
 
 RowResult run_row(const PaperRow& row, const Setup& setup, Index num_repeats, std::uint64_t seed,
                   const std::atomic<bool>& stop, const std::function<void(double)>& tick) {
-  const Context context = cpu_context(1);  // the target keeps a reference to it
-  const auto target = make_target<double>(context, setup.target, setup.target_settings);
-  const Index dim = target->info().dim;
-  const double bytes = static_cast<double>(setup.num_samples) * (8.0 * dim + 32);
-  const Index most = static_cast<Index>(std::clamp(memory_limit / bytes, 1.0, static_cast<double>(num_repeats)));
-  const double iterations = static_cast<double>(setup.num_warmup + setup.num_samples);
-  const double batches_weight = row.table == 7 ? 1.0 : 0.75;  // of the row's time, alone being the rest
-
-  RowResult out;
-  out.row = &row;
-  out.printed = setup.printed;
-  std::int64_t warmup_gradients = 0, sampling_gradients = 0;
-  for (Index first = 0; first < num_repeats; first += most) {
-    const Index count = std::min<Index>(most, num_repeats - first);
-    const Tick share = [&](std::int64_t done) {
-      tick(batches_weight * (first + count * static_cast<double>(done) / iterations) / num_repeats);
-    };
-    Repeats chains(setup, *target, first, count, seed);
-    if (!chains.warm_up(-1, stop, share)) return {};
-    warmup_gradients += chains.gradients();
-    if (!chains.sample(stop, share)) return {};
-    sampling_gradients += chains.gradients();
-    out.seconds_batched += chains.seconds() / num_repeats;
-    for (Index k = 0; k < count; ++k) out.repeats.push_back(repeat_of(chains, k, dim));
-  }
-  warmup_gradients /= num_repeats;
-  sampling_gradients /= num_repeats;
-  out.seconds_predicted = row.table == 7;
-  if (out.seconds_predicted) {
-    out.seconds = predicted_alone(setup, *target, seed, warmup_gradients, sampling_gradients, stop);
-  } else {
-    Repeats alone(setup, *target, 0, 1, seed);
-    const Tick share = [&](std::int64_t done) { tick(0.75 + 0.25 * static_cast<double>(done) / iterations); };
-    if (!alone.warm_up(-1, stop, share) || !alone.sample(stop, share)) return {};
-    out.seconds = alone.seconds();
-  }
-  return stop ? RowResult{} : out;
+  return setup.real == "float" ? run_row_in<float>(row, setup, num_repeats, seed, stop, tick)
+                               : run_row_in<double>(row, setup, num_repeats, seed, stop, tick);
 }
 
 nlohmann::json to_json(const RowResult& r, bool whole) {
@@ -133,7 +143,7 @@ nlohmann::json to_json(const RowResult& r, bool whole) {
                       {"repeats", r.repeats.size()},
                       {"seconds", r.seconds},
                       {"seconds_batched", r.seconds_batched},
-                      {"real", "double"},
+                      {"real", r.real},
                       {"acceptance", mean(&Repeat::acceptance)},
                       {"ess_min", mean(&Repeat::ess_min)},
                       {"ess_median", mean(&Repeat::ess_median)},

@@ -40,6 +40,19 @@ TEST(Reproduce, JsonOfARow) {
   EXPECT_EQ(nlohmann::json::parse(files.read("page/titsias2019.json"))[0]["per_repeat"]["ess_min"].size(), 2u);
 }
 
+/// In single precision the row says so, and its page lies beside that of double precision.
+TEST(Reproduce, InSinglePrecision) {
+  if (!std::filesystem::exists(data_folder)) GTEST_SKIP() << "no data sets in " << data_folder;
+  ScratchFiles files;
+  const Outcome o = kilochain(files, {"reproduce", "titsias2019", "--only", "ripley/rwm", "--repeats", "2", "--real",
+                                      "float", "--json", "--data-dir", data_folder, "--output", files.path("page")});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const auto row = nlohmann::json::parse(o.out).at(0);
+  EXPECT_EQ(row["real"], "float");
+  EXPECT_TRUE(contains(files.read("page/titsias2019_float.md"), "single precision"));
+  EXPECT_FALSE(std::filesystem::exists(files.path("page/titsias2019.md")));
+}
+
 TEST(Reproduce, Refusals) {
   ScratchFiles files;
   expect_refusal(files, {"reproduce", "titsias2018"}, 2,
@@ -49,6 +62,8 @@ TEST(Reproduce, Refusals) {
   expect_refusal(files, {"reproduce", "titsias2019", "--only", "gad_mala_fat"}, 2,
                  "command line: --only gad_mala_fat (no row of the chosen tables has that sampler or target). Did you "
                  "mean gad_mala_fast?");
+  expect_refusal(files, {"reproduce", "titsias2019", "--real", "flot"}, 2,
+                 "command line: --real flot (must be float or double). Did you mean float?");
   const std::string empty = files.path("");
   const Outcome o = kilochain(files, {"reproduce", "titsias2019", "--table", "3", "--data-dir", empty});
   EXPECT_EQ(o.status, 3);
@@ -62,7 +77,7 @@ TEST(Reproduce, ARepeatDrawsTheSameAloneAndInABatch) {
   const Context context = cpu_context(1);
   const auto target = make_target<double>(context, setup.target, setup.target_settings);
   const std::atomic<bool> never{false};
-  reproduce::Repeats batch(setup, *target, 0, 4, 7), alone(setup, *target, 2, 1, 7);
+  reproduce::Repeats<double> batch(setup, *target, 0, 4, 7), alone(setup, *target, 2, 1, 7);
   ASSERT_TRUE(batch.warm_up(-1, never) && batch.sample(never));
   ASSERT_TRUE(alone.warm_up(150, never) && alone.warm_up(-1, never) && alone.sample(never));
   EXPECT_EQ(batch.learnt(2).factor, alone.learnt(0).factor);
