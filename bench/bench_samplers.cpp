@@ -1,8 +1,9 @@
-// Microseconds of one chain-iteration of every registered sampler, and the bars of the project, on one core, in the thread's
-// own processor time, so that what else the machine does counts little. One JSON line each. floor_us: multiply-adds of the
-// target and of the passes over a learnt factor at the measured rate, plus a root and a division for each adapted entry.
-// Checks before it times: the acceptance must lie within [0, 1].
-//   bench_samplers [--smoke] [--data FOLDER]     FOLDER: the papers' data sets; without it those rows say that they are left out
+// Microseconds of one chain-iteration of every registered sampler, and the bars of the project, on one core, in the
+// thread's own processor time, so that what else the machine does counts little. One JSON line each. floor_us:
+// multiply-adds of the target and of the passes over a learnt factor at the measured rate, plus a root and a division
+// for each adapted entry. Checks before it times: the acceptance must lie within [0, 1].
+//   bench_samplers [--smoke] [--data FOLDER]     FOLDER: the papers' data sets; without it those rows say that they are
+//   left out
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -65,24 +66,35 @@ void time_row(const Row& row, double peak_flops, double entry_step, int repeats)
     }
     if (end - begin < best) best = end - begin, best_warmup = warm - begin, best_samples = end - warm;
   }
-  const double iterations = static_cast<double>(row.num_warmup + row.num_samples) * row.chains, us = best / iterations * 1e6;
-  // The target, and for a dense gad factor two passes an iteration, two more while adapting, and one step of each entry (of
-  // one factor for all chains when they are pooled).
-  const double share = static_cast<double>(row.num_warmup) / static_cast<double>(row.num_warmup + row.num_samples), nn = static_cast<double>(n) * n;
-  const double factor = row.sampler.rfind("gad_", 0) == 0 ? (2 + 2 * share) * nn / peak_flops + share * nn / 2 * entry_step / (row.scope == Scope::pooled ? row.chains : 1) : 0;
+  const double iterations = static_cast<double>(row.num_warmup + row.num_samples) * row.chains,
+               us = best / iterations * 1e6;
+  // The target, and for a dense gad factor two passes an iteration, two more while adapting, and one step of each entry
+  // (of one factor for all chains when they are pooled).
+  const double share = static_cast<double>(row.num_warmup) / static_cast<double>(row.num_warmup + row.num_samples),
+               nn = static_cast<double>(n) * n;
+  const double factor = row.sampler.rfind("gad_", 0) == 0
+                            ? (2 + 2 * share) * nn / peak_flops +
+                                  share * nn / 2 * entry_step / (row.scope == Scope::pooled ? row.chains : 1)
+                            : 0;
   const double floor_us = (target->info().flops / peak_flops + factor) * 1e6;
-  std::printf("{\"bench\": \"%s\", \"sampler\": \"%s\", \"real\": \"%s\", \"dim\": %d, \"chains\": %d, \"scope\": \"%s\", \"us_per_chain_iteration\": %.4f, "
-              "\"us_warmup\": %.4f, \"us_sampling\": %.4f, \"seconds\": %.4f, \"floor_us\": %.4f, \"of_floor\": %.3f, \"acceptance\": %.3f",
-              row.name.c_str(), row.sampler.c_str(), sizeof(Real) == 8 ? "double" : "float", n, row.chains, row.scope == Scope::pooled ? "pooled" : "chain", us,
-              best_warmup / (static_cast<double>(row.num_warmup) * row.chains) * 1e6, best_samples / (static_cast<double>(row.num_samples) * row.chains) * 1e6, best, floor_us,
-              floor_us / us, acceptance);
-  if (row.bar_us > 0) std::printf(", \"bar_us\": %.4f, \"within_bar\": %s", row.bar_us, us <= row.bar_us ? "true" : "false");
+  std::printf(
+      "{\"bench\": \"%s\", \"sampler\": \"%s\", \"real\": \"%s\", \"dim\": %d, \"chains\": %d, \"scope\": \"%s\", "
+      "\"us_per_chain_iteration\": %.4f, "
+      "\"us_warmup\": %.4f, \"us_sampling\": %.4f, \"seconds\": %.4f, \"floor_us\": %.4f, \"of_floor\": %.3f, "
+      "\"acceptance\": %.3f",
+      row.name.c_str(), row.sampler.c_str(), sizeof(Real) == 8 ? "double" : "float", n, row.chains,
+      row.scope == Scope::pooled ? "pooled" : "chain", us,
+      best_warmup / (static_cast<double>(row.num_warmup) * row.chains) * 1e6,
+      best_samples / (static_cast<double>(row.num_samples) * row.chains) * 1e6, best, floor_us, floor_us / us,
+      acceptance);
+  if (row.bar_us > 0)
+    std::printf(", \"bar_us\": %.4f, \"within_bar\": %s", row.bar_us, us <= row.bar_us ? "true" : "false");
   std::printf("}\n");
   std::fflush(stdout);
 }
 
-/// Gradient evaluations a second of NUTS and of HMC with 10 steps, at the best of `repeats`: the tree's bookkeeping may cost
-/// 30 % at most. floor_us: the target's multiply-adds.
+/// Gradient evaluations a second of NUTS and of HMC with 10 steps, at the best of `repeats`: the tree's bookkeeping may
+/// cost 30 % at most. floor_us: the target's multiply-adds.
 void time_trajectories(const std::string& name, const SettingTexts& target_settings, double peak_flops, int repeats) {
   const Context context = cpu_context(1);
   const auto target = make_target<double>(context, "logistic_regression", target_settings);
@@ -116,10 +128,12 @@ void time_trajectories(const std::string& name, const SettingTexts& target_setti
       us[k] = std::min(us[k], 1e6 * seconds / gradients);
     }
     const double floor_us = 1e6 * target->info().flops / peak_flops;
-    std::printf("{\"bench\": \"%s, gradients\", \"sampler\": \"%s\", \"real\": \"double\", \"dim\": %d, \"chains\": %d, "
-                "\"gradients_per_second\": %.0f, \"us_per_gradient\": %.4f, \"floor_us\": %.4f, \"of_floor\": %.3f",
-                name.c_str(), names[k], n, chains, 1e6 / us[k], us[k], floor_us, floor_us / us[k]);
-    if (k == 1) std::printf(", \"times_hmc\": %.3f, \"within_bar\": %s", us[1] / us[0], us[1] <= 1.3 * us[0] ? "true" : "false");
+    std::printf(
+        "{\"bench\": \"%s, gradients\", \"sampler\": \"%s\", \"real\": \"double\", \"dim\": %d, \"chains\": %d, "
+        "\"gradients_per_second\": %.0f, \"us_per_gradient\": %.4f, \"floor_us\": %.4f, \"of_floor\": %.3f",
+        name.c_str(), names[k], n, chains, 1e6 / us[k], us[k], floor_us, floor_us / us[k]);
+    if (k == 1)
+      std::printf(", \"times_hmc\": %.3f, \"within_bar\": %s", us[1] / us[0], us[1] <= 1.3 * us[0] ? "true" : "false");
     std::printf("}\n");
     std::fflush(stdout);
   }
@@ -137,21 +151,48 @@ int main_of(int argc, char** argv) {
   const int repeats = smoke ? 1 : 5;
   const std::int64_t few = smoke ? 50 : 2000;
   for (const auto& entry : samplers())  // every sampler on Neal's 100-D Gaussian, 8 chains, each adapting alone
-    time_row<double>({"neal", "gaussian", entry.name, {{"preset", "neal_gaussian"}}, 8, Scope::chain, few, few}, peak_double, step_double, repeats);
+    time_row<double>({"neal", "gaussian", entry.name, {{"preset", "neal_gaussian"}}, 8, Scope::chain, few, few},
+                     peak_double, step_double, repeats);
   if (smoke) return 0;
   const SettingTexts neal{{"preset", "neal_gaussian"}};
-  time_row<double>({"neal, one chain, 40 000 iterations", "gaussian", "gad_mala_fast", neal, 1, Scope::chain, 20000, 20000, 0.145 / 40000 * 1e6}, peak_double, step_double, repeats);
-  time_row<float>({"neal, one chain, 40 000 iterations", "gaussian", "gad_mala_fast", neal, 1, Scope::chain, 20000, 20000, 0.10 / 40000 * 1e6}, peak_float, step_float, repeats);
+  time_row<double>({"neal, one chain, 40 000 iterations", "gaussian", "gad_mala_fast", neal, 1, Scope::chain, 20000,
+                    20000, 0.145 / 40000 * 1e6},
+                   peak_double, step_double, repeats);
+  time_row<float>({"neal, one chain, 40 000 iterations", "gaussian", "gad_mala_fast", neal, 1, Scope::chain, 20000,
+                   20000, 0.10 / 40000 * 1e6},
+                  peak_float, step_float, repeats);
   if (data.empty()) {
     std::printf("{\"left_out\": \"German credit, Caravan, MNIST: give --data FOLDER\"}\n");
     return 0;
   }
-  const std::string csv = data + "/german.csv", images = data + "/mnist56-images-idx3-ubyte.gz", labels = data + "/mnist56-labels-idx1-ubyte.gz";
-  time_row<float>({"german, 64 chains", "logistic_regression", "gad_mala_fast", {{"data", csv}}, 64, Scope::pooled, 500, 2000, 2.0}, peak_float, step_float, repeats);
-  time_row<double>({"german, 64 chains", "logistic_regression", "gad_mala_fast", {{"data", csv}}, 64, Scope::pooled, 500, 2000}, peak_double, step_double, repeats);
+  const std::string csv = data + "/german.csv", images = data + "/mnist56-images-idx3-ubyte.gz",
+                    labels = data + "/mnist56-labels-idx1-ubyte.gz";
+  time_row<float>(
+      {"german, 64 chains", "logistic_regression", "gad_mala_fast", {{"data", csv}}, 64, Scope::pooled, 500, 2000, 2.0},
+      peak_float, step_float, repeats);
+  time_row<double>(
+      {"german, 64 chains", "logistic_regression", "gad_mala_fast", {{"data", csv}}, 64, Scope::pooled, 500, 2000},
+      peak_double, step_double, repeats);
   time_trajectories("german, 64 chains", {{"data", csv}}, peak_double, repeats);
-  time_row<float>({"caravan, 64 chains", "logistic_regression", "gad_mala_fast", {{"data", data + "/caravan.csv"}}, 64, Scope::pooled, 50, 200}, peak_float, step_float, repeats);
-  time_row<float>({"mnist, 64 chains", "logistic_regression", "gad_mala_fast", {{"images", images}, {"labels", labels}, {"digits", "5,6"}}, 64, Scope::pooled, 10, 40, 400}, peak_float, step_float, 2);
+  time_row<float>({"caravan, 64 chains",
+                   "logistic_regression",
+                   "gad_mala_fast",
+                   {{"data", data + "/caravan.csv"}},
+                   64,
+                   Scope::pooled,
+                   50,
+                   200},
+                  peak_float, step_float, repeats);
+  time_row<float>({"mnist, 64 chains",
+                   "logistic_regression",
+                   "gad_mala_fast",
+                   {{"images", images}, {"labels", labels}, {"digits", "5,6"}},
+                   64,
+                   Scope::pooled,
+                   10,
+                   40,
+                   400},
+                  peak_float, step_float, 2);
   return 0;
 }
 

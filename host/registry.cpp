@@ -30,7 +30,8 @@ std::map<std::string, CudaTargetEntry>& cuda_target_table() {
 
 template <class Entry>
 void insert_sorted(std::vector<Entry>& table, Entry entry) {
-  const auto at = std::lower_bound(table.begin(), table.end(), entry, [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  const auto at = std::lower_bound(table.begin(), table.end(), entry,
+                                   [](const Entry& a, const Entry& b) { return a.name < b.name; });
   table.insert(at, std::move(entry));
 }
 
@@ -41,14 +42,16 @@ const Entry& find(const std::vector<Entry>& table, const std::string& kind, cons
     if (e.name == name) return e;
     known.push_back(e.name);
   }
-  throw Error(ExitStatus::usage, fmt::format("unknown {} \"{}\"", kind, name), fmt::format("{} {}s are registered", known.size(), kind),
+  throw Error(ExitStatus::usage, fmt::format("unknown {} \"{}\"", kind, name),
+              fmt::format("{} {}s are registered", known.size(), kind),
               fmt::format("Did you mean {}? `kilochain {}s` lists all.", nearest_name(name, known), kind));
 }
 
 template <class Entry>
 const Entry& need_cuda(const Entry* entry, const std::string& kind, const std::string& name) {
   if (!entry)
-    throw Error(ExitStatus::usage, fmt::format("{} {} has no CUDA version", kind, name), "--device cuda", "Run with --device cpu?");
+    throw Error(ExitStatus::usage, fmt::format("{} {} has no CUDA version", kind, name), "--device cuda",
+                "Run with --device cpu?");
   return *entry;
 }
 
@@ -60,8 +63,12 @@ const SamplerEntry& find_sampler(const std::string& name) { return find(sampler_
 const TargetEntry& find_target(const std::string& name) { return find(target_table(), "target", name); }
 RegisterSampler::RegisterSampler(SamplerEntry entry) { insert_sorted(sampler_table(), std::move(entry)); }
 RegisterTarget::RegisterTarget(TargetEntry entry) { insert_sorted(target_table(), std::move(entry)); }
-RegisterCudaSampler::RegisterCudaSampler(const std::string& name, CudaSamplerEntry entry) { cuda_sampler_table()[name] = std::move(entry); }
-RegisterCudaTarget::RegisterCudaTarget(const std::string& name, CudaTargetEntry entry) { cuda_target_table()[name] = std::move(entry); }
+RegisterCudaSampler::RegisterCudaSampler(const std::string& name, CudaSamplerEntry entry) {
+  cuda_sampler_table()[name] = std::move(entry);
+}
+RegisterCudaTarget::RegisterCudaTarget(const std::string& name, CudaTargetEntry entry) {
+  cuda_target_table()[name] = std::move(entry);
+}
 
 const CudaSamplerEntry* find_cuda_sampler(const std::string& name) {
   const auto it = cuda_sampler_table().find(name);
@@ -95,8 +102,10 @@ std::unique_ptr<Target<Real>> make_target(const Context& context, const std::str
     return cuda.make_double(context, texts);
 }
 
-template std::unique_ptr<Sampler<float>> make_sampler(const Context&, const std::string&, const SettingTexts&, Index, Index, Scope);
-template std::unique_ptr<Sampler<double>> make_sampler(const Context&, const std::string&, const SettingTexts&, Index, Index, Scope);
+template std::unique_ptr<Sampler<float>> make_sampler(const Context&, const std::string&, const SettingTexts&, Index,
+                                                      Index, Scope);
+template std::unique_ptr<Sampler<double>> make_sampler(const Context&, const std::string&, const SettingTexts&, Index,
+                                                       Index, Scope);
 void check_offer(const std::string& sampler, const std::string& target, Needs offers) {
   const Needs wants = find_sampler(sampler).most_needs;
   if (wants <= offers) return;
@@ -104,8 +113,11 @@ void check_offer(const std::string& sampler, const std::string& target, Needs of
   for (const auto& e : sampler_table())
     if (e.most_needs <= offers) others += (others.empty() ? "" : ", ") + e.name;
   const char* const words[] = {"nothing", "the log density", "gradients", "second derivatives"};
-  throw Error(ExitStatus::usage, fmt::format("sampler {} asks for {}, target {} has only {}", sampler, words[static_cast<int>(wants)], target, words[static_cast<int>(offers)]),
-              fmt::format("--sampler {} --target {}", sampler, target), fmt::format("Choose --sampler {}, or give the target its derivatives?", others));
+  throw Error(ExitStatus::usage,
+              fmt::format("sampler {} asks for {}, target {} has only {}", sampler, words[static_cast<int>(wants)],
+                          target, words[static_cast<int>(offers)]),
+              fmt::format("--sampler {} --target {}", sampler, target),
+              fmt::format("Choose --sampler {}, or give the target its derivatives?", others));
 }
 
 template std::unique_ptr<Target<float>> make_target(const Context&, const std::string&, const SettingTexts&);

@@ -1,4 +1,5 @@
-// Names to samplers and targets. Entries register themselves: one line of CMake compiles host/instantiate/*.cpp for each.
+// Names to samplers and targets. Entries register themselves: one line of CMake compiles host/instantiate/*.cpp for
+// each.
 #pragma once
 #include <functional>
 #include <memory>
@@ -17,10 +18,12 @@ struct SamplerEntry {
   bool adaptive = false;
   Needs start_needs = Needs::gradient, most_needs = Needs::gradient;  ///< at the start, and ever
   template <class Real>
-  using Make = std::function<std::unique_ptr<Sampler<Real>>(const Context&, const SettingTexts&, Index num_chains, Index dim, Scope)>;
+  using Make = std::function<std::unique_ptr<Sampler<Real>>(const Context&, const SettingTexts&, Index num_chains,
+                                                            Index dim, Scope)>;
   Make<float> make_float;
   Make<double> make_double;
-  std::function<ChainBytes(const Context&, const SettingTexts&, Index num_chains, Index dim, Scope, bool is_double)> bytes;
+  std::function<ChainBytes(const Context&, const SettingTexts&, Index num_chains, Index dim, Scope, bool is_double)>
+      bytes;
 
   template <class Real>
   const Make<Real>& make() const {

@@ -25,17 +25,22 @@ std::string text_of(Range r) {
   return low.empty() || high.empty() ? low + high : low + " and " + high;
 }
 
-double parse_number(const std::string& owner, const std::string& name, const std::string& text, const Range& range, bool whole) {
+double parse_number(const std::string& owner, const std::string& name, const std::string& text, const Range& range,
+                    bool whole) {
   double v = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
   if (error != std::errc() || end != text.data() + text.size())
     refuse(owner, name, text, "not a number", fmt::format("Write {} = a number {}?", name, text_of(range)));
-  if (whole && v != std::floor(v)) refuse(owner, name, text, "not a whole number", fmt::format("Try {}?", std::floor(v)));
+  if (whole && v != std::floor(v))
+    refuse(owner, name, text, "not a whole number", fmt::format("Try {}?", std::floor(v)));
   if (!range.contains(v)) {
-    double near = std::isnan(v) || v <= range.low ? (range.low_open ? (std::isfinite(range.high) ? (range.low + range.high) / 2 : range.low + 1) : range.low)
-                                                  : (range.high_open ? (range.low + range.high) / 2 : range.high);
+    double near =
+        std::isnan(v) || v <= range.low
+            ? (range.low_open ? (std::isfinite(range.high) ? (range.low + range.high) / 2 : range.low + 1) : range.low)
+            : (range.high_open ? (range.low + range.high) / 2 : range.high);
     if (!std::isfinite(near)) near = std::isfinite(range.low) ? range.low + 1 : 0;
-    refuse(owner, name, text, "must be " + (text_of(range).empty() ? "finite" : text_of(range)), fmt::format("Try {}?", near));
+    refuse(owner, name, text, "must be " + (text_of(range).empty() ? "finite" : text_of(range)),
+           fmt::format("Try {}?", near));
   }
   return v;
 }
@@ -46,11 +51,13 @@ bool parse_bool(const std::string& owner, const std::string& name, const std::st
   refuse(owner, name, text, "must be yes or no", fmt::format("Write {} = yes?", name));
 }
 
-int parse_choice(const std::string& owner, const std::string& name, const std::string& text, const char* const* names, int count) {
+int parse_choice(const std::string& owner, const std::string& name, const std::string& text, const char* const* names,
+                 int count) {
   std::vector<std::string> known(names, names + count);
   for (int k = 0; k < count; ++k)
     if (text == known[static_cast<std::size_t>(k)]) return k;
-  refuse(owner, name, text, "must be one of " + join(names, count), fmt::format("Did you mean {}?", nearest_name(text, known)));
+  refuse(owner, name, text, "must be one of " + join(names, count),
+         fmt::format("Did you mean {}?", nearest_name(text, known)));
 }
 
 std::string join(const char* const* names, int count) {

@@ -25,9 +25,11 @@ struct SettingInfo {
 namespace settings_detail {
 std::string text_of(double v);
 std::string text_of(Range r);
-double parse_number(const std::string& owner, const std::string& name, const std::string& text, const Range& range, bool whole);
+double parse_number(const std::string& owner, const std::string& name, const std::string& text, const Range& range,
+                    bool whole);
 bool parse_bool(const std::string& owner, const std::string& name, const std::string& text);
-int parse_choice(const std::string& owner, const std::string& name, const std::string& text, const char* const* names, int count);
+int parse_choice(const std::string& owner, const std::string& name, const std::string& text, const char* const* names,
+                 int count);
 std::string join(const char* const* names, int count);
 
 /// Visitor that fills a table from texts.
@@ -39,7 +41,7 @@ struct Parser {
     return it == texts.end() ? nullptr : &it->second;
   }
   template <class T>
-    requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
   void operator()(const char* name, T& value, Range range, const char*) const {
     if (const auto* t = find(name)) value = static_cast<T>(parse_number(owner, name, *t, range, std::is_integral_v<T>));
   }
@@ -50,7 +52,7 @@ struct Parser {
     if (const auto* t = find(name)) value = *t;
   }
   template <class E, int N>
-    requires std::is_enum_v<E>
+  requires std::is_enum_v<E>
   void operator()(const char* name, E& value, const Names<N>& names, const char*) const {
     if (const auto* t = find(name)) value = static_cast<E>(parse_choice(owner, name, *t, names.value, N));
   }
@@ -60,9 +62,10 @@ struct Parser {
 struct Describer {
   std::vector<SettingInfo>& out;
   template <class T>
-    requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
   void operator()(const char* name, T& value, Range range, const char* meaning) const {
-    out.push_back({name, std::is_integral_v<T> ? "integer" : "number", text_of(static_cast<double>(value)), text_of(range), meaning});
+    out.push_back({name, std::is_integral_v<T> ? "integer" : "number", text_of(static_cast<double>(value)),
+                   text_of(range), meaning});
   }
   void operator()(const char* name, bool& value, const char* meaning) const {
     out.push_back({name, "yes/no", value ? "yes" : "no", "", meaning});
@@ -71,7 +74,7 @@ struct Describer {
     out.push_back({name, "text", value, "", meaning});
   }
   template <class E, int N>
-    requires std::is_enum_v<E>
+  requires std::is_enum_v<E>
   void operator()(const char* name, E& value, const Names<N>& names, const char* meaning) const {
     out.push_back({name, join(names.value, N), names.value[static_cast<int>(value)], "", meaning});
   }

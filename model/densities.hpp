@@ -1,6 +1,6 @@
-// Log densities of the usual distributions, normalised, for numbers and duals in any place; names and parameters are Stan's
-// (normal: standard deviation; gamma: shape and rate; inv_gamma: shape and scale). Outside the support: -infinity.
-// Constants that only data enter are computed too: lp is comparable between models.
+// Log densities of the usual distributions, normalised, for numbers and duals in any place; names and parameters are
+// Stan's (normal: standard deviation; gamma: shape and rate; inv_gamma: shape and scale). Outside the support:
+// -infinity. Constants that only data enter are computed too: lp is comparable between models.
 #pragma once
 #include <limits>
 
@@ -71,7 +71,8 @@ KC_INLINE auto dirichlet_lp(const P& p, const A& alpha) {
 /// y successes of n, log odds of one; y: 0 or 1; counts y with logarithm of the rate.
 template <class T>
 KC_INLINE auto binomial_logit_lp(double y, double n, const T& logit) {
-  return ::lgamma(n + 1) - ::lgamma(y + 1) - ::lgamma(n - y + 1) + y * log_inv_logit(logit) + (n - y) * log_inv_logit(T(-logit));
+  return ::lgamma(n + 1) - ::lgamma(y + 1) - ::lgamma(n - y + 1) + y * log_inv_logit(logit) +
+         (n - y) * log_inv_logit(T(-logit));
 }
 template <class T>
 KC_INLINE auto bernoulli_logit_lp(double y, const T& logit) {

@@ -1,8 +1,9 @@
 // Forward-mode automatic differentiation: a value and its derivatives along W directions, on both machines, no heap.
 //   f(v + sum_k e_k d_k) = f(v) + f'(v) sum_k e_k d_k, e_j e_k = 0 (Griewank and Walther 2008, ch. 3).
 // Base may be a Dual itself: Dual<Dual<double, 1>, W> carries second derivatives along one direction.
-// Cost: W + 1 times that of the function, W in the lanes of a register (docs/decisions/0006-automatic-differentiation.md).
-// What is in <cmath> is found by argument: write exp(x), not std::exp(x), in models.
+// Cost: W + 1 times that of the function, W in the lanes of a register
+// (docs/decisions/0006-automatic-differentiation.md). What is in <cmath> is found by argument: write exp(x), not
+// std::exp(x), in models.
 #pragma once
 #include <cmath>
 
@@ -87,23 +88,26 @@ KC_HD inline double trigamma(double x) {
   double sum = 0;
   for (; x < 12; ++x) sum += 1 / (x * x);
   const double i = 1 / x, q = i * i;
-  return sum + i + q / 2 + i * q * (1.0 / 6 - q * (1.0 / 30 - q * (1.0 / 42 - q * (1.0 / 30 - q * (5.0 / 66 - q * (691.0 / 2730))))));
+  return sum + i + q / 2 +
+         i * q * (1.0 / 6 - q * (1.0 / 30 - q * (1.0 / 42 - q * (1.0 / 30 - q * (5.0 / 66 - q * (691.0 / 2730))))));
 }
 KC_HD inline double digamma(double x) {
   if (x < 0) return digamma(1 - x) - 3.14159265358979323846 / ::tan(3.14159265358979323846 * x);
   double sum = 0;
   for (; x < 12; ++x) sum -= 1 / x;
   const double q = 1 / (x * x);
-  return sum + ::log(x) - 0.5 / x - q * (1.0 / 12 - q * (1.0 / 120 - q * (1.0 / 252 - q * (1.0 / 240 - q * (1.0 / 132 - q * (691.0 / 32760))))));
+  return sum + ::log(x) - 0.5 / x -
+         q * (1.0 / 12 - q * (1.0 / 120 - q * (1.0 / 252 - q * (1.0 / 240 - q * (1.0 / 132 - q * (691.0 / 32760))))));
 }
 
-// Functions of one variable: value and slope, by the chain rule. Inside, those of Base are found by argument or in <cmath>.
-#define KILOCHAIN_DUAL(NAME, VALUE, SLOPE)                 \
-  template <class Base, int W>                             \
+// Functions of one variable: value and slope, by the chain rule. Inside, those of Base are found by argument or in
+// <cmath>.
+#define KILOCHAIN_DUAL(NAME, VALUE, SLOPE)                  \
+  template <class Base, int W>                              \
   KC_INLINE Dual<Base, W> NAME(const Dual<Base, W>& dual) { \
-    const Base& x = dual.v;                                \
-    const Base f = VALUE;                                  \
-    return Dual<Base, W>::of(dual, f, SLOPE);              \
+    const Base& x = dual.v;                                 \
+    const Base f = VALUE;                                   \
+    return Dual<Base, W>::of(dual, f, SLOPE);               \
   }
 KILOCHAIN_DUAL(exp, exp(x), f)
 KILOCHAIN_DUAL(expm1, expm1(x), f + 1.0)

@@ -16,9 +16,11 @@ void collect(const Json& j, const std::string& where, std::vector<double>& out, 
     for (std::size_t k = 0; k < j.size(); ++k) collect(j[k], where + "[" + std::to_string(k) + "]", out, path);
     return;
   }
-  require(j.is_number(), ExitStatus::data, path + ": " + where + " is not a number", j.dump().substr(0, 40), "Give a number, or a list of numbers?");
+  require(j.is_number(), ExitStatus::data, path + ": " + where + " is not a number", j.dump().substr(0, 40),
+          "Give a number, or a list of numbers?");
   out.push_back(j.get<double>());
-  require(std::isfinite(out.back()), ExitStatus::data, path + ": " + where + " is not finite", j.dump(), "Leave out or impute missing values?");
+  require(std::isfinite(out.back()), ExitStatus::data, path + ": " + where + " is not finite", j.dump(),
+          "Leave out or impute missing values?");
 }
 
 }  // namespace
@@ -33,10 +35,12 @@ JsonData::JsonData(const std::string& path, const std::string& section) : path_(
     throw Error(ExitStatus::data, path + ": not JSON", error.what(), "Is it the right file, and whole?");
   }
   if (!section.empty()) {
-    require(j.is_object() && j.contains(section), ExitStatus::data, path + ": no section \"" + section + "\"", "top level", "Is it the right file?");
+    require(j.is_object() && j.contains(section), ExitStatus::data, path + ": no section \"" + section + "\"",
+            "top level", "Is it the right file?");
     j = Json(j.at(section));
   }
-  require(j.is_object(), ExitStatus::data, path + ": not an object of names and values", section.empty() ? "top level" : section, "Is it the right file?");
+  require(j.is_object(), ExitStatus::data, path + ": not an object of names and values",
+          section.empty() ? "top level" : section, "Is it the right file?");
   values_ = std::make_shared<const Json>(std::move(j));
 }
 
@@ -44,11 +48,14 @@ std::vector<double> JsonData::numbers(const std::string& key, std::int64_t size)
   const Json& j = *static_cast<const Json*>(values_.get());
   std::string known;
   for (const auto& [name, value] : j.items()) known += (known.empty() ? "" : ", ") + name;
-  require(j.contains(key), ExitStatus::data, path_ + ": no data \"" + key + "\"", "there are " + known, "Is it the right file?");
+  require(j.contains(key), ExitStatus::data, path_ + ": no data \"" + key + "\"", "there are " + known,
+          "Is it the right file?");
   std::vector<double> out;
   collect(j.at(key), key, out, path_);
-  require(size < 0 ? !out.empty() : static_cast<std::int64_t>(out.size()) == size, ExitStatus::data, path_ + ": \"" + key + "\" has the wrong length",
-          std::to_string(out.size()) + " numbers" + (size < 0 ? "" : ", not " + std::to_string(size)), "Do all lists describe the same observations?");
+  require(size < 0 ? !out.empty() : static_cast<std::int64_t>(out.size()) == size, ExitStatus::data,
+          path_ + ": \"" + key + "\" has the wrong length",
+          std::to_string(out.size()) + " numbers" + (size < 0 ? "" : ", not " + std::to_string(size)),
+          "Do all lists describe the same observations?");
   return out;
 }
 

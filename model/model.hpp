@@ -2,16 +2,16 @@
 //   log_density(p, data)                        a template over p (model/parameters.hpp): derivatives come from duals
 //   log_density_and_gradient(data, x, gradient) and dim(data): in real coordinates, with a gradient of its own
 //   log_density(data, x) and dim(data): the same without one; only samplers that need none are offered
-// and, when it has data or settings: Settings, settings(visit, s), Data (plain, copied to devices), load(settings, loader).
-// Everything is computed in double. The host keeps a copy of the data, to record constrained values.
-// Cost of a gradient: (1 + 1/W) dim evaluations, 8 directions at once on the CPU, one for each lane on CUDA.
+// and, when it has data or settings: Settings, settings(visit, s), Data (plain, copied to devices), load(settings,
+// loader). Everything is computed in double. The host keeps a copy of the data, to record constrained values. Cost of a
+// gradient: (1 + 1/W) dim evaluations, 8 directions at once on the CPU, one for each lane on CUDA.
 #pragma once
 #include <memory>
 #include <string>
 #include <type_traits>
 
-#include "kernels/settings.hpp"
 #include "kernels/device/error.hpp"
+#include "kernels/settings.hpp"
 #include "model/loader.hpp"
 #include "model/parameters.hpp"
 
@@ -24,7 +24,7 @@ struct SettingsOf {
   using Type = Nothing;
 };
 template <class M>
-  requires requires { typename M::Settings; }
+requires requires { typename M::Settings; }
 struct SettingsOf<M> {
   using Type = typename M::Settings;
 };
@@ -33,14 +33,18 @@ struct DataOf {
   using Type = Nothing;
 };
 template <class M>
-  requires requires { typename M::Data; }
+requires requires { typename M::Data; }
 struct DataOf<M> {
   using Type = typename M::Data;
 };
 template <class M>
-concept OwnGradient = requires(const typename DataOf<M>::Type& d, const double* x, double* g) { M::log_density_and_gradient(d, x, g); };
+concept OwnGradient = requires(const typename DataOf<M>::Type& d, const double* x, double* g) {
+  M::log_density_and_gradient(d, x, g);
+};
 template <class M>
-concept ValueOnly = !OwnGradient<M> && requires(const typename DataOf<M>::Type& d, const double* x) { M::log_density(d, x); };
+concept ValueOnly = !OwnGradient<M> && requires(const typename DataOf<M>::Type& d, const double* x) {
+  M::log_density(d, x);
+};
 
 }  // namespace model_detail
 
@@ -87,7 +91,8 @@ struct ModelTarget {
       for (Index i = 0; i < info.dim; ++i) info.names.push_back("x[" + std::to_string(i) + "]");
       info.offers = own_gradient ? Needs::gradient : Needs::value;
     }
-    require(info.dim > 0, ExitStatus::usage, std::string("model \"") + meaning + "\" has no parameters", "0 coordinates", "Read at least one parameter in log_density?");
+    require(info.dim > 0, ExitStatus::usage, std::string("model \"") + meaning + "\" has no parameters",
+            "0 coordinates", "Read at least one parameter in log_density?");
     return {load(s, arena.doubles()), info.dim};
   }
   static KC_HD std::size_t scratch(const Data& d) {
@@ -95,11 +100,13 @@ struct ModelTarget {
   }
 
   template <class Team>
-  static KC_HD void evaluate(const Team& team, const Data& d, Needs needs, const Query<Real>& query, const Reply<Real>& reply, Real* scratch) {
+  static KC_HD void evaluate(const Team& team, const Data& d, Needs needs, const Query<Real>& query,
+                             const Reply<Real>& reply, Real* scratch) {
     double* const x = reinterpret_cast<double*>(scratch);
     double *const direction = x + d.n, *const gradient = direction + d.n;
     team.for_each(d.n, [&](Index i) { x[i] = static_cast<double>(query.point[i]); });
-    if (needs == Needs::hessian_vector) team.for_each(d.n, [&](Index i) { direction[i] = static_cast<double>(query.direction[i]); });
+    if (needs == Needs::hessian_vector)
+      team.for_each(d.n, [&](Index i) { direction[i] = static_cast<double>(query.direction[i]); });
     team.sync();
     if constexpr (own_gradient) {
       team.single([&] { *reply.lp = Model::log_density_and_gradient(d.user, x, gradient); });
@@ -115,7 +122,7 @@ struct ModelTarget {
 
  private:
   static UserData load(const Settings& s, Arena<double>& arena) {
-    if constexpr (requires(Loader& l) { Model::load(s, l); }) {
+    if constexpr (requires(Loader & l) { Model::load(s, l); }) {
       Loader loader(arena);
       return Model::load(s, loader);
     } else {
@@ -124,19 +131,23 @@ struct ModelTarget {
   }
 
   static void name_values(const Record& counted, TargetInfo& info) {
-    require(counted.num_blocks <= RecordedBlock::most, ExitStatus::usage, std::string("model \"") + meaning + "\" has too many variables",
-            std::to_string(counted.num_blocks) + ", at most " + std::to_string(RecordedBlock::most), "Put some of them into an array?");
+    require(counted.num_blocks <= RecordedBlock::most, ExitStatus::usage,
+            std::string("model \"") + meaning + "\" has too many variables",
+            std::to_string(counted.num_blocks) + ", at most " + std::to_string(RecordedBlock::most),
+            "Put some of them into an array?");
     for (Index b = 0; b < counted.num_blocks; ++b) {
       const RecordedBlock& block = counted.blocks[b];
       info.variables.push_back({block.name, {}});
       if (block.size == 0) info.names.push_back(block.name);
       if (block.size > 0) info.variables.back().shape = {static_cast<std::size_t>(block.size)};
-      for (Index i = 0; i < block.size; ++i) info.names.push_back(std::string(block.name) + "[" + std::to_string(i) + "]");
+      for (Index i = 0; i < block.size; ++i)
+        info.names.push_back(std::string(block.name) + "[" + std::to_string(i) + "]");
     }
   }
 
   template <class Team>
-  static KC_HD void differentiate(const Team& team, const Data& d, Needs needs, const double* x, const double* direction, const Reply<Real>& reply) {
+  static KC_HD void differentiate(const Team& team, const Data& d, Needs needs, const double* x,
+                                  const double* direction, const Reply<Real>& reply) {
     constexpr int W = Team::on_host ? 8 : 1;  // a register of directions; on a device the other lanes have the others
     const Index blocks = (d.n + W - 1) / W;
     if (needs == Needs::value) {
@@ -160,7 +171,8 @@ struct ModelTarget {
         Parameters<T> p({x, direction, b * W});
         T lp = Model::log_density(p, d.user);
         lp += p.log_jacobian();
-        for (int k = 0; k < W && b * W + k < d.n; ++k) reply.hessian_vector[b * W + k] = static_cast<Real>(lp.d[k].d[0]);
+        for (int k = 0; k < W && b * W + k < d.n; ++k)
+          reply.hessian_vector[b * W + k] = static_cast<Real>(lp.d[k].d[0]);
       });
     }
   }

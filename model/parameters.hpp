@@ -1,6 +1,7 @@
-// How a model reads its parameters: by name, in order, each with its constraint. The same function of the model is called
-// with numbers (its value), with duals (its derivatives) and to record: what it reads is what exists.
-//   real, reals; positive, positives; lower, upper, interval; ordered, positive_ordered, simplex; report for other values
+// How a model reads its parameters: by name, in order, each with its constraint. The same function of the model is
+// called with numbers (its value), with duals (its derivatives) and to record: what it reads is what exists.
+//   real, reals; positive, positives; lower, upper, interval; ordered, positive_ordered, simplex; report for other
+//   values
 #pragma once
 #include <type_traits>
 
@@ -60,7 +61,8 @@ template <class T>
 class Parameters {
  public:
   using Scalar = T;
-  KC_INLINE explicit Parameters(const Coordinates<T>& coordinates, Record* record = nullptr) : u_(coordinates), record_(record) {}
+  KC_INLINE explicit Parameters(const Coordinates<T>& coordinates, Record* record = nullptr)
+      : u_(coordinates), record_(record) {}
 
   /// Elements computed when they are asked for.
   template <bool positive>
@@ -84,8 +86,12 @@ class Parameters {
 
   KC_INLINE T real(const char* name) { return number(name, u_(at_++)); }
   KC_INLINE T positive(const char* name) { return lower(name, 0.0); }
-  KC_INLINE T lower(const char* name, double bound) { return number(name, transforms::lower(u_(at_++), bound, log_jacobian_)); }
-  KC_INLINE T upper(const char* name, double bound) { return number(name, transforms::upper(u_(at_++), bound, log_jacobian_)); }
+  KC_INLINE T lower(const char* name, double bound) {
+    return number(name, transforms::lower(u_(at_++), bound, log_jacobian_));
+  }
+  KC_INLINE T upper(const char* name, double bound) {
+    return number(name, transforms::upper(u_(at_++), bound, log_jacobian_));
+  }
   KC_INLINE T interval(const char* name, double low, double high) {
     return number(name, transforms::interval(u_(at_++), low, high, log_jacobian_));
   }
@@ -108,11 +114,13 @@ class Parameters {
   }
   template <int N>
   KC_INLINE Array<N> positive_ordered(const char* name, std::integral_constant<int, N>) {
-    return constrained<N, N>(name, [](auto&& u, T* x, T& log_jacobian) { transforms::positive_ordered<N>(u, x, log_jacobian); });
+    return constrained<N, N>(
+        name, [](auto&& u, T* x, T& log_jacobian) { transforms::positive_ordered<N>(u, x, log_jacobian); });
   }
   template <int N>
   KC_INLINE Array<N> simplex(const char* name, std::integral_constant<int, N>) {
-    return constrained<N, N - 1>(name, [](auto&& u, T* x, T& log_jacobian) { transforms::simplex<N>(u, x, log_jacobian); });
+    return constrained<N, N - 1>(name,
+                                 [](auto&& u, T* x, T& log_jacobian) { transforms::simplex<N>(u, x, log_jacobian); });
   }
 
   /// Records a value beside the parameters, under its own name.

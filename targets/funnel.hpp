@@ -1,4 +1,5 @@
-// Neal's funnel: v ~ N(0, scale^2), x_i ~ N(0, exp(v)), i = 1..dim-1. Hard for every fixed proposal; exact draws are known.
+// Neal's funnel: v ~ N(0, scale^2), x_i ~ N(0, exp(v)), i = 1..dim-1. Hard for every fixed proposal; exact draws are
+// known.
 //   lp = -v^2/(2 scale^2) - log scale - (dim-1) v/2 - exp(-v) sum x_i^2 / 2 - dim/2 log 2pi
 // Coordinates: v, x[1], ..., x[dim-1]. Cost: O(dim).
 #pragma once
@@ -42,7 +43,8 @@ struct Funnel {
   static KC_HD std::size_t scratch(const Data&) { return 0; }
 
   template <class Team>
-  static KC_HD void evaluate(const Team& team, const Data& d, Needs needs, const Query<Real>& query, const Reply<Real>& reply, Real*) {
+  static KC_HD void evaluate(const Team& team, const Data& d, Needs needs, const Query<Real>& query,
+                             const Reply<Real>& reply, Real*) {
     const Real* x = query.point + 1;
     const double v = static_cast<double>(query.point[0]), precision = exp(-v);
     if (needs == Needs::hessian_vector) {
@@ -50,8 +52,12 @@ struct Funnel {
       const double uv = static_cast<double>(query.direction[0]);
       const double xx = team.template sum<double>(d.n - 1, [&](Index i) { return double(x[i]) * double(x[i]); });
       const double xu = team.template sum<double>(d.n - 1, [&](Index i) { return double(x[i]) * double(u[i]); });
-      team.for_each(d.n - 1, [&](Index i) { reply.hessian_vector[i + 1] = static_cast<Real>(precision * (double(x[i]) * uv - double(u[i]))); });
-      team.single([&] { reply.hessian_vector[0] = static_cast<Real>(-(d.precision + 0.5 * precision * xx) * uv + precision * xu); });
+      team.for_each(d.n - 1, [&](Index i) {
+        reply.hessian_vector[i + 1] = static_cast<Real>(precision * (double(x[i]) * uv - double(u[i])));
+      });
+      team.single([&] {
+        reply.hessian_vector[0] = static_cast<Real>(-(d.precision + 0.5 * precision * xx) * uv + precision * xu);
+      });
     } else {
       const double xx = team.template sum<double>(d.n - 1, [&](Index i) { return double(x[i]) * double(x[i]); });
       team.for_each(d.n - 1, [&](Index i) { reply.gradient[i + 1] = static_cast<Real>(-precision * double(x[i])); });

@@ -40,19 +40,23 @@ Moments preset_moments(const std::string& name) {
 }
 
 Moments read_moments(const std::string& mean_path, const std::string& covariance_path) {
-  require(!covariance_path.empty(), ExitStatus::usage, "gaussian: no covariance", "neither preset nor covariance is set",
-          "Give --covariance FILE or --preset neal_gaussian?");
+  require(!covariance_path.empty(), ExitStatus::usage, "gaussian: no covariance",
+          "neither preset nor covariance is set", "Give --covariance FILE or --preset neal_gaussian?");
   const Matrix c = read_matrix(covariance_path);
   const std::string shape = std::to_string(c.rows) + " x " + std::to_string(c.columns);
-  require(c.rows == c.columns, ExitStatus::data, covariance_path + ": the covariance is not square", shape, "Write one row a line, n numbers each?");
+  require(c.rows == c.columns, ExitStatus::data, covariance_path + ": the covariance is not square", shape,
+          "Write one row a line, n numbers each?");
   Moments m;
   const auto n = static_cast<Eigen::Index>(c.rows);
-  m.covariance = Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(c.values.data(), n, n);
+  m.covariance =
+      Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(c.values.data(), n, n);
   const double largest = m.covariance.cwiseAbs().maxCoeff();
   for (Eigen::Index i = 0; i < n; ++i)
     for (Eigen::Index j = 0; j < i; ++j)
-      require(std::abs(m.covariance(i, j) - m.covariance(j, i)) <= 1e-8 * largest, ExitStatus::data, covariance_path + ": the covariance is not symmetric",
-              "entries (" + std::to_string(i + 1) + ", " + std::to_string(j + 1) + ") = " + std::to_string(m.covariance(i, j)) + " and " + std::to_string(m.covariance(j, i)),
+      require(std::abs(m.covariance(i, j) - m.covariance(j, i)) <= 1e-8 * largest, ExitStatus::data,
+              covariance_path + ": the covariance is not symmetric",
+              "entries (" + std::to_string(i + 1) + ", " + std::to_string(j + 1) +
+                  ") = " + std::to_string(m.covariance(i, j)) + " and " + std::to_string(m.covariance(j, i)),
               "Average it with its transpose?");
   m.mean = Eigen::VectorXd::Zero(n);
   if (!mean_path.empty()) {
@@ -60,7 +64,9 @@ Moments read_moments(const std::string& mean_path, const std::string& covariance
     require(v.rows == 1 || v.columns == 1, ExitStatus::data, mean_path + ": the mean is not a vector",
             std::to_string(v.rows) + " x " + std::to_string(v.columns), "Write one number a line?");
     require(v.values.size() == c.rows, ExitStatus::data, "gaussian: mean and covariance differ in dimension",
-            "mean " + std::to_string(v.values.size()) + " in " + mean_path + ", covariance " + shape + " in " + covariance_path, "Do both files describe the same variables?");
+            "mean " + std::to_string(v.values.size()) + " in " + mean_path + ", covariance " + shape + " in " +
+                covariance_path,
+            "Do both files describe the same variables?");
     m.mean = Eigen::Map<const Eigen::VectorXd>(v.values.data(), n);
   }
   return m;
@@ -70,14 +76,16 @@ Moments read_moments(const std::string& mean_path, const std::string& covariance
 
 template <class Real>
 typename Gaussian<Real>::Data Gaussian<Real>::prepare(const Settings& s, Arena<Real>& arena, TargetInfo& info) {
-  require(s.preset.empty() || (s.mean.empty() && s.covariance.empty()), ExitStatus::usage, "gaussian: both a preset and files",
-          "preset = " + s.preset, "Give one or the other?");
+  require(s.preset.empty() || (s.mean.empty() && s.covariance.empty()), ExitStatus::usage,
+          "gaussian: both a preset and files", "preset = " + s.preset, "Give one or the other?");
   const Moments m = s.preset.empty() ? read_moments(s.mean, s.covariance) : preset_moments(s.preset);
   const Eigen::Index n = m.mean.size();
   const Eigen::LLT<Eigen::MatrixXd> factor(m.covariance);
   if (factor.info() != Eigen::Success) {
-    const double smallest = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(m.covariance, Eigen::EigenvaluesOnly).eigenvalues()[0];
-    throw Error(ExitStatus::data, "gaussian: the covariance is not positive definite", "smallest eigenvalue " + std::to_string(smallest) + " in " + s.covariance,
+    const double smallest =
+        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(m.covariance, Eigen::EigenvaluesOnly).eigenvalues()[0];
+    throw Error(ExitStatus::data, "gaussian: the covariance is not positive definite",
+                "smallest eigenvalue " + std::to_string(smallest) + " in " + s.covariance,
                 "Remove linearly dependent variables, or add a little to the diagonal?");
   }
   const Eigen::MatrixXd lower = factor.matrixL();
@@ -86,7 +94,8 @@ typename Gaussian<Real>::Data Gaussian<Real>::prepare(const Settings& s, Arena<R
   d.n = static_cast<Index>(n);
   d.row = static_cast<Index>(padded(static_cast<std::size_t>(n) + (n == 1)));
   d.diagonal = diagonal;
-  d.log_constant = -0.5 * static_cast<double>(n) * std::log(2 * std::numbers::pi) - lower.diagonal().array().log().sum();
+  d.log_constant =
+      -0.5 * static_cast<double>(n) * std::log(2 * std::numbers::pi) - lower.diagonal().array().log().sum();
   d.mean = arena.put({m.mean.data(), m.mean.data() + n});
   std::vector<double> precision;
   if (diagonal) {

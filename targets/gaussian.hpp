@@ -1,6 +1,7 @@
-// Gaussian N(mean, covariance):  lp = -|z|^2/2 - sum_i log C_ii - n/2 log 2pi,  C z = x - mean,  gradient = -precision (x - mean).
-// mean: (n), covariance: (n, n) from files, or a preset: gauss2d_corr, gp51_gaussian, neal_gaussian (Titsias & Dellaportas 2019).
-// A diagonal covariance is recognised and costs O(n); else the precision matrix is read once a call: n^2 multiply-adds.
+// Gaussian N(mean, covariance):  lp = -|z|^2/2 - sum_i log C_ii - n/2 log 2pi,  C z = x - mean,  gradient = -precision
+// (x - mean). mean: (n), covariance: (n, n) from files, or a preset: gauss2d_corr, gp51_gaussian, neal_gaussian
+// (Titsias & Dellaportas 2019). A diagonal covariance is recognised and costs O(n); else the precision matrix is read
+// once a call: n^2 multiply-adds.
 #pragma once
 #include "targets/target.hpp"
 
@@ -14,7 +15,8 @@ struct Gaussian {
   };
   template <class V>
   static void settings(V&& visit, Settings& s) {
-    visit("preset", s.preset, "gauss2d_corr (2-D, correlation 0.99), gp51_gaussian (51-D) or neal_gaussian (100-D); instead of files");
+    visit("preset", s.preset,
+          "gauss2d_corr (2-D, correlation 0.99), gp51_gaussian (51-D) or neal_gaussian (100-D); instead of files");
     visit("mean", s.mean, "file with the mean, one number a line; zeros when only a covariance is given");
     visit("covariance", s.covariance, "file with the covariance matrix, one row a line");
   }
@@ -25,13 +27,15 @@ struct Gaussian {
     Index n, row;
     bool diagonal;
   };
-  /// Reads the files; throws an Error on a missing file, a dimension mismatch or a covariance that is not positive definite.
+  /// Reads the files; throws an Error on a missing file, a dimension mismatch or a covariance that is not positive
+  /// definite.
   static Data prepare(const Settings& settings, Arena<Real>& arena, TargetInfo& info);
 
   static KC_HD std::size_t scratch(const Data& d) { return static_cast<std::size_t>(d.row); }
 
   template <class Team>
-  static KC_HD void evaluate(const Team& team, const Data& d, Needs needs, const Query<Real>& query, const Reply<Real>& reply, Real* centred) {
+  static KC_HD void evaluate(const Team& team, const Data& d, Needs needs, const Query<Real>& query,
+                             const Reply<Real>& reply, Real* centred) {
     const bool product = needs == Needs::hessian_vector;
     Real* out = product ? reply.hessian_vector : reply.gradient;
     team.for_each(d.n, [&](Index i) { centred[i] = product ? query.direction[i] : query.point[i] - d.mean[i]; });
@@ -50,7 +54,8 @@ struct Gaussian {
     }
     team.sync();
     if (!product) {
-      const double square = team.template sum<double>(d.n, [&](Index i) { return double(centred[i]) * double(out[i]); });
+      const double square =
+          team.template sum<double>(d.n, [&](Index i) { return double(centred[i]) * double(out[i]); });
       team.single([&] { *reply.lp = d.log_constant + 0.5 * square; });
       team.sync();
     }

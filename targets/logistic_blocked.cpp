@@ -66,7 +66,9 @@ template <class Real>
 void BlockedLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, const Index* chains, Index count) const {
   const bool hessian = needs == Needs::hessian_vector;
   constexpr Index rows = block_rows<Real>;
-  const std::size_t block = static_cast<std::size_t>(rows) * n_, ld = static_cast<std::size_t>(rows) * slab_ + Pack<Real>::size;  // no power of 2: columns would share cache sets
+  const std::size_t block = static_cast<std::size_t>(rows) * n_,
+                    ld = static_cast<std::size_t>(rows) * slab_ +
+                         Pack<Real>::size;       // no power of 2: columns would share cache sets
   const Index tiles = (n_ + micro - 1) / micro;  // of features
   constexpr std::size_t sums_size = product_size<Real>(micro, micro);
   const std::size_t sums_row = sums_size * tiles;  // of micro chains
@@ -79,12 +81,14 @@ void BlockedLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, con
   for (Index c = 0; c < count; ++c)
     point[c] = exchange.query(chains[c]).point, direction[c] = exchange.query(chains[c]).direction;
 
-  const auto fill = [&](const Real* const* vectors, Index first_set, Index end_set, const Real* x, Index blocks, Real* to) {
+  const auto fill = [&](const Real* const* vectors, Index first_set, Index end_set, const Real* x, Index blocks,
+                        Real* to) {
     const Index strip = static_cast<Index>(strip_bytes / (rows * sizeof(Real)));
     for (Index b = 0; b < blocks; ++b)
       for (Index j = 0; j < n_; j += strip)
         for (Index s = first_set; s < end_set; ++s)
-          logit_kernels<Real>[all.width(s) - 1](x + block * b, nullptr, j, std::min(n_, j + strip), vectors + all.first(s),
+          logit_kernels<Real>[all.width(s) - 1](x + block * b, nullptr, j, std::min(n_, j + strip),
+                                                vectors + all.first(s),
                                                 to + ld * (all.first(s) - all.first(first_set)) + rows * b, ld, 0);
   };
   for (Index slab = 0; slab < num_blocks_; slab += slab_) {
@@ -92,7 +96,8 @@ void BlockedLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, con
     const bool last = slab + blocks == num_blocks_;
     const Real* x = x_ + block * slab;
     for (Index first_set = 0; first_set < all.sets; first_set += 2) {
-      const Index end_set = std::min(first_set + 2, all.sets), c0 = all.first(first_set), here = all.first(end_set) - c0;
+      const Index end_set = std::min(first_set + 2, all.sets), c0 = all.first(first_set),
+                  here = all.first(end_set) - c0;
       fill(point, first_set, end_set, x, blocks, t);
       if (hessian) {
         fill(direction, first_set, end_set, x, blocks, t + ld * group);
@@ -148,7 +153,8 @@ void BlockedLogistic<Real>::run_one(const Exchange<Real>& exchange, bool gradien
   for (Index slab = 0; slab < num_blocks_; slab += slab_) {
     const Index blocks = std::min(slab_, num_blocks_ - slab);
     const Real* x = x_ + block * slab;
-    for (Index b = 0; b < blocks; ++b) logits<Real, 1>(x + block * b, nullptr, 0, n_, &point, t + static_cast<std::size_t>(rows) * b, ld);
+    for (Index b = 0; b < blocks; ++b)
+      logits<Real, 1>(x + block * b, nullptr, 0, n_, &point, t + static_cast<std::size_t>(rows) * b, ld);
     const LogLikelihood l = residuals(t, sign_ + static_cast<std::size_t>(rows) * slab, rows * blocks);
     const double product = l.product * (slab + blocks == num_blocks_ ? padding_ : 1.0);
     linear += l.linear;

@@ -90,9 +90,10 @@ class LogisticCpu final : public Target<Real> {
                  product = microseconds(gemm_rates<Real>, this->info_, rows),
                  sparse = microseconds(sparse_rates<Real>, this->info_, rows, kept);
     const bool asked = evaluator_ != Evaluator::choose;
-    if (!asked) evaluator_ = sparse < std::min(blocked, product) ? Evaluator::sparse
-                             : blocked <= product                ? Evaluator::blocked
-                                                                 : Evaluator::gemm;
+    if (!asked)
+      evaluator_ = sparse < std::min(blocked, product) ? Evaluator::sparse
+                   : blocked <= product                ? Evaluator::blocked
+                                                       : Evaluator::gemm;
     const char* const names[] = {"", "team", "blocked", "gemm", "sparse"};
     plan_ = fmt::format(
         "{} ({}): {:.0f} observations x {} features, {:.1f} MB, read once for up to 64 chains; expected per gradient "

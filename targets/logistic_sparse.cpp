@@ -16,13 +16,15 @@ constexpr Index piece = 96;                     // panels for which logits stay 
 constexpr std::size_t slab_bytes = 512 * 1024;  // of X: the rest of L2 is the chains'
 
 template <class Real, class Stored>
-using LogitKernel = void (*)(const Stored*, const std::int32_t*, Index, Index, const Real* const*, Real*, std::size_t, std::ptrdiff_t);
+using LogitKernel = void (*)(const Stored*, const std::int32_t*, Index, Index, const Real* const*, Real*, std::size_t,
+                             std::ptrdiff_t);
 template <class Real, class Stored, int... K>
 constexpr std::array<LogitKernel<Real, Stored>, micro> logit_table(std::integer_sequence<int, K...>) {
   return {logits<Real, K + 1, true, Stored>...};
 }
 template <class Real, class Stored>
-using PanelKernel = void (*)(const Stored*, const std::int32_t*, Index, Index, const Real*, std::size_t, Real*, std::ptrdiff_t);
+using PanelKernel = void (*)(const Stored*, const std::int32_t*, Index, Index, const Real*, std::size_t, Real*,
+                             std::ptrdiff_t);
 template <class Real, class Stored, int... K>
 constexpr std::array<PanelKernel<Real, Stored>, micro> panel_table(std::integer_sequence<int, K...>) {
   return {products_of_panels<Real, K + 1, Stored>...};
@@ -89,14 +91,17 @@ void SparseLogistic<Real, Stored>::evaluate(const Exchange<Real>& exchange, Inde
 }
 
 template <class Real, class Stored>
-void SparseLogistic<Real, Stored>::run(const Exchange<Real>& exchange, Needs needs, const Index* chains, Index count) const {
+void SparseLogistic<Real, Stored>::run(const Exchange<Real>& exchange, Needs needs, const Index* chains,
+                                       Index count) const {
   using P = Pack<Real>;
   constexpr Index height = block_rows<Real>;
   const bool hessian = needs == Needs::hessian_vector;
-  const std::size_t ld = static_cast<std::size_t>(height) * most_blocks_ + P::size;  // no power of 2: chains would share cache sets
+  const std::size_t ld =
+      static_cast<std::size_t>(height) * most_blocks_ + P::size;  // no power of 2: chains would share cache sets
   const std::size_t row = static_cast<std::size_t>(strips_) * strip_features;
   constexpr bool scaled = !std::is_same_v<Real, Stored>;
-  Real* const t = thread_scratch<Real>(ld * group * 2 + strip_features * micro * P::size + row * batch * (scaled ? 3 : 1));
+  Real* const t =
+      thread_scratch<Real>(ld * group * 2 + strip_features * micro * P::size + row * batch * (scaled ? 3 : 1));
   Real *const sums = t + ld * group * 2, *const g = sums + strip_features * micro * P::size;
   std::fill_n(sums, strip_features * micro * P::size + row * count, Real(0));
   const Real *point[batch], *direction[batch];
@@ -115,19 +120,21 @@ void SparseLogistic<Real, Stored>::run(const Exchange<Real>& exchange, Needs nee
     direction[c] = scaled && hessian ? in_units(query.direction, room + row * (batch + c)) : query.direction;
   }
   const auto begin = [&](Index block, Index strip) {
-    return begin_[static_cast<std::size_t>(block) * static_cast<std::size_t>(strips_) + static_cast<std::size_t>(strip)];
+    return begin_[static_cast<std::size_t>(block) * static_cast<std::size_t>(strips_) +
+                  static_cast<std::size_t>(strip)];
   };
   const auto panel = [&](std::size_t p) { return x_.data() + p * height; };
 
-  const auto fill = [&](const Real* const* vectors, Index first_set, Index end_set, Index from, Index end, Real* to, std::ptrdiff_t ahead) {
+  const auto fill = [&](const Real* const* vectors, Index first_set, Index end_set, Index from, Index end, Real* to,
+                        std::ptrdiff_t ahead) {
     for (Index b = from; b < end; ++b) {
       const std::size_t p = begin(b, 0);
       const Index panels = static_cast<Index>(begin(b + 1, 0) - p);
       for (Index k = 0; k == 0 || k < panels; k += piece)
         for (Index s = first_set; s < end_set; ++s)
-          logit_kernels<Real, Stored>[all.width(s) - 1](panel(p), features_.data() + p, k, std::min(panels, k + piece),
-                                                vectors + all.first(s),
-                                                to + ld * (all.first(s) - all.first(first_set)) + height * (b - from), ld, s + 1 == all.sets ? ahead : 0);
+          logit_kernels<Real, Stored>[all.width(s) - 1](
+              panel(p), features_.data() + p, k, std::min(panels, k + piece), vectors + all.first(s),
+              to + ld * (all.first(s) - all.first(first_set)) + height * (b - from), ld, s + 1 == all.sets ? ahead : 0);
     }
   };
   for (std::size_t slab = 0; slab + 1 < slabs_.size(); ++slab) {
@@ -136,7 +143,8 @@ void SparseLogistic<Real, Stored>::run(const Exchange<Real>& exchange, Needs nee
     // Half of the next slab is fetched with the logits of the last chains, half with their products.
     const std::ptrdiff_t ahead = last ? 0 : panel(begin(end, 0)) - panel(begin(from, 0));
     for (Index first_set = 0; first_set < all.sets; first_set += 2) {
-      const Index end_set = std::min(first_set + 2, all.sets), c0 = all.first(first_set), here = all.first(end_set) - c0;
+      const Index end_set = std::min(first_set + 2, all.sets), c0 = all.first(first_set),
+                  here = all.first(end_set) - c0;
       fill(point, first_set, end_set, from, end, t, ahead);
       if (hessian) {
         fill(direction, first_set, end_set, from, end, t + ld * group, 0);
@@ -158,7 +166,8 @@ void SparseLogistic<Real, Stored>::run(const Exchange<Real>& exchange, Needs nee
             const std::size_t p = begin(b, strip);
             const Index panels = static_cast<Index>(begin(b, strip + 1) - p);
             panel_kernels<Real, Stored>[width - 1](panel(p), features_.data() + p, panels, feature,
-                                           t + ld * (c - c0) + height * (b - from), ld, sums, s + 1 == all.sets ? ahead : 0);
+                                                   t + ld * (c - c0) + height * (b - from), ld, sums,
+                                                   s + 1 == all.sets ? ahead : 0);
           }
           add_panel_sums(features, width, sums, g + row * c + feature, row);
         }

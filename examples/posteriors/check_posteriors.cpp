@@ -1,12 +1,12 @@
 // Draws from each reference posterior and compares every mean and mean square with the known one.
-//   check_posteriors FOLDER [SAMPLER [TARGET...]]     FOLDER: <name>-*.json with "data", "parameters", "mean", "mean_sq"
+//   check_posteriors FOLDER [SAMPLER [TARGET...]]     FOLDER: <name>-*.json with "data", "parameters", "mean",
+//   "mean_sq"
 // Status 1 when any |z| reaches 4, 2 for an error. Expected false alarms: 72 comparisons, 1 in 220 runs.
-#include <kilochain/run.hpp>
-
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <kilochain/run.hpp>
 #include <string>
 #include <vector>
 
@@ -21,10 +21,13 @@ std::string file_of(const std::string& folder, const std::string& target) {
 /// The reference counts from 1, kilochain from 0.
 std::string our_name(const std::string& name) {
   const auto bracket = name.find('[');
-  return bracket == std::string::npos ? name : name.substr(0, bracket + 1) + std::to_string(std::stoi(name.substr(bracket + 1)) - 1) + "]";
+  return bracket == std::string::npos
+             ? name
+             : name.substr(0, bracket + 1) + std::to_string(std::stoi(name.substr(bracket + 1)) - 1) + "]";
 }
 
-/// Mean of f over the draws of one parameter and its standard error, from the means of the chains: they are independent.
+/// Mean of f over the draws of one parameter and its standard error, from the means of the chains: they are
+/// independent.
 template <class F>
 std::pair<double, double> mean_over_chains(const kilochain::Result& r, std::size_t parameter, std::size_t chains, F f) {
   const std::size_t dim = r.names.size(), draws = r.draws.size() / dim / chains;
@@ -49,7 +52,7 @@ double compare(const std::string& folder, const std::string& target, const std::
   options.num_warmup = 1000;
   options.num_samples = 1000;
   options.adapt_scope = kilochain::Scope::chain;  // each chain finds its own way from a far start
-  options.init = "normal:0.1";  // arma explodes where |theta| > 1
+  options.init = "normal:0.1";                    // arma explodes where |theta| > 1
   options.keep_draws = true;
   const std::atomic<bool> never{false};
   const auto result = kilochain::run(options, nullptr, never);
@@ -64,18 +67,22 @@ double compare(const std::string& folder, const std::string& target, const std::
       const auto [mean, mcse] = mean_over_chains(result, parameter, 64, f);
       return (mean - reference[value][k].get<double>()) / std::hypot(mcse, reference[error][k].get<double>());
     };
-    const double of_mean = z([](double x) { return x; }, "mean", "mcse_mean"), of_square = z([](double x) { return x * x; }, "mean_sq", "mcse_mean_sq");
-    std::printf("%-18s %-10s z of the mean %6.2f, of the mean square %6.2f\n", target.c_str(), name.c_str(), of_mean, of_square);
+    const double of_mean = z([](double x) { return x; }, "mean", "mcse_mean"),
+                 of_square = z([](double x) { return x * x; }, "mean_sq", "mcse_mean_sq");
+    std::printf("%-18s %-10s z of the mean %6.2f, of the mean square %6.2f\n", target.c_str(), name.c_str(), of_mean,
+                of_square);
     worst = std::max({worst, std::abs(of_mean), std::abs(of_square)});
   }
-  std::printf("%-18s %s: acceptance %.2f, largest R-hat %.4f, largest |z| %.2f\n", target.c_str(), sampler.c_str(), result.summary.acceptance_mean, rhat, worst);
+  std::printf("%-18s %s: acceptance %.2f, largest R-hat %.4f, largest |z| %.2f\n", target.c_str(), sampler.c_str(),
+              result.summary.acceptance_mean, rhat, worst);
   return worst;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc < 2) throw std::runtime_error("check_posteriors: which folder? Usage: check_posteriors FOLDER [SAMPLER [TARGET...]]");
+  if (argc < 2)
+    throw std::runtime_error("check_posteriors: which folder? Usage: check_posteriors FOLDER [SAMPLER [TARGET...]]");
   std::vector<std::string> targets(argv + std::min(argc, 3), argv + argc);
   if (targets.empty()) targets = {"eight_schools", "kidiq", "arma", "low_dim_gauss_mix", "sblrc", "mesquite"};
   double worst = 0;

@@ -3,7 +3,8 @@
 #include <kilochain/model.hpp>
 
 struct Kidiq {
-  static constexpr const char* meaning = "Children's test scores on their mothers' IQ, not centred (Gelman and Hill 2007)";
+  static constexpr const char* meaning =
+      "Children's test scores on their mothers' IQ, not centred (Gelman and Hill 2007)";
 
   struct Settings {
     std::string data = "kidiq.json";

@@ -29,7 +29,8 @@ struct LowDimGaussMix {
     const auto sigma = p.positives("sigma", 2);
     const auto theta = p.interval("theta", 0, 1);
     const auto first = sigma[0], second = sigma[1], log_theta = log(theta), log_rest = log1p(-theta);
-    auto lp = normal_lp(mu[0], 0, 2) + normal_lp(mu[1], 0, 2) + half_normal_lp(first, 2) + half_normal_lp(second, 2) + beta_lp(theta, 5, 5);
+    auto lp = normal_lp(mu[0], 0, 2) + normal_lp(mu[1], 0, 2) + half_normal_lp(first, 2) + half_normal_lp(second, 2) +
+              beta_lp(theta, 5, 5);
     for (int i = 0; i < d.n; ++i) {
       lp += log_sum_exp(log_theta + normal_lp(d.y[i], mu[0], first), log_rest + normal_lp(d.y[i], mu[1], second));
     }

@@ -1,8 +1,7 @@
 // Weight of mesquite bushes from their size, all on logarithms; flat priors.
 #pragma once
-#include <kilochain/model.hpp>
-
 #include <cmath>
+#include <kilochain/model.hpp>
 
 struct Mesquite {
   static constexpr const char* meaning = "Log weight of mesquite bushes on their log measures (Gelman and Hill 2007)";
@@ -12,7 +11,8 @@ struct Mesquite {
   };
   template <class V>
   static void settings(V&& visit, Settings& s) {
-    visit("data", s.data, "JSON file whose section \"data\" has weight, diam1, diam2, canopy_height, total_height, density, group");
+    visit("data", s.data,
+          "JSON file whose section \"data\" has weight, diam1, diam2, canopy_height, total_height, density, group");
   }
 
   struct Data {
@@ -28,7 +28,8 @@ struct Mesquite {
     int column = 1;
     for (const char* name : {"diam1", "diam2", "canopy_height", "total_height", "density", "group"}) {
       const auto values = json.numbers(name, std::ssize(y));
-      for (std::size_t i = 0; i < n; ++i) x[i * Data::features + column] = column == 6 ? values[i] : std::log(values[i]);
+      for (std::size_t i = 0; i < n; ++i)
+        x[i * Data::features + column] = column == 6 ? values[i] : std::log(values[i]);
       ++column;
     }
     for (auto& weight : y) weight = std::log(weight);

@@ -1,4 +1,6 @@
 // The program: which subcommand, and what an error becomes: one line on standard error and an exit status.
+#include "host/cli/program.hpp"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -9,7 +11,6 @@
 #include <memory>
 
 #include "host/cli/commands.hpp"
-#include "host/cli/program.hpp"
 #include "kernels/device/error.hpp"
 #include "targets/data/nearest_name.hpp"
 
@@ -105,14 +106,17 @@ int choose_command(int argc, char** argv) {
       ->required();
   reproduce_command->add_option("--table", r.tables, "tables, 1 to 7; 1 to 6 when none is named (7 takes hours)");
   reproduce_command->add_option("--figure", r.figures, "data of figures, 1 to 7, into the output folder");
-  reproduce_command->add_option("--only", r.only, "rows (and schemes of figures 3 to 6) of these samplers, targets or target/sampler only, with commas");
+  reproduce_command->add_option(
+      "--only", r.only,
+      "rows (and schemes of figures 3 to 6) of these samplers, targets or target/sampler only, with commas");
   reproduce_command->add_option("--repeats", r.repeats, "repeats of each row; 0: the paper's 10, 5 in table 7");
   reproduce_command->add_flag("--json", r.json, "one JSON array, an object for each row");
   reproduce_command->add_option("--output", r.output, "folder for the page, its data and those of the figures");
   reproduce_command->add_option("--data-dir", r.data_dir,
                                 "folder of the data sets; else data/public or ../shared/data");
   reproduce_command->add_flag("--as-printed", r.as_printed, "the paper's text where its authors ran something else");
-  reproduce_command->add_option("--real", r.real, "precision of the rows: double, or float to see what it costs and gains")
+  reproduce_command
+      ->add_option("--real", r.real, "precision of the rows: double, or float to see what it costs and gains")
       ->capture_default_str();
   reproduce_command->add_option("--seed", r.seed, "the same seed draws the same")->capture_default_str();
   reproduce_command->add_option("--threads", r.threads, "rows at a time, each on one core; 0: as many as cores");
@@ -141,8 +145,8 @@ int choose_command(int argc, char** argv) {
 int run_program(int argc, char** argv) {
   try {
     const int status = choose_command(argc, argv);
-    require(std::fflush(stdout) == 0 && !std::ferror(stdout), ExitStatus::output,
-                       "standard output cannot be written", "a full disk or a closed pipe", "Write elsewhere?");
+    require(std::fflush(stdout) == 0 && !std::ferror(stdout), ExitStatus::output, "standard output cannot be written",
+            "a full disk or a closed pipe", "Write elsewhere?");
     return status;
   } catch (const Error& error) {
     fmt::print(stderr, "kilochain: {}\n", error.what());

@@ -143,7 +143,9 @@ class Reproduction {
       if (f >= 6) say(fmt::format("figure {}: takes about {} of one core", f, time_text(figure_seconds(f))));
       const std::string mnist = f >= 6 ? labels() : "";
       jobs.push_back({fmt::format("figure {}", f), figure_seconds(f), [this, f, mnist](const auto& tick) {
-                        const Json data = figure_data(f, data_, mnist, [this](const PaperRow& row) { return matches(flags_.only, row); }, flags_.seed, stop_requested, tick);
+                        const Json data = figure_data(
+                            f, data_, mnist, [this](const PaperRow& row) { return matches(flags_.only, row); },
+                            flags_.seed, stop_requested, tick);
                         if (!stop_requested)
                           write(fs::path(output()) / fmt::format("{}_figure{}.json", stem(), f), data.dump() + "\n");
                       }});
@@ -180,7 +182,8 @@ class Reproduction {
     return flags_.seed + (static_cast<std::uint64_t>(&row - titsias2019_rows().data()) << 32);
   }
   std::string stem() const {
-    return std::string("titsias2019") + (flags_.as_printed ? "_as_printed" : "") + (flags_.real == "float" ? "_float" : "");
+    return std::string("titsias2019") + (flags_.as_printed ? "_as_printed" : "") +
+           (flags_.real == "float" ? "_float" : "");
   }
   std::string output() const { return flags_.output.empty() ? "." : flags_.output; }
 
@@ -298,8 +301,9 @@ int reproduce(const ReproduceFlags& flags) {
       require(k >= 1 && k <= 7, ExitStatus::usage,
               fmt::format("command line: {} {}", list == &flags.tables ? "--table" : "--figure", k),
               "must be >= 1 and <= 7", "Try 1?");
-  require(flags.real == "float" || flags.real == "double", ExitStatus::usage, fmt::format("command line: --real {}", flags.real),
-          "must be float or double", fmt::format("Did you mean {}?", nearest_name(flags.real, {"float", "double"})));
+  require(flags.real == "float" || flags.real == "double", ExitStatus::usage,
+          fmt::format("command line: --real {}", flags.real), "must be float or double",
+          fmt::format("Did you mean {}?", nearest_name(flags.real, {"float", "double"})));
   require(flags.repeats >= 0 && flags.repeats <= 10000, ExitStatus::usage,
           fmt::format("command line: --repeats {}", flags.repeats), "must be >= 1 and <= 10000", "Try 10?");
   return Reproduction(flags).run();

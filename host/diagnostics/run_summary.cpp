@@ -54,8 +54,9 @@ std::string format_head(const RunSummary& run) {
        run.quarantined > 0 ? " (left out of everything below)" : "");
   if (run.divergences > 0) {
     const auto draws = run.num_samples / run.thin * (run.num_chains - run.quarantined);
-    line(fmt::runtime("divergences {} of {} draws ({:.2g} %): in places the step is too long, or the density not finite. Raise "
-                      "target_accept, or reparametrise?"),
+    line(fmt::runtime(
+             "divergences {} of {} draws ({:.2g} %): in places the step is too long, or the density not finite. Raise "
+             "target_accept, or reparametrise?"),
          run.divergences, draws, 100.0 * static_cast<double>(run.divergences) / static_cast<double>(draws));
   }
   line(fmt::runtime("min ESS     {:.0f}; per second {:.4g} with warm-up, {:.4g} without"), extremes.worst_ess,

@@ -1,4 +1,5 @@
-// Compiled once for each sampler (cmake/Register.cmake): its CPU chains in both precisions, and its row in the registry.
+// Compiled once for each sampler (cmake/Register.cmake): its CPU chains in both precisions, and its row in the
+// registry.
 #define KILOCHAIN_STRING2(x) #x
 #define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
 // clang-format off
@@ -18,14 +19,17 @@ namespace {
 const char* const name = KILOCHAIN_STRING(KILOCHAIN_NAME);
 
 template <class Real>
-std::unique_ptr<Sampler<Real>> make(const Context& context, const SettingTexts& texts, Index num_chains, Index dim, Scope scope) {
+std::unique_ptr<Sampler<Real>> make(const Context& context, const SettingTexts& texts, Index num_chains, Index dim,
+                                    Scope scope) {
   using Move = KILOCHAIN_TYPE<Real>;
-  return std::make_unique<CpuSampler<Move, Real>>(context, num_chains, dim, scope, parse_settings<Move>(name, texts, scope == Scope::pooled));
+  return std::make_unique<CpuSampler<Move, Real>>(context, num_chains, dim, scope,
+                                                  parse_settings<Move>(name, texts, scope == Scope::pooled));
 }
 template <class Real>
 ChainBytes bytes(const SettingTexts& texts, Index num_chains, Index dim, Scope scope) {
   using Move = KILOCHAIN_TYPE<Real>;
-  return chain_bytes<Move, Real, HostTeam::panel<Real>>(num_chains, dim, scope, parse_settings<Move>(name, texts, scope == Scope::pooled));
+  return chain_bytes<Move, Real, HostTeam::panel<Real>>(num_chains, dim, scope,
+                                                        parse_settings<Move>(name, texts, scope == Scope::pooled));
 }
 
 template <class Move>

@@ -11,7 +11,8 @@
 
 namespace kilochain {
 
-/// Shape of the chunks of a variable of `size` parameters: about 1 MiB, as many draws as arrive at a time, few parameters.
+/// Shape of the chunks of a variable of `size` parameters: about 1 MiB, as many draws as arrive at a time, few
+/// parameters.
 ChunkShape chunk_shape(const DrawsHeader& header, std::int64_t size);
 /// Shape of the chunks of a statistic; its parameters are 1.
 ChunkShape stats_chunk_shape(const DrawsHeader& header);
@@ -48,8 +49,8 @@ void for_each_chunk(const ChunkedVariable& v, std::int64_t t0, std::int64_t t1, 
 
 /// Writes source[chain][capacity][row], the first v.dim of each row, as draws first .. first + count - 1.
 template <class Value>
-void put_window(const ChunkedVariable& v, const Value* source, std::int64_t row, std::int64_t capacity, std::int64_t first,
-                std::int64_t count, std::vector<std::byte>& scratch) {
+void put_window(const ChunkedVariable& v, const Value* source, std::int64_t row, std::int64_t capacity,
+                std::int64_t first, std::int64_t count, std::vector<std::byte>& scratch) {
   scratch.resize(static_cast<std::size_t>(v.chunk.chains * v.chunk.draws * v.chunk.parameters) * sizeof(Value));
   auto* const packed = reinterpret_cast<Value*>(scratch.data());
   for_each_chunk(v, first, first + count, 0, v.dim, [&](const std::int64_t* start, const std::int64_t* size) {

@@ -19,7 +19,8 @@ void DrawsWriter::put_divergences(const std::vector<Divergence>& divergences) {
     netcdf::put_labels(group, dims[1], "divergence_point_dim", header_.names);
     const std::size_t chunk[2] = {std::max<std::size_t>(1, 8192 / width), width}, per_chunk = 256;
     for (int* const variable : {&to.chain, &to.draw}) {
-      check(nc_def_var(group, variable == &to.chain ? "divergence_chain" : "divergence_draw", NC_INT64, 1, dims, variable));
+      check(nc_def_var(group, variable == &to.chain ? "divergence_chain" : "divergence_draw", NC_INT64, 1, dims,
+                       variable));
       check(nc_def_var_chunking(group, *variable, NC_CHUNKED, &per_chunk));
     }
     check(nc_def_var(group, "divergence_point", NC_DOUBLE, 2, dims, &to.point));

@@ -1,13 +1,12 @@
 // Draws on disk: NetCDF-4 in the schema of ArviZ's InferenceData (dimensions chain, draw, <variable>_dim).
-// Groups: posterior, sample_stats (lp, acceptance_rate, diverging, the sampler's own; divergence_chain, _draw and _point
-// for the divergences whose points are kept), warmup_sample_stats when asked,
-// constant_data; or, when only moments are kept, summary (one column per statistic). Attributes of the root and of
-// posterior: header, whole configuration, timings. Root variable draws_written: the draws per chain that are complete.
-// Promise: after append() returns, a killed process leaves these draws readable; a full disk is found before the
-// library is asked to write, so it costs the window at hand and no earlier one. Not promised: a power cut, or a kill in
-// the microseconds in which HDF5 splits a node of its index.
-// Cost: one pass over the window and the disk's own speed; memory of one chunk. One thread at a time, whatever the
-// file. Why these chunks: docs/decisions/0003-draws-on-disk.md.
+// Groups: posterior, sample_stats (lp, acceptance_rate, diverging, the sampler's own; divergence_chain, _draw and
+// _point for the divergences whose points are kept), warmup_sample_stats when asked, constant_data; or, when only
+// moments are kept, summary (one column per statistic). Attributes of the root and of posterior: header, whole
+// configuration, timings. Root variable draws_written: the draws per chain that are complete. Promise: after append()
+// returns, a killed process leaves these draws readable; a full disk is found before the library is asked to write, so
+// it costs the window at hand and no earlier one. Not promised: a power cut, or a kill in the microseconds in which
+// HDF5 splits a node of its index. Cost: one pass over the window and the disk's own speed; memory of one chunk. One
+// thread at a time, whatever the file. Why these chunks: docs/decisions/0003-draws-on-disk.md.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -32,9 +31,10 @@ struct DrawsHeader {
   std::int64_t num_samples = 0;
   std::int64_t thin = 1;
   std::uint64_t seed = 0;
-  std::string real = "double";          ///< "float" or "double": type of the stored draws
-  std::string variable = "x";           ///< name of the posterior variable, where `variables` is empty
-  std::vector<std::pair<std::string, std::int64_t>> variables;  ///< names and sizes (0: a number); the names divide into them
+  std::string real = "double";  ///< "float" or "double": type of the stored draws
+  std::string variable = "x";   ///< name of the posterior variable, where `variables` is empty
+  std::vector<std::pair<std::string, std::int64_t>>
+      variables;                        ///< names and sizes (0: a number); the names divide into them
   std::vector<std::string> names;       ///< label of each recorded value; their number is the dimension
   nlohmann::json config;                ///< whole configuration: becomes attributes
   std::vector<std::string> stats;       ///< float statistics beside lp, acceptance_rate, diverging

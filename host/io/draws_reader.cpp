@@ -97,11 +97,12 @@ void DrawsReader::open() {
   for (auto& v : variables_) {
     v.id = find_variable(posterior_, v.name);
     const auto shape = shape_of(posterior_, v.id);
-    require(shape.size() == (v.scalar ? 2u : 3u) && shape[0] == static_cast<std::size_t>(header_.num_chains) &&
-                (v.scalar || shape[2] == static_cast<std::size_t>(v.size)),
-            ExitStatus::data, path_ + ": the draws have another shape than the header says",
-            std::to_string(header_.num_chains) + " chains and " + std::to_string(v.size) + " names of variable " + v.name,
-            "Was the file changed by another program?");
+    require(
+        shape.size() == (v.scalar ? 2u : 3u) && shape[0] == static_cast<std::size_t>(header_.num_chains) &&
+            (v.scalar || shape[2] == static_cast<std::size_t>(v.size)),
+        ExitStatus::data, path_ + ": the draws have another shape than the header says",
+        std::to_string(header_.num_chains) + " chains and " + std::to_string(v.size) + " names of variable " + v.name,
+        "Was the file changed by another program?");
     v.chunk = read_chunk(posterior_, v.id, header_.num_chains);
     written = std::min<long long>(written, static_cast<long long>(shape[1]));
   }

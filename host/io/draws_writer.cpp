@@ -191,7 +191,8 @@ void DrawsWriter::define_posterior() {
     if (!v.scalar) {
       const std::string labels = v.name + "_dim";
       dims[2] = define_dim(posterior_, labels, v.size);
-      put_labels(posterior_, dims[2], labels, {header_.names.begin() + v.first, header_.names.begin() + v.first + v.size});
+      put_labels(posterior_, dims[2], labels,
+                 {header_.names.begin() + v.first, header_.names.begin() + v.first + v.size});
     }
     const int rank = v.scalar ? 2 : 3;
     v.id = header_.real == "float" ? define_real<float>(posterior_, v.name, rank, dims, v.chunk)
@@ -256,7 +257,8 @@ void DrawsWriter::append(std::int64_t first_draw, std::int64_t count, const Wind
   const std::int64_t sizes = static_cast<std::int64_t>(9 + 2 * sizeof(float) + sizeof(float) * header_.stats.size());
   std::int64_t elements = 0;
   for (const auto& v : variables_) elements += touched_elements(v.chunk, header_.num_chains, v.size, first_draw, count);
-  reserve(std::ssize(divergences) * 8 * (std::ssize(header_.names) + 2) + elements * static_cast<std::int64_t>(size_of_real(header_)) +
+  reserve(std::ssize(divergences) * 8 * (std::ssize(header_.names) + 2) +
+              elements * static_cast<std::int64_t>(size_of_real(header_)) +
               touched_elements(sample_stats_.chunk, header_.num_chains, 1, first_draw, count) * sizes,
           first_draw, count);
   guarded("draws " + std::to_string(first_draw) + " to " + std::to_string(first_draw + count - 1), [&] {
@@ -293,9 +295,11 @@ void DrawsWriter::put_draws(std::int64_t first_draw, std::int64_t count, const W
   for (const auto& v : variables_) {
     const ChunkedVariable variable{posterior_, v.id, header_.num_chains, v.size, v.chunk};
     if (header_.real == "float") {
-      put_window(variable, static_cast<const float*>(window.draws) + v.first, row, window.capacity, first_draw, count, scratch_);
+      put_window(variable, static_cast<const float*>(window.draws) + v.first, row, window.capacity, first_draw, count,
+                 scratch_);
     } else {
-      put_window(variable, static_cast<const double*>(window.draws) + v.first, row, window.capacity, first_draw, count, scratch_);
+      put_window(variable, static_cast<const double*>(window.draws) + v.first, row, window.capacity, first_draw, count,
+                 scratch_);
     }
   }
 }

@@ -11,8 +11,8 @@ using KeepRow = std::function<bool(const PaperRow&)>;
 
 /// What figure 1..7 shows, numbers to five digits; schemes whose sampler is not there are left out. `labels`: as
 /// setup_of takes it, for figures 6 and 7. Empty when `stop` became true. Throws Error when data are missing.
-nlohmann::json figure_data(int figure, const DataFolder& data, const std::string& labels, const KeepRow& keep, std::uint64_t seed,
-                           const std::atomic<bool>& stop, const std::function<void(double)>& tick);
+nlohmann::json figure_data(int figure, const DataFolder& data, const std::string& labels, const KeepRow& keep,
+                           std::uint64_t seed, const std::atomic<bool>& stop, const std::function<void(double)>& tick);
 /// About how long that takes on one core.
 double figure_seconds(int figure);
 

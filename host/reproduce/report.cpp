@@ -68,10 +68,10 @@ std::string markdown_table(const Cells& cells) {
 const char* const captions[] = {
     "",
     ("Figure 1. Two correlated Gaussians. Left two: the target (green) and the learnt L L' (blue) of gadRWM in two "
-    "dimensions, acceptance steered to 0.25 and 0.4, with the last beta. "
-    "Right two: the covariance in 51 dimensions, and what gadMALAf learnt in 200 000 iterations, in its own scale."),
+     "dimensions, acceptance steered to 0.25 and 0.4, with the last beta. "
+     "Right two: the covariance in 51 dimensions, and what gadMALAf learnt in 200 000 iterations, in its own scale."),
     ("Figure 2. Neal's Gaussian. Above: traces of the widest coordinate over the last 20 000 iterations. Below: the "
-    "learnt diagonal of L."),
+     "learnt diagonal of L."),
     "Figure 3. Log density of Neal's Gaussian over the last 20 000 iterations.",
     "Figure 4. Log density of German credit over the last 20 000 iterations.",
     "Figure 5. Log density of Caravan over the last 20 000 iterations.",

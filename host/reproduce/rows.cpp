@@ -47,7 +47,7 @@ double predicted_alone(const Setup& setup, Target<Real>& target, std::uint64_t s
 
 template <class Real>
 RowResult run_row_in(const PaperRow& row, const Setup& setup, Index num_repeats, std::uint64_t seed,
-                  const std::atomic<bool>& stop, const std::function<void(double)>& tick) {
+                     const std::atomic<bool>& stop, const std::function<void(double)>& tick) {
   const Context context = cpu_context(1);  // the target keeps a reference to it
   const auto target = make_target<Real>(context, setup.target, setup.target_settings);
   const Index dim = target->info().dim;

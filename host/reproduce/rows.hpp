@@ -16,7 +16,7 @@ Mean mean_of(const std::vector<Repeat>& repeats, double Repeat::*member);
 
 struct RowResult {
   const PaperRow* row = nullptr;
-  std::string printed;         ///< Setup::printed
+  std::string printed;          ///< Setup::printed
   std::string real = "double";  ///< Setup::real
   std::vector<Repeat> repeats;
   double seconds = 0;              ///< one repeat alone on one core, warm-up included

@@ -43,7 +43,7 @@ struct Setup {
   std::int64_t num_warmup = 20000, num_samples = 20000;
   std::string init = "normal";
   std::string real = "double";  ///< float or double
-  std::string printed = {};  ///< as printed: how that differs from what the authors ran; empty when it does not
+  std::string printed = {};     ///< as printed: how that differs from what the authors ran; empty when it does not
 };
 
 /// Where the data sets are.

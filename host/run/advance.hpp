@@ -1,5 +1,6 @@
 // The body that every sampler's chains run through, on a CUDA team or a CPU loop: update, adapt alone, record, propose.
-// A chain counts its own iterations, so chains need no lock-step; a chain that turns non-finite is quarantined where it stands.
+// A chain counts its own iterations, so chains need no lock-step; a chain that turns non-finite is quarantined where it
+// stands.
 #pragma once
 #include "host/run/sampler.hpp"
 
@@ -18,14 +19,16 @@ struct Chains {
   template <int P>
   KC_INLINE typename Move::State state(Index chain) const {
     typename Move::State s;
-    Move::template state<P>(FieldBinder{states, static_cast<std::size_t>(num_chains), static_cast<std::size_t>(chain)}, s, dim, settings);
+    Move::template state<P>(FieldBinder{states, static_cast<std::size_t>(num_chains), static_cast<std::size_t>(chain)},
+                            s, dim, settings);
     return s;
   }
   template <int P>
   KC_INLINE typename Move::Adaptation adaptation(Index chain) const {
     typename Move::Adaptation a;
     const std::size_t copies = pooled ? 1 : static_cast<std::size_t>(num_chains);
-    Move::template adaptation<P>(FieldBinder{adaptations, copies, pooled ? 0 : static_cast<std::size_t>(chain)}, a, dim, settings);
+    Move::template adaptation<P>(FieldBinder{adaptations, copies, pooled ? 0 : static_cast<std::size_t>(chain)}, a, dim,
+                                 settings);
     return a;
   }
 };
@@ -53,8 +56,8 @@ KC_HD void start_chain(const Team& team, const Chains<Move, Real>& c, Index chai
 
 /// Keeps the point where the trajectory of draw `slot` diverged, if the chain has room for one more in this window.
 template <class Real, class Team>
-KC_HD void record_divergence(const Team& team, const Recording<Real>& r, const Real* point, std::int64_t slot, Index chain,
-                             Index n) {
+KC_HD void record_divergence(const Team& team, const Recording<Real>& r, const Real* point, std::int64_t slot,
+                             Index chain, Index n) {
   const std::int64_t first = static_cast<std::int64_t>(chain) * r.kept_divergences;
   int k = 0;
   while (k < r.kept_divergences && r.diverged[first + k] != 0) ++k;
@@ -77,14 +80,14 @@ KC_HD void record(const Team& team, const Recording<Real>& r, const Real* x, con
     r.lp[at] = info.lp;
     r.acceptance_rate[at] = static_cast<float>(info.acceptance_rate);
     r.diverging[at] = info.diverging;
-    for (int s = 0; s < num_stats; ++s)
-      r.stats[s * r.stat_stride + at] = static_cast<float>(info.stats[s]);
+    for (int s = 0; s < num_stats; ++s) r.stats[s * r.stat_stride + at] = static_cast<float>(info.stats[s]);
   });
 }
 
 /// Returns whether the chain waits for an answer.
 template <class Move, class Real, class Team>
-KC_HD bool advance_chain(const Team& team, const Chains<Move, Real>& c, const Plan<Real>& plan, unsigned actions, Index chain) {
+KC_HD bool advance_chain(const Team& team, const Chains<Move, Real>& c, const Plan<Real>& plan, unsigned actions,
+                         Index chain) {
   constexpr int P = Team::template panel<Real>;
   ChainControl control = c.control[chain];
   if (control.status != ChainStatus::running) return false;

@@ -7,7 +7,8 @@
 
 namespace kilochain {
 
-/// Layout of the mean of the signals' outer products: the factor's where the settings have one, else what the move says.
+/// Layout of the mean of the signals' outer products: the factor's where the settings have one, else what the move
+/// says.
 template <class Move>
 Shape signal_shape(const typename Move::Settings& settings) {
   if constexpr (requires { settings.factor; })
@@ -39,7 +40,10 @@ template <class Move, class Real, int P>
 class ChainMemory {
  public:
   ChainMemory(const Context& context, Index num_chains, Index dim, Scope scope, const typename Move::Settings& settings)
-      : context_(context), dim_(dim), num_chains_(num_chains), row_(padded(static_cast<std::size_t>(dim) + (dim == 1))) {
+      : context_(context),
+        dim_(dim),
+        num_chains_(num_chains),
+        row_(padded(static_cast<std::size_t>(dim) + (dim == 1))) {
     const ChainBytes bytes = chain_bytes<Move, Real, P>(num_chains, dim, scope, settings);
     const std::size_t chains = static_cast<std::size_t>(num_chains);
     states_ = Buffer<char>(context, bytes.state);
@@ -50,7 +54,14 @@ class ChainMemory {
     control_ = Buffer<ChainControl>(context, chains);
     Real* r = rows_.data();
     chains_.settings = settings;
-    chains_.exchange = {r, r + chains * row_, r + 2 * chains * row_, r + 3 * chains * row_, scalars_.data(), scalars_.data() + chains, needs_.data(), row_};
+    chains_.exchange = {r,
+                        r + chains * row_,
+                        r + 2 * chains * row_,
+                        r + 3 * chains * row_,
+                        scalars_.data(),
+                        scalars_.data() + chains,
+                        needs_.data(),
+                        row_};
     chains_.control = control_.data();
     chains_.states = states_.data();
     chains_.adaptations = adaptations_.data();
@@ -83,7 +94,8 @@ class ChainMemory {
     std::vector<Real> out(static_cast<std::size_t>(num_chains_) * static_cast<std::size_t>(dim_));
     for (std::size_t c = 0; c < static_cast<std::size_t>(num_chains_); ++c) {
       typename Move::State st;
-      Move::template state<P>(FieldBinder{host.data(), static_cast<std::size_t>(num_chains_), c}, st, dim_, chains_.settings);
+      Move::template state<P>(FieldBinder{host.data(), static_cast<std::size_t>(num_chains_), c}, st, dim_,
+                              chains_.settings);
       std::memcpy(out.data() + c * static_cast<std::size_t>(dim_), st.x, static_cast<std::size_t>(dim_) * sizeof(Real));
     }
     return out;
@@ -94,13 +106,16 @@ class ChainMemory {
     if constexpr (requires(Adaptation a) { a.L; }) {
       std::vector<char> host = adaptations_.host();
       Adaptation a;
-      Move::template adaptation<P>(FieldBinder{host.data(), static_cast<std::size_t>(adaptations()), static_cast<std::size_t>(chain)}, a, dim_, chains_.settings);
+      Move::template adaptation<P>(
+          FieldBinder{host.data(), static_cast<std::size_t>(adaptations()), static_cast<std::size_t>(chain)}, a, dim_,
+          chains_.settings);
       const std::size_t n = static_cast<std::size_t>(dim_);
       const bool diagonal = signal_shape<Move>(chains_.settings) == Shape::diagonal;
       out.factor.assign(n * n, 0.0);
       for (Index i = 0; i < dim_; ++i)
         for (Index j = diagonal ? i : 0; j <= i; ++j)
-          out.factor[static_cast<std::size_t>(i) * n + static_cast<std::size_t>(j)] = static_cast<double>(a.L[diagonal ? static_cast<std::size_t>(i) : factor_index<P>(i, j)]);
+          out.factor[static_cast<std::size_t>(i) * n + static_cast<std::size_t>(j)] =
+              static_cast<double>(a.L[diagonal ? static_cast<std::size_t>(i) : factor_index<P>(i, j)]);
       if constexpr (requires { a.beta; }) out.beta = *a.beta;
     }
     return out;

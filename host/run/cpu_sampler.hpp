@@ -1,4 +1,5 @@
-// A sampler's chains on the CPU: the kernel bodies in loops. Threads bring their own ranges of chains; only pool uses many.
+// A sampler's chains on the CPU: the kernel bodies in loops. Threads bring their own ranges of chains; only pool uses
+// many.
 #pragma once
 #include "host/run/chain_memory.hpp"
 #include "kernels/linalg/triangular.hpp"
@@ -31,7 +32,8 @@ class CpuSampler final : public Sampler<Real> {
   }
   Index advance(Index first, Index last, unsigned actions, const Plan<Real>& plan) override {
     Index waiting = 0;
-    for (Index chain = first; chain < last; ++chain) waiting += advance_chain(team_, memory_.chains(), plan, actions, chain);
+    for (Index chain = first; chain < last; ++chain)
+      waiting += advance_chain(team_, memory_.chains(), plan, actions, chain);
     return waiting;
   }
 
@@ -51,7 +53,10 @@ class CpuSampler final : public Sampler<Real> {
       mean_matrix(signals, c.dim);
       if constexpr (Move::has_vector) mean_vector(signals, c.dim);
       auto a = c.template adaptation<P>(0);
-      Move::adapt(team_, c.settings, at, PooledSource<Real>{matrix_.data(), vector_.data(), accepted / double(signals.size()), double(signals.size())}, a, c.dim);
+      Move::adapt(
+          team_, c.settings, at,
+          PooledSource<Real>{matrix_.data(), vector_.data(), accepted / double(signals.size()), double(signals.size())},
+          a, c.dim);
     }
   }
   std::vector<ChainControl> controls() const override { return memory_.controls(); }

@@ -8,14 +8,17 @@ template <class Model, class Real>
 class CpuTarget final : public Target<Real> {
  public:
   CpuTarget(const Context& context, const typename Model::Settings& settings)
-      : arena_(context), data_(Model::prepare(settings, arena_, this->info_)), scratch_(padded(Model::scratch(data_) + 1)) {}
+      : arena_(context),
+        data_(Model::prepare(settings, arena_, this->info_)),
+        scratch_(padded(Model::scratch(data_) + 1)) {}
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
     thread_local std::vector<Real> scratch;
     if (scratch.size() < scratch_) scratch.resize(scratch_);
     for (Index chain = first; chain < last; ++chain)
       if (exchange.needs[chain] != Needs::nothing)
-        Model::evaluate(HostTeam{}, data_, exchange.needs[chain], exchange.query(chain), exchange.reply(chain), scratch.data());
+        Model::evaluate(HostTeam{}, data_, exchange.needs[chain], exchange.query(chain), exchange.reply(chain),
+                        scratch.data());
   }
 
  private:

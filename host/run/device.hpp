@@ -4,7 +4,8 @@
 
 namespace kilochain {
 
-/// auto: CUDA when a device can be used, else the CPU with a note. Throws Error (usage) for an unknown or unusable device.
+/// auto: CUDA when a device can be used, else the CPU with a note. Throws Error (usage) for an unknown or unusable
+/// device.
 Context choose_device(const Options& options, std::vector<std::string>& notes);
 /// Default: double on the CPU, float on CUDA.
 bool uses_double(const Options& options, const Context& context);
@@ -17,7 +18,9 @@ void refuse_if_too_large(const Options& options, const Estimate& estimate);
 /// Whether draws are stored, which needs an output and draws = all.
 inline bool stores_draws(const Options& o) { return !o.output.empty() && o.draws == DrawsMode::all; }
 /// Whether streaming statistics make the summary.
-inline bool streams(const Options& o) { return o.draws == DrawsMode::moments || (o.draws == DrawsMode::all && o.output.empty()); }
+inline bool streams(const Options& o) {
+  return o.draws == DrawsMode::moments || (o.draws == DrawsMode::all && o.output.empty());
+}
 
 /// What automatic num_warmup and num_samples stop at.
 inline constexpr std::int64_t most_automatic_warmup = 20000, most_automatic_samples = 20000;

@@ -1,7 +1,5 @@
 #include "host/run/rounds.hpp"
 
-#include "host/run/meeting.hpp"
-
 #include <omp.h>
 
 #include <algorithm>
@@ -9,18 +7,24 @@
 #include <exception>
 #include <optional>
 
+#include "host/run/meeting.hpp"
+
 namespace kilochain {
 
-// Below this an iteration is not worth meeting for: two barriers cost microseconds when the cores are free, and wait for the
-// scheduler when they are not.
+// Below this an iteration is not worth meeting for: two barriers cost microseconds when the cores are free, and wait
+// for the scheduler when they are not.
 static constexpr double least_shared_seconds = 40e-6;
 
 const char* quarantine_reason(ChainStatus status) {
   switch (status) {
-    case ChainStatus::running: return "running";
-    case ChainStatus::start_zero_density: return "the log density at its starting point is not finite";
-    case ChainStatus::start_gradient: return "the gradient at its starting point is not finite";
-    case ChainStatus::proposal: return "its proposal became non-finite";
+    case ChainStatus::running:
+      return "running";
+    case ChainStatus::start_zero_density:
+      return "the log density at its starting point is not finite";
+    case ChainStatus::start_gradient:
+      return "the gradient at its starting point is not finite";
+    case ChainStatus::proposal:
+      return "its proposal became non-finite";
   }
   return "";
 }
@@ -76,8 +80,8 @@ bool Rounds<Real>::run(const Plan<Real>& plan, bool pool, const std::atomic<bool
   std::int64_t now = plan.until;
   for (const auto& c : controls)
     if (c.status == ChainStatus::running) now = std::min(now, c.iteration);
-  // One parallel region for the whole stretch, and a barrier that sleeps in the end: thousands of OpenMP regions would spin
-  // against whatever else runs on the machine.
+  // One parallel region for the whole stretch, and a barrier that sleeps in the end: thousands of OpenMP regions would
+  // spin against whatever else runs on the machine.
   const Index tiles = (num_chains_ + tile_ - 1) / tile_;
   int threads = std::max(1, std::min<int>(context_.threads, tiles));
   if (threads > 1 && alone_seconds_ <= 0) {  // time a few iterations on one thread first
@@ -89,7 +93,8 @@ bool Rounds<Real>::run(const Plan<Real>& plan, bool pool, const std::atomic<bool
       for (Index k = 0; k < tiles; ++k) stretch(k * tile_, std::min(num_chains_, (k + 1) * tile_), one);
       sampler_.pool(one);
     }
-    alone_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / static_cast<double>(std::max<std::int64_t>(1, few - now));
+    alone_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() /
+                     static_cast<double>(std::max<std::int64_t>(1, few - now));
     now = few;
   }
   if (alone_seconds_ < least_shared_seconds) threads = 1;

@@ -10,7 +10,8 @@ namespace kilochain {
 namespace {
 
 template <class Real>
-Result run_as(const Options& o, const Context& context, std::vector<std::string> notes, const ProgressCallback& progress, const std::atomic<bool>& stop) {
+Result run_as(const Options& o, const Context& context, std::vector<std::string> notes,
+              const ProgressCallback& progress, const std::atomic<bool>& stop) {
   auto target = make_target<Real>(context, o.target, o.target_settings);
   check_offer(o.sampler, o.target, target->info().offers);
   refuse_if_too_large(o, estimate_for(o, context, target->info(), sizeof(Real) == 8));
@@ -31,7 +32,8 @@ Result run(const Options& o, const ProgressCallback& progress, const std::atomic
   check(o);
   std::vector<std::string> notes;
   const Context context = choose_device(o, notes);
-  return uses_double(o, context) ? run_as<double>(o, context, notes, progress, stop) : run_as<float>(o, context, notes, progress, stop);
+  return uses_double(o, context) ? run_as<double>(o, context, notes, progress, stop)
+                                 : run_as<float>(o, context, notes, progress, stop);
 }
 
 }  // namespace kilochain

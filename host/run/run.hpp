@@ -17,7 +17,8 @@ namespace kilochain {
 enum class Precision { automatic, single_precision, double_precision };
 enum class DrawsMode { all, moments, none };
 
-/// Everything a user can choose. Settings of the sampler and of the target are texts, as written; run parses and checks.
+/// Everything a user can choose. Settings of the sampler and of the target are texts, as written; run parses and
+/// checks.
 struct Options {
   std::string target;
   SettingTexts target_settings;
@@ -29,14 +30,14 @@ struct Options {
   std::int64_t thin = 1;          ///< keep every thin-th sample
   std::uint64_t seed = 1;
   Scope adapt_scope = Scope::pooled;
-  std::string init = "normal";    ///< normal[:sd] | zeros | file:PATH (a row for each chain, or one row for all)
-  std::string device = "auto";    ///< auto | cpu | cuda[:k]
+  std::string init = "normal";  ///< normal[:sd] | zeros | file:PATH (a row for each chain, or one row for all)
+  std::string device = "auto";  ///< auto | cpu | cuda[:k]
   Precision real = Precision::automatic;  ///< double on the CPU, float on CUDA
   DrawsMode draws = DrawsMode::all;
-  std::string output;             ///< NetCDF file; empty: nothing is written
-  bool keep_draws = false;        ///< the draws in memory too, in Result::draws
-  bool save_warmup = false;       ///< statistics of warm-up iterations too
-  int threads = 0;                ///< CPU threads; 0: all
+  std::string output;                 ///< NetCDF file; empty: nothing is written
+  bool keep_draws = false;            ///< the draws in memory too, in Result::draws
+  bool save_warmup = false;           ///< statistics of warm-up iterations too
+  int threads = 0;                    ///< CPU threads; 0: all
   std::int64_t chain_batch_size = 0;  ///< chains at a time; 0: all at once
 };
 
@@ -47,7 +48,7 @@ nlohmann::json to_json(const Options& options);
 
 /// What is known while a run goes on.
 struct Progress {
-  std::string phase;  ///< "warm-up" or "sampling"
+  std::string phase;                 ///< "warm-up" or "sampling"
   std::int64_t done = 0, total = 0;  ///< iterations of each chain; total 0: not known
   double seconds = 0, iterations_per_second = 0, eta_seconds = -1;
   double acceptance_rate = 0;
@@ -67,10 +68,12 @@ constexpr std::size_t most_kept_divergences = 10000;
 struct Result {
   RunSummary summary;
   std::vector<QuarantinedChain> quarantined;
-  bool interrupted = false;      ///< `stop` became true: summary and file hold what was drawn until then
+  bool interrupted = false;  ///< `stop` became true: summary and file hold what was drawn until then
   std::int64_t draws_written = 0;
-  std::vector<Divergence> divergences;  ///< where trajectories diverged, by draw; the first few of each chain and window
-  std::vector<double> draws;       ///< with keep_draws: [chain, draw, dim], draws_written of each chain; quarantined chains NaN
+  std::vector<Divergence>
+      divergences;  ///< where trajectories diverged, by draw; the first few of each chain and window
+  std::vector<double>
+      draws;  ///< with keep_draws: [chain, draw, dim], draws_written of each chain; quarantined chains NaN
   std::vector<std::string> names;  ///< with keep_draws: of the last dimension
   std::vector<std::string> notes;  ///< what a user should know: fallback to the CPU, warm-up not converged, ...
   std::string plan;                ///< how the target is evaluated and why (--verbose)
@@ -88,12 +91,12 @@ struct Estimate {
   std::size_t host_available = 0, device_available = 0, disk_available = 0;
   double seconds = -1;  ///< predicted; -1 when there is nothing to predict from
   bool fits = true;
-  std::string advice;   ///< flags that would make it fit
+  std::string advice;  ///< flags that would make it fit
 };
 Estimate estimate(const Options& options);
 
-/// Runs. Throws Error for bad options or data (before sampling) and for an output that cannot be written; chains that turn
-/// non-finite are quarantined and reported, never an Error unless no chain is left.
+/// Runs. Throws Error for bad options or data (before sampling) and for an output that cannot be written; chains that
+/// turn non-finite are quarantined and reported, never an Error unless no chain is left.
 Result run(const Options& options, const ProgressCallback& progress, const std::atomic<bool>& stop);
 
 /// The summary of a file that run has written. `max_bytes`: memory to use for draws.

@@ -49,7 +49,7 @@ struct Plan {
   std::int64_t phase_start = 0, until = 0;  ///< absolute iterations
   Schedule schedule;                        ///< t is filled in for each chain
   bool adapt_alone = false;
-  bool rate_decays = false;                 ///< pooled: schedule.rate follows pooled_rate over schedule.num_warmup
+  bool rate_decays = false;  ///< pooled: schedule.rate follows pooled_rate over schedule.num_warmup
   Recording<Real> recording;
 };
 
@@ -58,13 +58,14 @@ template <class Real>
 KC_INLINE Schedule schedule_at(const Plan<Real>& plan, std::int64_t iteration) {
   Schedule s = plan.schedule;
   s.t = iteration - plan.phase_start;
-  if (plan.rate_decays) s.rate = pooled_rate(static_cast<double>(s.t) / static_cast<double>(s.num_warmup > 0 ? s.num_warmup : 1));
+  if (plan.rate_decays)
+    s.rate = pooled_rate(static_cast<double>(s.t) / static_cast<double>(s.num_warmup > 0 ? s.num_warmup : 1));
   return s;
 }
 
 /// What one chain's adaptation has learnt, for reports. Empty or NaN where the sampler has no such thing.
 struct Learnt {
-  std::vector<double> factor;  ///< L of the proposal, dense (dim, dim), row-major
+  std::vector<double> factor;                              ///< L of the proposal, dense (dim, dim), row-major
   double beta = std::numeric_limits<double>::quiet_NaN();  ///< weight of the entropy, in gradient-based adaptation
 };
 
@@ -79,14 +80,16 @@ class Sampler {
   virtual void place(const std::vector<Real>& x) = 0;
   /// Takes the answers at the starting points; quarantines chains with zero density there.
   virtual void start(Index first, Index last) = 0;
-  /// Updates chains whose query was answered, then proposes for those short of plan.until. Returns how many wait for an answer.
+  /// Updates chains whose query was answered, then proposes for those short of plan.until. Returns how many wait for an
+  /// answer.
   virtual Index advance(Index first, Index last, unsigned actions, const Plan<Real>& plan) = 0;
   /// One pooled adaptation step from the signals that all chains left in their last update.
   virtual void pool(const Plan<Real>& plan) = 0;
-  /// Runs every chain to plan.until by its own means, pooled adaptation included, if it has any (a captured CUDA graph):
-  /// the same bits as rounds of evaluate, advance and pool. Returns whether it got there before `stop`; nothing when it has
-  /// no such means, so that the caller drives the rounds.
-  virtual std::optional<bool> replay(Target<Real>& /*target*/, const Plan<Real>& /*plan*/, bool /*pooled*/, const std::atomic<bool>& /*stop*/) {
+  /// Runs every chain to plan.until by its own means, pooled adaptation included, if it has any (a captured CUDA
+  /// graph): the same bits as rounds of evaluate, advance and pool. Returns whether it got there before `stop`; nothing
+  /// when it has no such means, so that the caller drives the rounds.
+  virtual std::optional<bool> replay(Target<Real>& /*target*/, const Plan<Real>& /*plan*/, bool /*pooled*/,
+                                     const std::atomic<bool>& /*stop*/) {
     return std::nullopt;
   }
   virtual std::vector<ChainControl> controls() const = 0;

@@ -10,11 +10,19 @@
 namespace kilochain {
 
 template <class Real>
-Session<Real>::Session(const Options& options, const Context& context, Target<Real>& target, const ProgressCallback& progress, const std::atomic<bool>& stop)
-    : options_(options), context_(context), target_(target), progress_(progress), stop_(stop),
+Session<Real>::Session(const Options& options, const Context& context, Target<Real>& target,
+                       const ProgressCallback& progress, const std::atomic<bool>& stop)
+    : options_(options),
+      context_(context),
+      target_(target),
+      progress_(progress),
+      stop_(stop),
       num_chains_(static_cast<Index>(options.num_chains)),
-      batch_size_(static_cast<Index>(options.chain_batch_size ? options.chain_batch_size : options.num_chains)), dim_(target.info().dim), recorded_(static_cast<Index>(target.info().names.size())),
-      num_stats_(static_cast<int>(find_sampler(options.sampler).stats.size())), begin_(Clock::now()) {}
+      batch_size_(static_cast<Index>(options.chain_batch_size ? options.chain_batch_size : options.num_chains)),
+      dim_(target.info().dim),
+      recorded_(static_cast<Index>(target.info().names.size())),
+      num_stats_(static_cast<int>(find_sampler(options.sampler).stats.size())),
+      begin_(Clock::now()) {}
 
 template <class Real>
 Session<Real>::~Session() {
@@ -34,7 +42,8 @@ DrawsHeader Session<Real>::header(std::int64_t num_samples) const {
   h.real = sizeof(Real) == 8 ? "double" : "float";
   h.variable = target_.info().variable;
   h.names = target_.info().names;
-  for (const Variable& v : target_.info().variables) h.variables.emplace_back(v.name, v.shape.empty() ? 0 : static_cast<std::int64_t>(v.shape[0]));
+  for (const Variable& v : target_.info().variables)
+    h.variables.emplace_back(v.name, v.shape.empty() ? 0 : static_cast<std::int64_t>(v.shape[0]));
   h.config = to_json(options_);
   h.stats = find_sampler(options_.sampler).stats;
   h.save_warmup_stats = options_.save_warmup;
@@ -56,12 +65,14 @@ void Session<Real>::create_file(std::int64_t num_samples) {
 
 template <class Real>
 void Session<Real>::open_output() {
-  if (!options_.output.empty() && options_.draws != DrawsMode::none) create_file(options_.num_samples < 0 ? most_automatic_samples : options_.num_samples);
+  if (!options_.output.empty() && options_.draws != DrawsMode::none)
+    create_file(options_.num_samples < 0 ? most_automatic_samples : options_.num_samples);
 }
 
 template <class Real>
 void Session<Real>::start() {
-  sampler_ = make_sampler<Real>(context_, options_.sampler, options_.sampler_settings, batch_size_, dim_, options_.adapt_scope);
+  sampler_ = make_sampler<Real>(context_, options_.sampler, options_.sampler_settings, batch_size_, dim_,
+                                options_.adapt_scope);
   rounds_ = std::make_unique<Rounds<Real>>(context_, target_, *sampler_, batch_size_);
   std::vector<char> fresh;
   if (batch_size_ < num_chains_) fresh = sampler_->save();
@@ -74,7 +85,9 @@ void Session<Real>::start() {
   }
   on_device_ = batches_.size() - 1;
   require(static_cast<Index>(quarantined_.size()) < num_chains_, ExitStatus::data, "no chain can start",
-          fmt::format("all {} starting points are refused: {}", num_chains_, quarantined_.empty() ? "" : quarantined_[0].reason), "Choose other starting points with --init?");
+          fmt::format("all {} starting points are refused: {}", num_chains_,
+                      quarantined_.empty() ? "" : quarantined_[0].reason),
+          "Choose other starting points with --init?");
   phase_begin_ = last_report_ = Clock::now();
 }
 
@@ -88,9 +101,11 @@ void Session<Real>::bring(std::size_t batch) {
   on_device_ = batch;
 }
 
-/// Runs every batch from iteration `from` to `until`; each leaves its draws in `buffer`, as `kept` says, when there is one.
+/// Runs every batch from iteration `from` to `until`; each leaves its draws in `buffer`, as `kept` says, when there is
+/// one.
 template <class Real>
-bool Session<Real>::each_batch(std::int64_t from, Plan<Real>& plan, DrawsBuffer<Real>* buffer, const Recording<Real>& kept, std::int64_t until, bool pool) {
+bool Session<Real>::each_batch(std::int64_t from, Plan<Real>& plan, DrawsBuffer<Real>* buffer,
+                               const Recording<Real>& kept, std::int64_t until, bool pool) {
   bool all = true;
   for (std::size_t k = 0; k < batches_.size() && all; ++k) {
     bring(batches_.size() == 1 ? 0 : k);
@@ -125,7 +140,8 @@ void Session<Real>::note_quarantined(const std::vector<ChainControl>& controls, 
   for (std::size_t c = 0; c < controls.size(); ++c) {
     if (controls[c].status == ChainStatus::running) continue;
     const auto chain = static_cast<std::int64_t>(c) + first;
-    if (std::any_of(quarantined_.begin(), quarantined_.end(), [&](const auto& q) { return q.chain == chain; })) continue;
+    if (std::any_of(quarantined_.begin(), quarantined_.end(), [&](const auto& q) { return q.chain == chain; }))
+      continue;
     quarantined_.push_back({chain, controls[c].iteration, quarantine_reason(controls[c].status)});
     if (streaming_) streaming_->exclude(chain);
   }
@@ -169,7 +185,8 @@ template <class Real>
 bool Session<Real>::stretch(Plan<Real>& plan, std::int64_t until, bool pool) {
   while (iteration_ < until) {
     if (stop_) return false;
-    const std::int64_t piece = per_iteration_ > 0 ? std::max<std::int64_t>(1, static_cast<std::int64_t>(0.25 / per_iteration_)) : 4;
+    const std::int64_t piece =
+        per_iteration_ > 0 ? std::max<std::int64_t>(1, static_cast<std::int64_t>(0.25 / per_iteration_)) : 4;
     const std::int64_t to = std::min(until, iteration_ + piece);
     const auto t = Clock::now();
     plan.until = to;
@@ -184,8 +201,10 @@ bool Session<Real>::stretch(Plan<Real>& plan, std::int64_t until, bool pool) {
       if (c.status == ChainStatus::running) sum += c.acceptance_sum, count += static_cast<double>(c.counted);
     acceptance_now_ = count > 0 ? sum / count : 0;
     note_quarantined(controls, batches_[on_device_].first);
-    require(static_cast<Index>(quarantined_.size()) < num_chains_, ExitStatus::data, "no chain is left", fmt::format("all {} are quarantined by iteration {}", num_chains_, iteration_),
-            "Does the target have a finite density where the chains start? Try another --init or a smaller initial step?");
+    require(
+        static_cast<Index>(quarantined_.size()) < num_chains_, ExitStatus::data, "no chain is left",
+        fmt::format("all {} are quarantined by iteration {}", num_chains_, iteration_),
+        "Does the target have a finite density where the chains start? Try another --init or a smaller initial step?");
     if (plan.schedule.adapting)
       report("warm-up", iteration_, num_warmup_);
     else
@@ -215,7 +234,8 @@ Result Session<Real>::finish() {
   s.warmup_note = warmup_note_;
   std::vector<double> acceptance;
   for (const auto& c : final_controls_)
-    if (c.status == ChainStatus::running && c.counted > 0) acceptance.push_back(c.acceptance_sum / static_cast<double>(c.counted));
+    if (c.status == ChainStatus::running && c.counted > 0)
+      acceptance.push_back(c.acceptance_sum / static_cast<double>(c.counted));
   if (acceptance.empty())
     s.acceptance_mean = s.acceptance_q05 = s.acceptance_q50 = s.acceptance_q95 = NAN;
   else
@@ -237,9 +257,18 @@ Result Session<Real>::finish() {
   if (writer_) {
     nlohmann::json run = to_json(s);
     run.erase("parameters");
-    nlohmann::json end = {{"sampling_time", s.seconds_sampling}, {"warmup_time", s.seconds_warmup}, {"quarantined", quarantined_chains()},
-                          {"gradient_evaluations", s.gradient_evaluations}, {"num_divergences", s.divergences}, {"num_warmup", num_warmup_}, {"num_samples", sampled_}, {"device", s.device},
-                          {"acceptance_rate_per_chain_q50", s.acceptance_q50}, {"warmup_converged", converged_ ? 1 : 0}, {"warmup_note", warmup_note_}, {"interrupted", interrupted_ ? 1 : 0}};
+    nlohmann::json end = {{"sampling_time", s.seconds_sampling},
+                          {"warmup_time", s.seconds_warmup},
+                          {"quarantined", quarantined_chains()},
+                          {"gradient_evaluations", s.gradient_evaluations},
+                          {"num_divergences", s.divergences},
+                          {"num_warmup", num_warmup_},
+                          {"num_samples", sampled_},
+                          {"device", s.device},
+                          {"acceptance_rate_per_chain_q50", s.acceptance_q50},
+                          {"warmup_converged", converged_ ? 1 : 0},
+                          {"warmup_note", warmup_note_},
+                          {"interrupted", interrupted_ ? 1 : 0}};
     writer_->add_attributes(end);
   }
   if (stores_draws(options_) && draws_ > 0) {
@@ -252,8 +281,14 @@ Result Session<Real>::finish() {
     if (writer_) {
       std::vector<std::pair<std::string, std::vector<double>>> columns;
       for (const auto& [name, member] : std::initializer_list<std::pair<const char*, double ParameterSummary::*>>{
-               {"mean", &ParameterSummary::mean}, {"sd", &ParameterSummary::sd}, {"mcse_mean", &ParameterSummary::mcse_mean}, {"q05", &ParameterSummary::q05},
-               {"q50", &ParameterSummary::q50}, {"q95", &ParameterSummary::q95}, {"ess_bulk", &ParameterSummary::ess_bulk}, {"ess_tail", &ParameterSummary::ess_tail},
+               {"mean", &ParameterSummary::mean},
+               {"sd", &ParameterSummary::sd},
+               {"mcse_mean", &ParameterSummary::mcse_mean},
+               {"q05", &ParameterSummary::q05},
+               {"q50", &ParameterSummary::q50},
+               {"q95", &ParameterSummary::q95},
+               {"ess_bulk", &ParameterSummary::ess_bulk},
+               {"ess_tail", &ParameterSummary::ess_tail},
                {"rhat", &ParameterSummary::rhat}}) {
         std::vector<double> column;
         for (const auto& p : s.parameters) column.push_back(p.*member);

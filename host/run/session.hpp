@@ -1,6 +1,6 @@
-// One run under way: chains, windows of draws, sinks, progress. Phases in order: open_output, start, warm_up, sample, finish.
-// With chain_batch_size the device holds one batch of chains at a time; the others wait on the host, saved, and each window is
-// filled batch by batch. A batch pools its own chains.
+// One run under way: chains, windows of draws, sinks, progress. Phases in order: open_output, start, warm_up, sample,
+// finish. With chain_batch_size the device holds one batch of chains at a time; the others wait on the host, saved, and
+// each window is filled batch by batch. A batch pools its own chains.
 #pragma once
 #include <chrono>
 #include <deque>
@@ -19,7 +19,8 @@ namespace kilochain {
 template <class Real>
 class Session {
  public:
-  Session(const Options& options, const Context& context, Target<Real>& target, const ProgressCallback& progress, const std::atomic<bool>& stop);
+  Session(const Options& options, const Context& context, Target<Real>& target, const ProgressCallback& progress,
+          const std::atomic<bool>& stop);
   ~Session();
   /// Creates the file; Error (usage) when it cannot be written.
   void open_output();
@@ -42,7 +43,8 @@ class Session {
   };
 
   void bring(std::size_t batch);
-  bool each_batch(std::int64_t from, Plan<Real>& plan, DrawsBuffer<Real>* buffer, const Recording<Real>& kept, std::int64_t until, bool pool);
+  bool each_batch(std::int64_t from, Plan<Real>& plan, DrawsBuffer<Real>* buffer, const Recording<Real>& kept,
+                  std::int64_t until, bool pool);
   std::vector<ChainControl> all_controls();
   bool stretch(Plan<Real>& plan, std::int64_t until, bool pool);
   void automatic_warmup();
@@ -51,7 +53,8 @@ class Session {
   BlockSigns signs_of(const Window& window, std::int64_t count, const std::vector<ChainControl>& controls) const;
   std::int64_t automatic_samples() const;
   void keep(const Window& window, std::int64_t count);
-  void deliver(DrawsBuffer<Real>& buffer, std::int64_t count, const std::vector<ChainControl>& controls, std::int64_t first);
+  void deliver(DrawsBuffer<Real>& buffer, std::int64_t count, const std::vector<ChainControl>& controls,
+               std::int64_t first);
   std::vector<Divergence> note_divergences(const DrawsBuffer<Real>& buffer, const Window& window, std::int64_t count);
   void wait_for_disk();
   void note_quarantined(const std::vector<ChainControl>& controls, Index first);

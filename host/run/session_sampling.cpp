@@ -10,7 +10,8 @@ namespace kilochain {
 /// (split R-hat of chains shorter than that exceeds 1.01 by their shortness alone), from the warm-up's efficiency.
 template <class Real>
 std::int64_t Session<Real>::automatic_samples() const {
-  const double wanted = ess_per_iteration_ > 0 ? std::max(10000.0, 150.0 * static_cast<double>(num_chains_)) / ess_per_iteration_ : 1000;
+  const double wanted =
+      ess_per_iteration_ > 0 ? std::max(10000.0, 150.0 * static_cast<double>(num_chains_)) / ess_per_iteration_ : 1000;
   const double most = static_cast<double>(most_automatic_samples);
   const auto samples = static_cast<std::int64_t>(std::clamp(std::isfinite(wanted) ? wanted : most, 200.0, most));
   return (samples + options_.thin - 1) / options_.thin * options_.thin;
@@ -28,12 +29,14 @@ void Session<Real>::keep(const Window& window, std::int64_t count) {
   const std::int64_t all = num_samples_ / options_.thin;
   kept_.resize(static_cast<std::size_t>(num_chains_ * all * recorded_));
   for (std::int64_t c = 0; c < num_chains_; ++c)
-    std::copy_n(draws + c * window.capacity * recorded_, count * recorded_, kept_.begin() + (c * all + draws_) * recorded_);
+    std::copy_n(draws + c * window.capacity * recorded_, count * recorded_,
+                kept_.begin() + (c * all + draws_) * recorded_);
 }
 
 /// Counts a window's divergences, and returns those whose points are kept, in recorded values.
 template <class Real>
-std::vector<Divergence> Session<Real>::note_divergences(const DrawsBuffer<Real>& buffer, const Window& window, std::int64_t count) {
+std::vector<Divergence> Session<Real>::note_divergences(const DrawsBuffer<Real>& buffer, const Window& window,
+                                                        std::int64_t count) {
   for (std::int64_t c = 0; c < num_chains_; ++c)
     for (std::int64_t t = 0; t < count; ++t) num_divergences_ += window.diverging[c * window.capacity + t];
   std::vector<Divergence> found = buffer.divergences(count);
@@ -52,17 +55,22 @@ std::vector<Divergence> Session<Real>::note_divergences(const DrawsBuffer<Real>&
 
 /// Hands a window to whoever wants it. The disk works while the next window is sampled.
 template <class Real>
-void Session<Real>::deliver(DrawsBuffer<Real>& buffer, std::int64_t count, const std::vector<ChainControl>& controls, std::int64_t first) {
+void Session<Real>::deliver(DrawsBuffer<Real>& buffer, std::int64_t count, const std::vector<ChainControl>& controls,
+                            std::int64_t first) {
   std::vector<std::int64_t> from;  // the first slot that each chain has not drawn
-  for (const auto& c : controls) from.push_back(c.status == ChainStatus::running ? count : (c.iteration - first) / options_.thin);
-  if (target_.info().constrain) buffer.record(count, static_cast<std::size_t>(recorded_), target_.info().constrain, context_.threads);
+  for (const auto& c : controls)
+    from.push_back(c.status == ChainStatus::running ? count : (c.iteration - first) / options_.thin);
+  if (target_.info().constrain)
+    buffer.record(count, static_cast<std::size_t>(recorded_), target_.info().constrain, context_.threads);
   const Window window = buffer.window(count, from);
   const std::vector<Divergence> divergences = note_divergences(buffer, window, count);
   if (options_.keep_draws) keep(window, count);
   if (streaming_) streaming_->add(static_cast<const Real*>(window.draws), window.capacity, count, context_.threads);
   wait_for_disk();
   if (writer_ && stores_draws(options_)) {
-    pending_ = std::async(std::launch::async, [this, window, divergences, first_draw = draws_, count] { writer_->append(first_draw, count, window, divergences); });
+    pending_ = std::async(std::launch::async, [this, window, divergences, first_draw = draws_, count] {
+      writer_->append(first_draw, count, window, divergences);
+    });
   }
   draws_ += count;
 }
@@ -74,7 +82,8 @@ void Session<Real>::sample() {
   if (interrupted_) num_samples_ = 0;
   if (options_.num_samples < 0 && writer_ && !interrupted_) create_file(num_samples_);
   const std::int64_t num_draws = num_samples_ / options_.thin;
-  if (options_.draws != DrawsMode::none && num_draws > 0) streaming_ = std::make_unique<StreamingSummary>(num_chains_, recorded_, num_draws);
+  if (options_.draws != DrawsMode::none && num_draws > 0)
+    streaming_ = std::make_unique<StreamingSummary>(num_chains_, recorded_, num_draws);
   if (streaming_)
     for (const auto chain : quarantined_chains()) streaming_->exclude(chain);
   Plan<Real> plan;
@@ -83,7 +92,8 @@ void Session<Real>::sample() {
   plan.schedule.num_warmup = num_warmup_;
   const std::int64_t room = window_draws(num_chains_, dim_, std::max<std::int64_t>(1, num_draws), sizeof(Real));
   std::deque<DrawsBuffer<Real>> buffers;
-  for (int k = 0; k < (stores_draws(options_) ? 2 : 1) && num_draws > 0; ++k) buffers.emplace_back(context_, num_chains_, batch_size_, dim_, room, num_stats_);
+  for (int k = 0; k < (stores_draws(options_) ? 2 : 1) && num_draws > 0; ++k)
+    buffers.emplace_back(context_, num_chains_, batch_size_, dim_, room, num_stats_);
   for (std::size_t window = 0; sampled_ < num_samples_ && !interrupted_; ++window) {
     DrawsBuffer<Real>& buffer = buffers[window % buffers.size()];
     const std::int64_t first = iteration_, wanted = std::min(num_samples_ - sampled_, room * options_.thin);

@@ -41,19 +41,23 @@ void Session<Real>::fixed_warmup() {
     interrupted_ = !each_batch(0, plan, nullptr, {}, num_warmup_, pool);
     return;
   }
-  DrawsBuffer<Real> buffer(context_, num_chains_, batch_size_, dim_, window_draws(num_chains_, dim_, num_warmup_, sizeof(Real)), num_stats_);
+  DrawsBuffer<Real> buffer(context_, num_chains_, batch_size_, dim_,
+                           window_draws(num_chains_, dim_, num_warmup_, sizeof(Real)), num_stats_);
   while (iteration_ < num_warmup_ && !interrupted_) {
     const std::int64_t first = iteration_, end = std::min(num_warmup_, first + buffer.capacity());
     Recording<Real> kept;
     kept.first_iteration = first;
     interrupted_ = !each_batch(first, plan, &buffer, kept, end, pool);
     const std::int64_t done = iteration_ - first;
-    if (done > 0) writer_->append_warmup_stats(first, done, buffer.window(done, std::vector<std::int64_t>(static_cast<std::size_t>(num_chains_), done)));
+    if (done > 0)
+      writer_->append_warmup_stats(
+          first, done, buffer.window(done, std::vector<std::int64_t>(static_cast<std::size_t>(num_chains_), done)));
   }
 }
 
 template <class Real>
-BlockSigns Session<Real>::signs_of(const Window& window, std::int64_t count, const std::vector<ChainControl>& controls) const {
+BlockSigns Session<Real>::signs_of(const Window& window, std::int64_t count,
+                                   const std::vector<ChainControl>& controls) const {
   BlockSigns signs;
   std::vector<std::int64_t> running;
   for (std::size_t c = 0; c < controls.size(); ++c)
@@ -78,7 +82,8 @@ BlockSigns Session<Real>::signs_of(const Window& window, std::int64_t count, con
     std::vector<double> values;
     std::int64_t chains = 0;
     for (std::size_t k = 0; k < running.size(); k += stride, ++chains)
-      for (std::int64_t s = 0; s < count; ++s) values.push_back(static_cast<double>(draws[(running[k] * window.capacity + s) * dim_ + i]));
+      for (std::int64_t s = 0; s < count; ++s)
+        values.push_back(static_cast<double>(draws[(running[k] * window.capacity + s) * dim_ + i]));
     const BasicSeries<double> series{values.data(), chains, count};
     rhat = std::max(rhat, rhat_split(series));
     ess = std::min(ess, ess_mean(series) * static_cast<double>(running.size()) / static_cast<double>(chains));
@@ -88,8 +93,8 @@ BlockSigns Session<Real>::signs_of(const Window& window, std::int64_t count, con
   return signs;
 }
 
-/// Leads chains that accepted nothing in the window to where the density is, and begins all chains again, the adaptation too:
-/// it was made for where they were stuck. Returns how many chains that were.
+/// Leads chains that accepted nothing in the window to where the density is, and begins all chains again, the
+/// adaptation too: it was made for where they were stuck. Returns how many chains that were.
 template <class Real>
 std::size_t Session<Real>::lead_in(const Window& window, std::int64_t count) {
   std::size_t led = 0;
@@ -102,15 +107,19 @@ std::size_t Session<Real>::lead_in(const Window& window, std::int64_t count) {
     const auto controls = sampler_->controls();
     std::vector<std::size_t> which;
     for (std::size_t c = 0; c < controls.size(); ++c) {
-      const float* rates = window.acceptance_rate + (static_cast<std::int64_t>(c) + batches_[k].first) * window.capacity;
+      const float* rates =
+          window.acceptance_rate + (static_cast<std::int64_t>(c) + batches_[k].first) * window.capacity;
       double rate = 0;
       for (std::int64_t s = 0; s < count; ++s) rate += static_cast<double>(rates[s]) / static_cast<double>(count);
       if (controls[c].status != ChainStatus::running || rate > 1e-3) continue;
       which.push_back(c);
-      stuck.insert(stuck.end(), x.begin() + static_cast<std::ptrdiff_t>(c * n), x.begin() + static_cast<std::ptrdiff_t>((c + 1) * n));
+      stuck.insert(stuck.end(), x.begin() + static_cast<std::ptrdiff_t>(c * n),
+                   x.begin() + static_cast<std::ptrdiff_t>((c + 1) * n));
     }
     if (!which.empty()) warmup_.gradients += approach<Real>(context_, target_, options_.seed, stuck, stop_);
-    for (std::size_t i = 0; i < which.size(); ++i) std::copy_n(stuck.begin() + static_cast<std::ptrdiff_t>(i * n), n, x.begin() + static_cast<std::ptrdiff_t>(which[i] * n));
+    for (std::size_t i = 0; i < which.size(); ++i)
+      std::copy_n(stuck.begin() + static_cast<std::ptrdiff_t>(i * n), n,
+                  x.begin() + static_cast<std::ptrdiff_t>(which[i] * n));
     led += which.size();
     starts.push_back(std::move(x));
   }
@@ -119,7 +128,9 @@ std::size_t Session<Real>::lead_in(const Window& window, std::int64_t count) {
     bring(k);
     for (const auto& c : sampler_->controls()) warmup_.gradients += c.gradients;
   }
-  const auto fresh = make_sampler<Real>(context_, options_.sampler, options_.sampler_settings, batch_size_, dim_, options_.adapt_scope)->save();
+  const auto fresh =
+      make_sampler<Real>(context_, options_.sampler, options_.sampler_settings, batch_size_, dim_, options_.adapt_scope)
+          ->save();
   for (std::size_t k = 0; k < batches_.size(); ++k) {
     bring(k);
     sampler_->load(fresh);
@@ -189,12 +200,18 @@ void Session<Real>::automatic_warmup() {
     interrupted_ = !each_batch(iteration_, plan, nullptr, {}, iteration_ + 1, pool);
   }
   ess_per_iteration_ = monitor.ess_per_iteration();
-  warmup_note_ = converged_ ? fmt::format("converged after {} iterations", iteration_) : fmt::format("not converged after {} iterations: {}", iteration_, interrupted_ ? "interrupted" : monitor.note());
+  warmup_note_ = converged_ ? fmt::format("converged after {} iterations", iteration_)
+                            : fmt::format("not converged after {} iterations: {}", iteration_,
+                                          interrupted_ ? "interrupted" : monitor.note());
   if (led_in_ > 0) warmup_note_ += fmt::format("; {} chains that accepted nothing were led in by NUTS", led_in_);
   if (!converged_ && !interrupted_)
-    notes_.push_back("warm-up has " + warmup_note_ + ". Do not trust the summary; try " +
-                     (still_stuck > 0 ? fmt::format("other starting points, such as --init zeros or --init normal:0.1 ({} chains accept nothing)?", still_stuck)
-                                      : std::string("--num-warmup with more iterations, or another sampler?")));
+    notes_.push_back(
+        "warm-up has " + warmup_note_ + ". Do not trust the summary; try " +
+        (still_stuck > 0
+             ? fmt::format(
+                   "other starting points, such as --init zeros or --init normal:0.1 ({} chains accept nothing)?",
+                   still_stuck)
+             : std::string("--num-warmup with more iterations, or another sampler?")));
 }
 
 template class Session<float>;

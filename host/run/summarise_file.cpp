@@ -20,7 +20,8 @@ std::string text(const nlohmann::json& j, const char* key) {
 }
 
 /// Moves the rows of the chains that count to the front of each coordinate.
-std::int64_t keep_chains(std::vector<double>& values, std::int64_t coordinates, std::int64_t chains, std::int64_t draws, const std::vector<bool>& out) {
+std::int64_t keep_chains(std::vector<double>& values, std::int64_t coordinates, std::int64_t chains, std::int64_t draws,
+                         const std::vector<bool>& out) {
   std::int64_t kept = 0;
   for (std::int64_t c = 0; c < chains; ++c) kept += !out[static_cast<std::size_t>(c)];
   if (kept == chains) return kept;
@@ -44,7 +45,8 @@ RunSummary summarise_file(const std::string& path, std::size_t max_bytes) {
   s.real = h.real;
   s.num_chains = h.num_chains;
   s.num_warmup = a.contains("num_warmup") ? static_cast<std::int64_t>(number(a, "num_warmup")) : h.num_warmup;
-  s.num_samples = reader.has_draws() ? reader.draws_written() * h.thin : static_cast<std::int64_t>(number(a, "num_samples"));
+  s.num_samples =
+      reader.has_draws() ? reader.draws_written() * h.thin : static_cast<std::int64_t>(number(a, "num_samples"));
   s.thin = h.thin;
   s.seconds_warmup = number(a, "warmup_time");
   s.seconds_sampling = number(a, "sampling_time");
@@ -61,8 +63,16 @@ RunSummary summarise_file(const std::string& path, std::size_t max_bytes) {
       for (std::size_t k = 0; k < summary.names.size(); ++k) {
         ParameterSummary p{summary.names[k], NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
         for (const auto& [name, column] : summary.columns) {
-          double* to = name == "mean" ? &p.mean : name == "sd" ? &p.sd : name == "mcse_mean" ? &p.mcse_mean : name == "q05" ? &p.q05 : name == "q50" ? &p.q50
-                     : name == "q95" ? &p.q95 : name == "ess_bulk" ? &p.ess_bulk : name == "ess_tail" ? &p.ess_tail : name == "rhat" ? &p.rhat : nullptr;
+          double* to = name == "mean"        ? &p.mean
+                       : name == "sd"        ? &p.sd
+                       : name == "mcse_mean" ? &p.mcse_mean
+                       : name == "q05"       ? &p.q05
+                       : name == "q50"       ? &p.q50
+                       : name == "q95"       ? &p.q95
+                       : name == "ess_bulk"  ? &p.ess_bulk
+                       : name == "ess_tail"  ? &p.ess_tail
+                       : name == "rhat"      ? &p.rhat
+                                             : nullptr;
           if (to) *to = column[k];
         }
         s.parameters.push_back(p);
@@ -93,7 +103,8 @@ RunSummary summarise_file(const std::string& path, std::size_t max_bytes) {
 #pragma omp parallel for schedule(dynamic)
     for (std::int64_t p = 0; p < count; ++p)
       s.parameters[static_cast<std::size_t>(first + p)] =
-          summarise(h.names[static_cast<std::size_t>(first + p)], BasicSeries<double>{values.data() + p * kept * draws, kept, draws});
+          summarise(h.names[static_cast<std::size_t>(first + p)],
+                    BasicSeries<double>{values.data() + p * kept * draws, kept, draws});
   }
   return s;
 }

@@ -24,7 +24,8 @@ MeanAndError mean_over(const std::vector<double>& v) {
 bool WarmupMonitor::add(const BlockSigns& block) {
   const MeanAndError before = mean_over(last_.lp), now = mean_over(block.lp);
   const bool first = blocks_++ == 0;
-  const double z = first ? INFINITY : std::abs(now.mean - before.mean) / std::sqrt(before.square_error + now.square_error + 1e-300);
+  const double z =
+      first ? INFINITY : std::abs(now.mean - before.mean) / std::sqrt(before.square_error + now.square_error + 1e-300);
   const bool still = block.lp.size() < 4 ? !first : z < 3;
   const bool near = std::isnan(target_accept_) || std::abs(block.acceptance - target_accept_) < 0.08;
   const bool agree = block.rhat < 1.05;

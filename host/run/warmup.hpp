@@ -1,7 +1,8 @@
 // When a warm-up is over: blocks of iterations are compared until nothing that matters changes any more.
-//   converged: the chains agree (split R-hat of the block), the mean log density stands still between blocks (z < 3 over
-//   chains), the acceptance is near the target and the sampler's efficiency (ESS of the slowest coordinate an iteration)
-//   stands still too (within +30 and -40 %, its own noise). Learning rates then decay, so that the factor settles.
+//   converged: the chains agree (split R-hat of the block), the mean log density stands still between blocks (z < 3
+//   over chains), the acceptance is near the target and the sampler's efficiency (ESS of the slowest coordinate an
+//   iteration) stands still too (within +30 and -40 %, its own noise). Learning rates then decay, so that the factor
+//   settles.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,10 +12,10 @@ namespace kilochain {
 
 /// What one block of warm-up iterations looked like.
 struct BlockSigns {
-  std::vector<double> lp;       ///< mean log density of each running chain over the block
-  double acceptance = 0;        ///< mean over chains and iterations
-  double rhat = 0;              ///< largest split R-hat over coordinates
-  double ess_per_iteration = 0; ///< of the slowest coordinate, over all chains
+  std::vector<double> lp;        ///< mean log density of each running chain over the block
+  double acceptance = 0;         ///< mean over chains and iterations
+  double rhat = 0;               ///< largest split R-hat over coordinates
+  double ess_per_iteration = 0;  ///< of the slowest coordinate, over all chains
 };
 
 class WarmupMonitor {

@@ -1,10 +1,13 @@
-// Gradient ascent of the generalised speed measure in a proposal's Cholesky factor (Titsias & Dellaportas 2019, sec. 2-3):
+// Gradient ascent of the generalised speed measure in a proposal's Cholesky factor (Titsias & Dellaportas 2019, sec.
+// 2-3):
 //   F = E min(0, log r) + beta sum_i log L_ii;   grad = source + beta diag(1/L_ii), source = 0 where log r >= 0
-//   RMSProp: G <- kappa grad^2 + (1-kappa) G (kappa = 1 first), L += eta grad/(1+sqrt G).  Robbins-Monro: eta/(1+t/(W/4)) grad.
-//   relative: RMSProp in the coordinates log L_ii, L_ij/L_ii: L_ij += eta L_ii^2 grad/(1+sqrt G), the same for any scale of x_i
-//   natural: RMSProp on A = [L^T grad]_low, the gradient in L <- L (I + A): the same for any linear map of x (decision 0004)
-//   Then L_ii >= floor, then beta <- max(floor, beta (1 + rho (a - target))) with the old beta in the gradient.
-// source(i, j, offset): one chain's outer products, or their mean over chains. L, G: packed panels. Cost: one pass over L and G.
+//   RMSProp: G <- kappa grad^2 + (1-kappa) G (kappa = 1 first), L += eta grad/(1+sqrt G).  Robbins-Monro:
+//   eta/(1+t/(W/4)) grad. relative: RMSProp in the coordinates log L_ii, L_ij/L_ii: L_ij += eta L_ii^2 grad/(1+sqrt G),
+//   the same for any scale of x_i natural: RMSProp on A = [L^T grad]_low, the gradient in L <- L (I + A): the same for
+//   any linear map of x (decision 0004) Then L_ii >= floor, then beta <- max(floor, beta (1 + rho (a - target))) with
+//   the old beta in the gradient.
+// source(i, j, offset): one chain's outer products, or their mean over chains. L, G: packed panels. Cost: one pass over
+// L and G.
 #pragma once
 #include "kernels/linalg/triangular.hpp"
 
@@ -18,7 +21,8 @@ struct FactorSettings {
   double relative_rate = 0.05, pooled_speedup = 10;
   Optimizer optimizer = Optimizer::automatic;
   Shape factor = Shape::dense;
-  double initial_scale = 0.1, beta_init = 1, beta_rate = 0.02, beta_floor = 1e-4, diagonal_floor = 1e-3, rms_decay = 0.1;
+  double initial_scale = 0.1, beta_init = 1, beta_rate = 0.02, beta_floor = 1e-4, diagonal_floor = 1e-3,
+         rms_decay = 0.1;
   BetaControl beta_control = BetaControl::paper;
 
   /// What `auto` means, once it is known whether chains are pooled.
@@ -28,17 +32,23 @@ struct FactorSettings {
 };
 
 /// Whether signals must be L^T times the plain ones: sum_k (L^T a_k) b_k^T.
-KC_INLINE bool wants_whitened(const FactorSettings& s) { return s.optimizer == Optimizer::natural && s.factor == Shape::dense; }
+KC_INLINE bool wants_whitened(const FactorSettings& s) {
+  return s.optimizer == Optimizer::natural && s.factor == Shape::dense;
+}
 
 template <class V>
 void factor_fields(V&& visit, FactorSettings& s) {
   visit("learning_rate", s.learning_rate, positive(), "step of the optimiser on the factor L");
   visit("target_accept", s.target_accept, inside(0, 1), "acceptance rate that beta steers to");
   visit("optimizer", s.optimizer, Names{"auto", "rmsprop", "robbins_monro", "adam", "relative", "natural"},
-        "rule that turns gradients into steps of L; auto: rmsprop for a chain that adapts alone (the paper's), natural when chains are pooled");
-  visit("relative_rate", s.relative_rate, between(1e-6, 0.2), "learning rate of the relative and natural rules: largest relative change of L in an iteration, nearly");
-  visit("factor", s.factor, Names{"dense", "diagonal"}, "shape of L: full lower triangle, or its diagonal, O(n) an iteration");
-  visit("pooled_speedup", s.pooled_speedup, positive(), "factor on learning_rate when chains are pooled: their average bears larger steps");
+        "rule that turns gradients into steps of L; auto: rmsprop for a chain that adapts alone (the paper's), natural "
+        "when chains are pooled");
+  visit("relative_rate", s.relative_rate, between(1e-6, 0.2),
+        "learning rate of the relative and natural rules: largest relative change of L in an iteration, nearly");
+  visit("factor", s.factor, Names{"dense", "diagonal"},
+        "shape of L: full lower triangle, or its diagonal, O(n) an iteration");
+  visit("pooled_speedup", s.pooled_speedup, positive(),
+        "factor on learning_rate when chains are pooled: their average bears larger steps");
   visit("initial_scale", s.initial_scale, positive(), "L starts as initial_scale/sqrt(n) times the identity");
   visit("beta_init", s.beta_init, positive(), "first weight of the entropy term");
   visit("beta_rate", s.beta_rate, between(0, 1), "beta is multiplied by 1 + beta_rate (accepted - target_accept)");
@@ -60,7 +70,8 @@ KC_HD void factor_layout(V&& visit, FactorAdaptation<Real>& a, Index n, const Fa
   const std::size_t size = factor_size<P>(n, s.factor);
   visit("L", a.L, size, Keep::yes);
   visit("second_moment", a.second, s.optimizer == Optimizer::robbins_monro ? 1 : size, Keep::yes);
-  visit("first_moment", a.first, s.optimizer == Optimizer::adam || s.optimizer == Optimizer::natural ? size : 1, Keep::yes);
+  visit("first_moment", a.first, s.optimizer == Optimizer::adam || s.optimizer == Optimizer::natural ? size : 1,
+        Keep::yes);
   visit("beta", a.beta, std::size_t(1), Keep::yes);
 }
 
@@ -76,8 +87,8 @@ KC_HD void start_factor(const Team& team, const FactorSettings& s, FactorAdaptat
 
 /// One entry's step. `k` is its place in L and in the moments; `scale` is L_ii of its row in the relative rule, else 1.
 template <class Real>
-KC_INLINE void step_entry(const FactorSettings& s, Real rate, Real decay, Real bias1, Real bias2, Real scale, Real grad, Real& L,
-                          Real* second, Real* first, std::size_t k) {
+KC_INLINE void step_entry(const FactorSettings& s, Real rate, Real decay, Real bias1, Real bias2, Real scale, Real grad,
+                          Real& L, Real* second, Real* first, std::size_t k) {
   if (s.optimizer == Optimizer::adam) {
     first[k] = Real(0.9) * first[k] + Real(0.1) * grad;
     second[k] = Real(0.999) * second[k] + Real(0.001) * grad * grad;
@@ -94,7 +105,8 @@ KC_INLINE void step_entry(const FactorSettings& s, Real rate, Real decay, Real b
 
 /// step_entry for a register of entries.
 template <class Real, class Vec>
-KC_INLINE void step_pack(const FactorSettings& s, Real rate, Real decay, Real bias1, Real bias2, Vec scale, Vec grad, Real* L, Real* second, Real* first) {
+KC_INLINE void step_pack(const FactorSettings& s, Real rate, Real decay, Real bias1, Real bias2, Vec scale, Vec grad,
+                         Real* L, Real* second, Real* first) {
   using P = Pack<Real>;
   if (s.optimizer == Optimizer::adam) {
     const Vec m = Real(0.9) * P::load(first) + Real(0.1) * grad;
@@ -112,9 +124,9 @@ KC_INLINE void step_pack(const FactorSettings& s, Real rate, Real decay, Real bi
   }
 }
 
-/// The signal of a move to where there is no density: log r = -infinity has no gradient, so L would only ever grow there. It is
-/// taken as that of a density which falls like the proposal itself, a = -L^-T eps, b = eps, in the mean -diag(1/L_ii): such
-/// moves shrink L as much as the entropy term of beta = 1 widens it. b: eps on entry.
+/// The signal of a move to where there is no density: log r = -infinity has no gradient, so L would only ever grow
+/// there. It is taken as that of a density which falls like the proposal itself, a = -L^-T eps, b = eps, in the mean
+/// -diag(1/L_ii): such moves shrink L as much as the entropy term of beta = 1 widens it. b: eps on entry.
 template <class Team, class Real>
 KC_HD void retreat(const Team& team, const FactorSettings& s, const Real* L, Real* a, const Real* b, Index n) {
   team.for_each(n, [&](Index i) { a[i] = -b[i]; });
@@ -122,8 +134,8 @@ KC_HD void retreat(const Team& team, const FactorSettings& s, const Real* L, Rea
   if (!wants_whitened(s)) solve_transposed(team, s.factor, L, a, n);
 }
 
-/// L <- L (I + B) for dense lower-triangular B. Row i of L changes by itself, entries left to right, so L is its own output.
-/// Cost: n^3/6 multiply-adds.
+/// L <- L (I + B) for dense lower-triangular B. Row i of L changes by itself, entries left to right, so L is its own
+/// output. Cost: n^3/6 multiply-adds.
 template <class Team, class Real>
 KC_HD void multiply_right(const Team& team, Real* L, const Real* B, Index n) {
   constexpr int P = Team::template panel<Real>;
@@ -159,9 +171,11 @@ KC_HD void multiply_right(const Team& team, Real* L, const Real* B, Index n) {
   team.sync();
 }
 
-/// The natural rule's step of a dense factor. `source` holds L^T times the gradient. B = eta A/(1 + sqrt G) stands in a.first.
+/// The natural rule's step of a dense factor. `source` holds L^T times the gradient. B = eta A/(1 + sqrt G) stands in
+/// a.first.
 template <class Team, class Real, class Source>
-KC_HD void step_natural(const Team& team, const Source& source, Real rate, Real decay, Real beta, FactorAdaptation<Real>& a, Index n) {
+KC_HD void step_natural(const Team& team, const Source& source, Real rate, Real decay, Real beta,
+                        FactorAdaptation<Real>& a, Index n) {
   constexpr int P = Team::template panel<Real>;
   for (Index p = 0; p * P < n; ++p) {
     const Index columns = panel_columns<P>(p, n);
@@ -198,12 +212,17 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
   constexpr int P = Team::template panel<Real>;
   const double t = static_cast<double>(at.t), quarter = static_cast<double>(at.num_warmup) / 4 + 1e-300;
   const bool natural = s.optimizer == Optimizer::natural, scaled = natural || s.optimizer == Optimizer::relative;
-  // A factor of n^2/2 numbers cannot follow the noise of C chains: C/rate chain-iterations, its memory, stay above 10 n.
+  // A factor of n^2/2 numbers cannot follow the noise of C chains: C/rate chain-iterations, its memory, stay above 10
+  // n.
   const double bearable = natural ? 0.1 * source.chains() / n : 1.0;
-  const Real rate = static_cast<Real>(at.rate * (scaled ? (s.relative_rate < bearable ? s.relative_rate : bearable) : s.learning_rate * (Source::pooled ? s.pooled_speedup : 1.0)) / (s.optimizer == Optimizer::robbins_monro ? 1 + t / quarter : 1.0));
+  const Real rate = static_cast<Real>(at.rate *
+                                      (scaled ? (s.relative_rate < bearable ? s.relative_rate : bearable)
+                                              : s.learning_rate * (Source::pooled ? s.pooled_speedup : 1.0)) /
+                                      (s.optimizer == Optimizer::robbins_monro ? 1 + t / quarter : 1.0));
   const Real decay = static_cast<Real>(at.t == 0 ? 1.0 : s.rms_decay);
   const bool adam = s.optimizer == Optimizer::adam;
-  const double log_09 = -0.10536051565782628, log_0999 = -0.0010005003335835335;  // powers of 0.9 and 0.999, without a call
+  const double log_09 = -0.10536051565782628,
+               log_0999 = -0.0010005003335835335;  // powers of 0.9 and 0.999, without a call
   const Real bias1 = static_cast<Real>(adam ? 1 / (1 - math::exp((t + 1) * log_09)) : 1.0);
   const Real bias2 = static_cast<Real>(adam ? 1 / (1 - math::exp((t + 1) * log_0999)) : 1.0);
   const Real beta = static_cast<Real>(*a.beta), floor = static_cast<Real>(scaled ? 1e-30 : s.diagonal_floor);
@@ -211,7 +230,8 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
 
   const bool relative = fixed.optimizer == Optimizer::relative || (natural && fixed.factor == Shape::diagonal);
   auto diagonal_step = [&](Index i, std::size_t k) {
-    step_entry(fixed, rate, decay, bias1, bias2, relative ? a.L[k] : Real(1), source(i, i, k) + beta / a.L[k], a.L[k], a.second, a.first, k);
+    step_entry(fixed, rate, decay, bias1, bias2, relative ? a.L[k] : Real(1), source(i, i, k) + beta / a.L[k], a.L[k],
+               a.second, a.first, k);
     if (!(a.L[k] >= floor)) a.L[k] = floor;
   };
   if (fixed.factor == Shape::diagonal) {
@@ -225,7 +245,8 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
       if constexpr (Team::on_host) {
         // A register of rows at a time. Rows past n and entries above the diagonal have gradient zero and stay zero.
         Real diagonals[P];
-        for (Index l = 0; l < P; ++l) diagonals[l] = relative && full + l < n ? a.L[factor_index<P>(full + l, full + l)] : Real(1);
+        for (Index l = 0; l < P; ++l)
+          diagonals[l] = relative && full + l < n ? a.L[factor_index<P>(full + l, full + l)] : Real(1);
         const auto scale = Pack<Real>::load(diagonals);
         for (Index j = 0; j < columns; ++j) {
           const std::size_t k = base + static_cast<std::size_t>(j) * P;
@@ -234,7 +255,8 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
             const auto entropy = beta / Pack<Real>::load(a.L + k);
             grad = Pack<Real>::keep_from(grad, j - full) + Pack<Real>::keep_only(entropy, j - full);
           }
-          step_pack(fixed, rate, decay, bias1, bias2, scale, grad, a.L + k, a.second + (fixed.optimizer == Optimizer::robbins_monro ? 0 : k),
+          step_pack(fixed, rate, decay, bias1, bias2, scale, grad, a.L + k,
+                    a.second + (fixed.optimizer == Optimizer::robbins_monro ? 0 : k),
                     a.first + (fixed.optimizer == Optimizer::adam ? k : 0));
           if (j >= full) Pack<Real>::store(a.L + k, Pack<Real>::raise_lane(Pack<Real>::load(a.L + k), j - full, floor));
         }

@@ -1,7 +1,9 @@
 // Elementary functions as straight-line polynomials: the same source on both machines, and loops over them vectorise.
-//   exp: 2^k e^r, |r| <= ln2/2, Taylor in r.   log: 2 atanh((m-1)/(m+1)), m in [sqrt1/2, sqrt2).   sincospi: quarter turns.
+//   exp: 2^k e^r, |r| <= ln2/2, Taylor in r.   log: 2 atanh((m-1)/(m+1)), m in [sqrt1/2, sqrt2).   sincospi: quarter
+//   turns.
 // Errors measured in tests/kernels/test_math.cpp: at most 2 ulp (exp, log), 1 ulp of 1 (sine, cosine).
-// exp flushes to 0 below the smallest normal number and saturates at +infinity; NaN stays NaN. log expects x > 0, normal.
+// exp flushes to 0 below the smallest normal number and saturates at +infinity; NaN stays NaN. log expects x > 0,
+// normal.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -91,7 +93,8 @@ KC_INLINE Real log(Real x) {
   using Int = typename B::Int;
   const Int b = bits_of(x);
   const Int k = (b - B::sqrt_half) >> B::mantissa;
-  const Real m = from_bits(static_cast<Int>(b - static_cast<Int>(static_cast<std::make_unsigned_t<Int>>(k) << B::mantissa)));
+  const Real m =
+      from_bits(static_cast<Int>(b - static_cast<Int>(static_cast<std::make_unsigned_t<Int>>(k) << B::mantissa)));
   const Real s = (m - Real(1)) / (m + Real(1)), s2 = s * s;
   Real p = Real(0);
   KC_UNROLL

@@ -1,7 +1,8 @@
 // Philox 4x32-10 (Salmon, Moraes, Dror, Shaw 2011): four random words as a pure function of a counter and a key.
-// CPU: Random123. CUDA: cuRAND's stateless function. The same words for the same counter; tests/data/philox_known_answers.txt.
-// Counter: (index, iteration low word, chain, purpose in the top byte + iteration's next 24 bits); key: the seed.
-// So a number depends on (seed, chain, iteration, purpose, index) alone: not on batch, thread, device or who asked first.
+// CPU: Random123. CUDA: cuRAND's stateless function. The same words for the same counter;
+// tests/data/philox_known_answers.txt. Counter: (index, iteration low word, chain, purpose in the top byte +
+// iteration's next 24 bits); key: the seed. So a number depends on (seed, chain, iteration, purpose, index) alone: not
+// on batch, thread, device or who asked first.
 #pragma once
 #if defined(__CUDA_ARCH__)
 #include <curand_philox4x32_x.h>
@@ -31,7 +32,16 @@ KC_INLINE Words philox(std::uint32_t c0, std::uint32_t c1, std::uint32_t c2, std
 }
 
 /// What a random number is for: no two uses in one iteration share a counter.
-enum class Purpose : std::uint32_t { start = 0, proposal = 1, accept = 2, momentum = 3, direction = 4, progressive = 5, trajectory = 6, adaptation = 7 };
+enum class Purpose : std::uint32_t {
+  start = 0,
+  proposal = 1,
+  accept = 2,
+  momentum = 3,
+  direction = 4,
+  progressive = 5,
+  trajectory = 6,
+  adaptation = 7
+};
 
 /// The random numbers of one chain in one iteration. A value, not a generator: asking twice gives the same number.
 struct Rng {

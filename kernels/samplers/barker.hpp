@@ -1,4 +1,5 @@
-// Barker proposal: a gradient-informed random walk that keeps its nerve where gradients explode (Livingstone & Zanella 2022, JRSSB).
+// Barker proposal: a gradient-informed random walk that keeps its nerve where gradients explode (Livingstone & Zanella
+// 2022, JRSSB).
 //   z ~ N(0, s^2);  y_i = x_i + z_i with probability 1/(1 + exp(-z_i g_i(x))), else x_i - z_i
 //   log r = lp(y) - lp(x) + sum_i [log(1 + exp(-(y-x)_i g_i(x))) - log(1 + exp((y-x)_i g_i(y)))]
 // State rows (n). Step size by the acceptance rate, as in mala. Team-uniform; bitwise the same under any batch split.
@@ -10,7 +11,8 @@ namespace kilochain {
 
 template <class Real>
 struct Barker {
-  static constexpr const char* meaning = "Barker proposal: gradient-informed, robust to a step size that is too large (Livingstone & Zanella 2022)";
+  static constexpr const char* meaning =
+      "Barker proposal: gradient-informed, robust to a step size that is too large (Livingstone & Zanella 2022)";
   static constexpr int num_stats = 1;
   static constexpr const char* stat_names[1] = {"step_size"};
   static constexpr bool adaptive = true;
@@ -52,7 +54,8 @@ struct Barker {
 
   static KC_HD Needs start_needs(const Settings&) { return Needs::gradient; }
   template <class Team>
-  static KC_HD void start(const Team& team, const Settings&, const Adaptation&, State& st, const Query<Real>& query, const Reply<Real>& reply, Index n) {
+  static KC_HD void start(const Team& team, const Settings&, const Adaptation&, State& st, const Query<Real>& query,
+                          const Reply<Real>& reply, Index n) {
     team.for_each(n, [&](Index i) {
       st.x[i] = query.point[i];
       st.g[i] = reply.gradient[i];
@@ -62,10 +65,13 @@ struct Barker {
   }
 
   /// log(1 + exp(-t)), without overflow.
-  static KC_INLINE double log1p_exp_minus(double t) { return (t < 0 ? -t : 0) + math::log(1 + math::exp(t < 0 ? t : -t)); }
+  static KC_INLINE double log1p_exp_minus(double t) {
+    return (t < 0 ? -t : 0) + math::log(1 + math::exp(t < 0 ? t : -t));
+  }
 
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const Settings&, const Schedule&, const Adaptation& a, State& st, const Query<Real>& query, Index n) {
+  static KC_HD void propose(const Team& team, const Rng& rng, const Settings&, const Schedule&, const Adaptation& a,
+                            State& st, const Query<Real>& query, Index n) {
     normals(team, rng, Purpose::proposal, query.point, n);
     const Real step = static_cast<Real>(*a.step);
     team.for_each(n, [&](Index i) {
@@ -78,11 +84,12 @@ struct Barker {
   }
 
   template <class Team>
-  static KC_HD Step update(const Team& team, const Rng& rng, const Settings&, const Schedule&, const Adaptation& a, State& st, const Query<Real>& query,
-                           const Reply<Real>& reply, Info& info, Index n) {
+  static KC_HD Step update(const Team& team, const Rng& rng, const Settings&, const Schedule&, const Adaptation& a,
+                           State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
     const double correction = team.template sum<double>(n, [&](Index i) {
       const double d = static_cast<double>(query.point[i]) - static_cast<double>(st.x[i]);
-      return log1p_exp_minus(d * static_cast<double>(st.g[i])) - log1p_exp_minus(-d * static_cast<double>(reply.gradient[i]));
+      return log1p_exp_minus(d * static_cast<double>(st.g[i])) -
+             log1p_exp_minus(-d * static_cast<double>(reply.gradient[i]));
     });
     const Decision move = decide(rng, *reply.lp - *st.lp + correction);
     if (move.accept) {
@@ -108,7 +115,8 @@ struct Barker {
     return out;
   }
   template <class Team, class Source>
-  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule&, const Source& source, Adaptation& a, Index) {
+  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule&, const Source& source, Adaptation& a,
+                          Index) {
     team.single([&] { *a.step *= 1 + s.rate * (source.acceptance() - s.target_accept) / s.target_accept; });
     team.sync();
   }

@@ -1,8 +1,10 @@
-// gadMALAf: MALA with a Cholesky factor learnt by gradient from every move (Titsias & Dellaportas 2019, sec. 3.2, algorithms.md 1).
+// gadMALAf: MALA with a Cholesky factor learnt by gradient from every move (Titsias & Dellaportas 2019, sec. 3.2,
+// algorithms.md 1).
 //   h = L^T g(x)/2 + eps, y = x + L h;  log r = lp(y) - lp(x) - |h + L^T g(y)/2|^2/2 + |eps|^2/2
-//   gradient of the speed measure, the Hessian term dropped: -[(g(x) - g(y))/2 (h - L^T g(y)/2)^T]_low + beta diag(1/L_ii)
-// State rows (n). Order: propose, decide, adapt with the old beta, move. Team-uniform; bitwise the same under any batch split.
-// Cost: two passes over L (L h, L^T g(y)), two more while adapting (the update, and L^T g(x) with the new L).
+//   gradient of the speed measure, the Hessian term dropped: -[(g(x) - g(y))/2 (h - L^T g(y)/2)^T]_low + beta
+//   diag(1/L_ii)
+// State rows (n). Order: propose, decide, adapt with the old beta, move. Team-uniform; bitwise the same under any batch
+// split. Cost: two passes over L (L h, L^T g(y)), two more while adapting (the update, and L^T g(x) with the new L).
 #pragma once
 #include "kernels/adapt/cholesky_gradient.hpp"
 
@@ -10,7 +12,8 @@ namespace kilochain {
 
 template <class Real>
 struct GadMalaFast {
-  static constexpr const char* meaning = "MALA with a full Cholesky factor learnt by gradient, Hessian term dropped (Titsias & Dellaportas 2019)";
+  static constexpr const char* meaning =
+      "MALA with a full Cholesky factor learnt by gradient, Hessian term dropped (Titsias & Dellaportas 2019)";
   static constexpr int num_stats = 0;
   static constexpr const char* stat_names[1] = {""};
   static constexpr bool adaptive = true;
@@ -68,8 +71,8 @@ struct GadMalaFast {
   }
 
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
-                            State& st, const Query<Real>& query, Index n) {
+  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule& at,
+                            const Adaptation& a, State& st, const Query<Real>& query, Index n) {
     if (at.adapting) multiply_transposed(team, s.factor, a.L, st.g, st.ltg, n);
     normals(team, rng, Purpose::proposal, st.h, n);
     const double eps_square = team.template sum<Real>(n, [&](Index i) { return st.h[i] * st.h[i]; });
@@ -84,7 +87,8 @@ struct GadMalaFast {
 
   /// log r of the move to query.point, where the reply holds; leaves L^T g(y) in ltgy.
   template <class Team>
-  static KC_HD double log_ratio(const Team& team, const Settings& s, const Adaptation& a, State& st, const Reply<Real>& reply, Index n) {
+  static KC_HD double log_ratio(const Team& team, const Settings& s, const Adaptation& a, State& st,
+                                const Reply<Real>& reply, Index n) {
     multiply_transposed(team, s.factor, a.L, reply.gradient, st.ltgy, n);
     const double back = team.template sum<Real>(n, [&](Index i) {
       const Real d = st.h[i] + Real(0.5) * st.ltgy[i];
@@ -95,7 +99,8 @@ struct GadMalaFast {
 
   /// Moves the chain if the decision says so, and reports.
   template <class Team>
-  static KC_HD void finish(const Team& team, const Decision& move, State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
+  static KC_HD void finish(const Team& team, const Decision& move, State& st, const Query<Real>& query,
+                           const Reply<Real>& reply, Info& info, Index n) {
     if (move.accept) {
       team.for_each(n, [&](Index i) {
         st.x[i] = query.point[i];
@@ -124,7 +129,8 @@ struct GadMalaFast {
       const Real weight = log_r < 0 ? Real(-0.5) : Real(0);
       const bool whiten = wants_whitened(s);
       team.for_each(n, [&](Index i) {
-        st.a[i] = weight != Real(0) ? weight * (whiten ? st.ltg[i] - st.ltgy[i] : st.g[i] - reply.gradient[i]) : Real(0);
+        st.a[i] =
+            weight != Real(0) ? weight * (whiten ? st.ltg[i] - st.ltgy[i] : st.g[i] - reply.gradient[i]) : Real(0);
         st.b[i] = weight != Real(0) ? st.h[i] - Real(0.5) * st.ltgy[i] : Real(0);
       });
     }
@@ -141,7 +147,8 @@ struct GadMalaFast {
     return out;
   }
   template <class Team, class Source>
-  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a, Index n) {
+  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,
+                          Index n) {
     adapt_factor(team, s, at, source, a, n);
   }
 };

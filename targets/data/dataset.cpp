@@ -6,11 +6,11 @@
 #include <cmath>
 #include <utility>
 
+#include "kernels/device/error.hpp"
 #include "targets/data/bytes.hpp"
 #include "targets/data/csv.hpp"
-#include "targets/data/npy.hpp"
 #include "targets/data/nearest_name.hpp"
-#include "kernels/device/error.hpp"
+#include "targets/data/npy.hpp"
 
 namespace kilochain {
 namespace {

@@ -5,9 +5,9 @@
 #include <limits>
 #include <string>
 
+#include "kernels/device/error.hpp"
 #include "targets/data/bytes.hpp"
 #include "targets/data/dataset.hpp"
-#include "kernels/device/error.hpp"
 
 namespace kilochain {
 namespace {

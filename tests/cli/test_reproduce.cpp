@@ -16,9 +16,8 @@ const char* const data_folder = KILOCHAIN_SOURCE_DIR "/../shared/data";
 TEST(Reproduce, JsonOfARow) {
   if (!std::filesystem::exists(data_folder)) GTEST_SKIP() << "no data sets in " << data_folder;
   ScratchFiles files;
-  const Outcome o =
-      kilochain(files, {"reproduce", "titsias2019", "--only", "ripley/gad_mala_fast", "--repeats", "2",
-                        "--json", "--data-dir", data_folder, "--output", files.path("page")});
+  const Outcome o = kilochain(files, {"reproduce", "titsias2019", "--only", "ripley/gad_mala_fast", "--repeats", "2",
+                                      "--json", "--data-dir", data_folder, "--output", files.path("page")});
   ASSERT_EQ(o.status, 0) << o.err;
   const auto rows = nlohmann::json::parse(o.out);
   ASSERT_EQ(rows.size(), 1u);

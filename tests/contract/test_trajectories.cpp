@@ -136,8 +136,8 @@ TEST(Trajectories, DepthIsLimitedAndDivergencesAreTold) {
   EXPECT_EQ(wild.diverged, (std::vector<std::int64_t>{1, 2, 3, 4})) << "the first that there is room for";
 }
 
-/// A divergence is where the energy error exceeded its bound: for one leapfrog step from a known point that is the step's
-/// end, q + e (p + e/2 g), wherever the draw stays.
+/// A divergence is where the energy error exceeded its bound: for one leapfrog step from a known point that is the
+/// step's end, q + e (p + e/2 g), wherever the draw stays.
 TEST(Trajectories, DivergencesAreKeptWhereTheyHappened) {
   const auto target = make_target<double>(context, "gaussian_mixture", {{"dim", "2"}, {"means", "0"}});
   for (const char* name : {"nuts", "hmc"}) {
@@ -160,8 +160,9 @@ TEST(Trajectories, DivergencesAreKeptWhereTheyHappened) {
   }
 }
 
-/// Trees are deep where the funnel is wide. Stopped after so many gradients, more chains stand where trees are long; after
-/// so many draws of each chain, the law is as it was. z of the mean of v ~ N(0, 1) over 4 096 chains: false alarm 6e-7.
+/// Trees are deep where the funnel is wide. Stopped after so many gradients, more chains stand where trees are long;
+/// after so many draws of each chain, the law is as it was. z of the mean of v ~ N(0, 1) over 4 096 chains: false alarm
+/// 6e-7.
 TEST(Nuts, SameNumberOfDrawsIsUnbiasedWhereSameNumberOfRoundsIsNot) {
   const Index chains = 4096, n = 3;
   const auto target = make_target<double>(context, "funnel", {{"dim", "3"}, {"scale", "1"}});
@@ -172,7 +173,8 @@ TEST(Nuts, SameNumberOfDrawsIsUnbiasedWhereSameNumberOfRoundsIsNot) {
     return std::abs(sum) / std::sqrt(static_cast<double>(chains));
   };
   const auto begun = [&] {
-    auto sampler = make_sampler<double>(context, "nuts", {{"step_size", "0.1"}, {"mass", "unit"}}, chains, n, Scope::chain);
+    auto sampler =
+        make_sampler<double>(context, "nuts", {{"step_size", "0.1"}, {"mass", "unit"}}, chains, n, Scope::chain);
     start_at<double>(context, *target, *sampler, chains, exact_points<double>(target->info(), chains, 21));
     return sampler;
   };

@@ -1,5 +1,5 @@
-// Every registered sampler on CUDA: the CPU's iterations to rounding, alone and pooled; the same bits again, replayed as a
-// graph, and after save and load; quarantine; recorded draws.
+// Every registered sampler on CUDA: the CPU's iterations to rounding, alone and pooled; the same bits again, replayed
+// as a graph, and after save and load; quarantine; recorded draws.
 #include <cmath>
 #include <random>
 
@@ -34,15 +34,22 @@ struct Bench {
   std::atomic<bool> stop{false};
   std::int64_t reached = 0;
 
-  Bench(const Context& c, const std::string& name, const Case& which, Index chains, Scope s, const SettingTexts& settings = {})
-      : context(c), num_chains(chains), dim(which.dim), scope(s), target(make_target<Real>(c, "gaussian", {{"preset", which.preset}})),
-        sampler(make_sampler<Real>(c, name, settings, chains, which.dim, s)), rounds(c, *target, *sampler, chains) {}
+  Bench(const Context& c, const std::string& name, const Case& which, Index chains, Scope s,
+        const SettingTexts& settings = {})
+      : context(c),
+        num_chains(chains),
+        dim(which.dim),
+        scope(s),
+        target(make_target<Real>(c, "gaussian", {{"preset", which.preset}})),
+        sampler(make_sampler<Real>(c, name, settings, chains, which.dim, s)),
+        rounds(c, *target, *sampler, chains) {}
   void start(double nan_at = -1) {
     std::mt19937_64 bits(5);
     std::normal_distribution<double> normal;
     std::vector<Real> x(static_cast<std::size_t>(num_chains) * static_cast<std::size_t>(dim));
     for (auto& v : x) v = static_cast<Real>(0.3 * normal(bits));
-    if (nan_at >= 0) x[static_cast<std::size_t>(nan_at) * static_cast<std::size_t>(dim)] = std::numeric_limits<Real>::quiet_NaN();
+    if (nan_at >= 0)
+      x[static_cast<std::size_t>(nan_at) * static_cast<std::size_t>(dim)] = std::numeric_limits<Real>::quiet_NaN();
     rounds.start(x);
   }
   void run(std::int64_t iterations, bool adapting, Recording<Real> recording = {}) {
@@ -65,7 +72,8 @@ struct Bench {
 
 void expect_near(const Outcome& a, const Outcome& b, double relative, const std::string& what) {
   ASSERT_EQ(a.x.size(), b.x.size());
-  for (std::size_t i = 0; i < a.x.size(); ++i) ASSERT_NEAR(a.x[i], b.x[i], relative * std::max(1.0, std::abs(a.x[i]))) << what << ", entry " << i;
+  for (std::size_t i = 0; i < a.x.size(); ++i)
+    ASSERT_NEAR(a.x[i], b.x[i], relative * std::max(1.0, std::abs(a.x[i]))) << what << ", entry " << i;
   for (std::size_t c = 0; c < a.controls.size(); ++c) {
     ASSERT_EQ(a.controls[c].iteration, b.controls[c].iteration) << what << ", chain " << c;
     ASSERT_EQ(a.controls[c].gradients, b.controls[c].gradients) << what << ", chain " << c;
@@ -82,7 +90,8 @@ class GpuSamplers : public GpuTest {
     cpu.start(), gpu.start();
     cpu.run(iterations, true), gpu.run(iterations, true);
     const Outcome g = gpu.outcome();
-    expect_near(cpu.outcome(), g, relative, name + " on " + which.preset + (scope == Scope::pooled ? ", pooled" : ", alone"));
+    expect_near(cpu.outcome(), g, relative,
+                name + " on " + which.preset + (scope == Scope::pooled ? ", pooled" : ", alone"));
     return g;
   }
 };
@@ -91,9 +100,11 @@ class GpuSamplers : public GpuTest {
 TEST_F(GpuSamplers, OneStepIsTheHosts) {
   for (const auto& entry : samplers())
     for (const Case& which : cases)
-      for (Scope scope : {Scope::chain, Scope::pooled}) both<double>(entry.name, which, scope, 1, 1e4 * which.dim * 2.2e-16);
+      for (Scope scope : {Scope::chain, Scope::pooled})
+        both<double>(entry.name, which, scope, 1, 1e4 * which.dim * 2.2e-16);
 }
-// Ten iterations amplify rounding by what the dynamics allow: a bound of 1e-7 still tells a wrong formula from rounding.
+// Ten iterations amplify rounding by what the dynamics allow: a bound of 1e-7 still tells a wrong formula from
+// rounding.
 TEST_F(GpuSamplers, TenAdaptingStepsAreTheHosts) {
   for (const auto& entry : samplers())
     for (const Case& which : cases)
@@ -109,7 +120,8 @@ TEST_F(GpuSamplers, SameBitsAgainAndReplayed) {
     for (Scope scope : {Scope::chain, Scope::pooled}) {
       Context plain = device();
       plain.graphs = false;
-      Bench<float> a(device(), entry.name, cases[1], 70, scope), b(device(), entry.name, cases[1], 70, scope), c(plain, entry.name, cases[1], 70, scope);
+      Bench<float> a(device(), entry.name, cases[1], 70, scope), b(device(), entry.name, cases[1], 70, scope),
+          c(plain, entry.name, cases[1], 70, scope);
       for (auto* bench : {&a, &b, &c}) {
         bench->start();
         bench->run(40, true);
@@ -122,7 +134,8 @@ TEST_F(GpuSamplers, SameBitsAgainAndReplayed) {
 
 TEST_F(GpuSamplers, LoadedChainsGoOnWithTheSameBits) {
   for (const auto& entry : samplers()) {
-    Bench<double> whole(device(), entry.name, cases[0], 33, Scope::pooled), first(device(), entry.name, cases[0], 33, Scope::pooled),
+    Bench<double> whole(device(), entry.name, cases[0], 33, Scope::pooled),
+        first(device(), entry.name, cases[0], 33, Scope::pooled),
         second(device(), entry.name, cases[0], 33, Scope::pooled);
     whole.start(), first.start();
     whole.run(12, true), whole.run(12, true);
@@ -141,7 +154,8 @@ TEST_F(GpuSamplers, AChainThatStartsAtNanIsQuarantinedAlone) {
     gpu.run(10, true);
     const auto controls = gpu.outcome().controls;
     for (std::size_t c = 0; c < controls.size(); ++c) {
-      EXPECT_EQ(controls[c].status, c == 4 ? ChainStatus::start_zero_density : ChainStatus::running) << entry.name << ", chain " << c;
+      EXPECT_EQ(controls[c].status, c == 4 ? ChainStatus::start_zero_density : ChainStatus::running)
+          << entry.name << ", chain " << c;
       EXPECT_EQ(controls[c].iteration, c == 4 ? 0 : 10) << entry.name << ", chain " << c;
     }
   }
@@ -156,13 +170,15 @@ TEST_F(GpuSamplers, DrawsAreRecordedOnTheDevice) {
     Buffer<float> acceptance(device(), slots), values(device(), slots * stats);
     Buffer<std::uint8_t> diverging(device(), slots);
     Recording<double> r;
-    r.draws = draws.data(), r.lp = lp.data(), r.acceptance_rate = acceptance.data(), r.diverging = diverging.data(), r.stats = values.data(), r.stat_stride = static_cast<std::int64_t>(slots);
+    r.draws = draws.data(), r.lp = lp.data(), r.acceptance_rate = acceptance.data(), r.diverging = diverging.data(),
+    r.stats = values.data(), r.stat_stride = static_cast<std::int64_t>(slots);
     r.capacity = kept, r.first_iteration = 0, r.thin = 2, r.active = true;
     gpu.start();
     gpu.run(2 * kept, false, r);
     const auto x = gpu.outcome().x, recorded = draws.host();
     for (std::size_t c = 0; c < 5; ++c)
-      for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(recorded[(c * kept + kept - 1) * 2 + i], x[c * 2 + i]) << entry.name << ", chain " << c;
+      for (std::size_t i = 0; i < 2; ++i)
+        EXPECT_EQ(recorded[(c * kept + kept - 1) * 2 + i], x[c * 2 + i]) << entry.name << ", chain " << c;
     for (double v : lp.host()) EXPECT_TRUE(std::isfinite(v) && v != 0) << entry.name;
   }
 }
@@ -181,7 +197,8 @@ TEST_F(GpuSamplers, DivergencesAreKeptWhereTheHostFindsThem) {
       Buffer<std::uint8_t> diverging(home, chains * iterations);
       Buffer<std::int64_t> diverged(home, chains * kept);
       Recording<double> r;
-      r.draws = draws.data(), r.lp = lp.data(), r.acceptance_rate = acceptance.data(), r.diverging = diverging.data(), r.stats = values.data();
+      r.draws = draws.data(), r.lp = lp.data(), r.acceptance_rate = acceptance.data(), r.diverging = diverging.data(),
+      r.stats = values.data();
       r.stat_stride = chains * iterations, r.capacity = iterations, r.active = true;
       r.diverged = diverged.data(), r.diverged_at = at.data(), r.kept_divergences = kept;
       bench.start();
@@ -190,7 +207,8 @@ TEST_F(GpuSamplers, DivergencesAreKeptWhereTheHostFindsThem) {
     }
     EXPECT_EQ(when[0], when[1]) << name;
     EXPECT_EQ(when[0][0], 1) << name;
-    for (std::size_t k = 0; k < where[0].size(); ++k) EXPECT_NEAR(where[0][k], where[1][k], 1e-9 * std::abs(where[0][k])) << name;
+    for (std::size_t k = 0; k < where[0].size(); ++k)
+      EXPECT_NEAR(where[0][k], where[1][k], 1e-9 * std::abs(where[0][k])) << name;
   }
 }
 

@@ -1,4 +1,5 @@
-// A target that records other values than its coordinates: constrained, under names of their own, in memory and on disk.
+// A target that records other values than its coordinates: constrained, under names of their own, in memory and on
+// disk.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -103,7 +104,8 @@ TEST(Recorded, InMemoryAndOnDiskAlike) {
         for (std::size_t p = 0; p < 3; ++p) ASSERT_EQ(values[(p * 6 + c) * 350 + d], r.draws[(c * 350 + d) * 3 + p]);
     ASSERT_EQ(r.summary.parameters.size(), 3u);
     EXPECT_EQ(r.summary.parameters[2].name, "parts[1]");
-    EXPECT_LT(std::abs(r.summary.parameters[2].mean), 4.5 * r.summary.parameters[2].mcse_mean);  // false alarm 1 in 150 000
+    EXPECT_LT(std::abs(r.summary.parameters[2].mean),
+              4.5 * r.summary.parameters[2].mcse_mean);  // false alarm 1 in 150 000
   }
 }
 
@@ -113,14 +115,16 @@ TEST(Recorded, MomentsAreThoseOfTheRecordedValues) {
   o.draws = DrawsMode::moments;
   const Result moments = run_quietly(o);
   for (std::size_t p = 0; p < 3; ++p)  // the same sums in another order: 2 100 terms of about one sd
-    EXPECT_NEAR(all.summary.parameters[p].mean, moments.summary.parameters[p].mean, 2100 * 2.3e-16 * all.summary.parameters[p].sd);
+    EXPECT_NEAR(all.summary.parameters[p].mean, moments.summary.parameters[p].mean,
+                2100 * 2.3e-16 * all.summary.parameters[p].sd);
 }
 
 TEST(Recorded, AnInterruptedRunKeepsWholeDraws) {
   Options o = options();
   o.num_samples = 2000000;
   std::atomic<bool> stop{false};
-  const Result r = run(o, [&](const Progress& p) { stop = stop || (p.phase == "sampling" && p.done > 5000); }, stop);
+  const Result r = run(
+      o, [&](const Progress& p) { stop = stop || (p.phase == "sampling" && p.done > 5000); }, stop);
   EXPECT_TRUE(r.interrupted);
   ASSERT_EQ(static_cast<std::int64_t>(r.draws.size()), r.draws_written * 6 * 3);
   for (std::size_t k = 0; k < r.draws.size(); k += 3) ASSERT_EQ(r.draws[k + 1], -r.draws[k + 2]);
@@ -135,7 +139,8 @@ TEST(Recorded, ASamplerThatWantsGradientsIsRefused) {
       FAIL() << sampler;
     } catch (const Error& error) {
       EXPECT_EQ(error.status(), ExitStatus::usage);
-      EXPECT_NE(std::string(error.what()).find("Choose --sampler adaptive_metropolis, rwm"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("Choose --sampler adaptive_metropolis, rwm"), std::string::npos)
+          << error.what();
     }
   }
 }

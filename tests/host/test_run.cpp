@@ -40,7 +40,8 @@ std::vector<double> draws_of(const Options& o) {
 TEST(Run, AutomaticLengthsEndConverged) {
   Options o = gaussian(32, -1, -1);
   const Result r = run_quietly(o);
-  std::printf("seed 5: warm-up %s; %lld samples\n", r.summary.warmup_note.c_str(), static_cast<long long>(r.summary.num_samples));
+  std::printf("seed 5: warm-up %s; %lld samples\n", r.summary.warmup_note.c_str(),
+              static_cast<long long>(r.summary.num_samples));
   EXPECT_TRUE(r.summary.warmup_converged);
   EXPECT_TRUE(r.notes.empty());
   ASSERT_EQ(r.summary.parameters.size(), 2u);
@@ -51,7 +52,8 @@ TEST(Run, AutomaticLengthsEndConverged) {
   }
 }
 
-/// Starts at a distance of a hundred thousand standard deviations: no proposal is accepted there until NUTS has led the way.
+/// Starts at a distance of a hundred thousand standard deviations: no proposal is accepted there until NUTS has led the
+/// way.
 TEST(Run, LeadsChainsInFromAFarStart) {
   Options o = gaussian(32, -1, 500);
   o.target = "gaussian_mixture";
@@ -112,7 +114,8 @@ TEST(Run, InterruptedKeepsWhatWasDrawn) {
   Options o = gaussian(8, 100, 2000000), whole = gaussian(8, 100, 200);
   o.output = files.path("stopped.nc"), whole.output = files.path("whole.nc");
   std::atomic<bool> stop{false};
-  const Result r = run(o, [&](const Progress& p) { stop = p.phase == "sampling" && p.done >= 200; }, stop);
+  const Result r = run(
+      o, [&](const Progress& p) { stop = p.phase == "sampling" && p.done >= 200; }, stop);
   run_quietly(whole);
   EXPECT_TRUE(r.interrupted);
   ASSERT_GE(r.draws_written, 200);
@@ -138,9 +141,10 @@ TEST(Run, ChainsThatStartAtZeroDensityAreQuarantinedAndCounted) {
   for (const auto& p : r.summary.parameters) EXPECT_TRUE(std::isfinite(p.mean) && std::isfinite(p.ess_bulk)) << p.name;
   EXPECT_EQ(summarise_file(o.output).quarantined, 1);
   o.init = "file:" + files.write("nowhere.csv", "1e200,1e200\n");
-  testing_support::expect_error([&] { run_quietly(o); }, ExitStatus::data, "",
-                                "no chain can start (all 5 starting points are refused: the log density at its starting point is not finite). "
-                                "Choose other starting points with --init?");
+  testing_support::expect_error(
+      [&] { run_quietly(o); }, ExitStatus::data, "",
+      "no chain can start (all 5 starting points are refused: the log density at its starting point is not finite). "
+      "Choose other starting points with --init?");
 }
 
 /// In the neck of the funnel steps that suit its mouth diverge: flags, counts, file and memory tell the same.
@@ -220,7 +224,8 @@ TEST(Run, RefusesWhatDoesNotFit) {
   } catch (const Error& e) {
     const std::string text = e.what();
     EXPECT_EQ(e.status(), ExitStatus::usage);
-    for (const char* part : {"need more memory or disk", "state of the chains", "--thin", "--draws moments"}) EXPECT_NE(text.find(part), std::string::npos) << text;
+    for (const char* part : {"need more memory or disk", "state of the chains", "--thin", "--draws moments"})
+      EXPECT_NE(text.find(part), std::string::npos) << text;
   }
 }
 

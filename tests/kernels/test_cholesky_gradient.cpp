@@ -1,5 +1,5 @@
-// Three steps of the factor against a naive dense reference: every optimiser, both shapes, one to three outer products, one
-// chain's source and a pooled matrix; the floor of the diagonal; beta's closed form.
+// Three steps of the factor against a naive dense reference: every optimiser, both shapes, one to three outer products,
+// one chain's source and a pooled matrix; the floor of the diagonal; beta's closed form.
 #include <gtest/gtest.h>
 
 #include "kernels/adapt/cholesky_covariance.hpp"
@@ -19,7 +19,8 @@ struct Case {
   using Team = T;
   using Real = R;
 };
-using Cases = ::testing::Types<Case<HostTeam, float>, Case<HostTeam, double>, Case<DevicePathTeam, float>, Case<DevicePathTeam, double>>;
+using Cases = ::testing::Types<Case<HostTeam, float>, Case<HostTeam, double>, Case<DevicePathTeam, float>,
+                               Case<DevicePathTeam, double>>;
 TYPED_TEST_SUITE(CholeskyGradient, Cases);
 
 /// The factor's memory, and the same matrices in plain double.
@@ -33,7 +34,8 @@ struct Fixture {
   std::vector<double> dense, dense_second, dense_first;
   std::vector<std::vector<Real>> rows;
 
-  Fixture(Index n_, Shape shape, Optimizer optimizer) : n(n_), L(n_, shape, 1), second(n_, shape, 2), first(n_, shape, 3) {
+  Fixture(Index n_, Shape shape, Optimizer optimizer)
+      : n(n_), L(n_, shape, 1), second(n_, shape, 2), first(n_, shape, 3) {
     settings = FactorSettings{0.05, 0.3};
     settings.optimizer = optimizer;
     settings.factor = shape;
@@ -46,19 +48,24 @@ struct Fixture {
     for (Index i = 0; i < n; ++i)
       for (Index j = 0; j < n; ++j) dense[at(i, j)] = L.dense(i, j);
   }
-  std::size_t at(Index i, Index j) const { return static_cast<std::size_t>(i) * static_cast<std::size_t>(n) + static_cast<std::size_t>(j); }
+  std::size_t at(Index i, Index j) const {
+    return static_cast<std::size_t>(i) * static_cast<std::size_t>(n) + static_cast<std::size_t>(j);
+  }
   Signal<Real> signal(int rank, int step, double acceptance) {
     Signal<Real> s;
     s.rank = rank;
     s.acceptance = acceptance;
     rows.clear();
-    for (int k = 0; k < 2 * rank; ++k) rows.push_back(padded_row<Real>(n, static_cast<std::uint32_t>(100 + 10 * step + k)));
-    for (int k = 0; k < rank; ++k) s.a[k] = rows[static_cast<std::size_t>(2 * k)].data(), s.b[k] = rows[static_cast<std::size_t>(2 * k + 1)].data();
+    for (int k = 0; k < 2 * rank; ++k)
+      rows.push_back(padded_row<Real>(n, static_cast<std::uint32_t>(100 + 10 * step + k)));
+    for (int k = 0; k < rank; ++k)
+      s.a[k] = rows[static_cast<std::size_t>(2 * k)].data(), s.b[k] = rows[static_cast<std::size_t>(2 * k + 1)].data();
     return s;
   }
   /// The reference, straight from the formulas of kernels/adapt/cholesky_gradient.hpp.
   void reference(const Signal<Real>& s, double old_beta, int t, int num_warmup) {
-    if (settings.optimizer == Optimizer::natural && settings.factor == Shape::dense) return natural_reference(s, old_beta, t);
+    if (settings.optimizer == Optimizer::natural && settings.factor == Shape::dense)
+      return natural_reference(s, old_beta, t);
     const bool relative = settings.optimizer == Optimizer::relative || settings.optimizer == Optimizer::natural;
     const std::vector<double> before = dense;
     for (Index i = 0; i < n; ++i)
@@ -111,12 +118,14 @@ struct Fixture {
 TYPED_TEST(CholeskyGradient, StepsMatchTheFormulas) {
   using Real = typename TypeParam::Real;
   using Team = typename TypeParam::Team;
-  for (const Optimizer optimizer : {Optimizer::rmsprop, Optimizer::robbins_monro, Optimizer::adam, Optimizer::relative, Optimizer::natural})
+  for (const Optimizer optimizer :
+       {Optimizer::rmsprop, Optimizer::robbins_monro, Optimizer::adam, Optimizer::relative, Optimizer::natural})
     for (const Shape shape : {Shape::dense, Shape::diagonal})
       for (const Index n : factor_sizes)
         for (const int rank : {1, 3}) {
           if (n > 65 && rank == 3) continue;
-          SCOPED_TRACE(::testing::Message() << "optimiser " << static_cast<int>(optimizer) << " shape " << static_cast<int>(shape) << " n " << n << " rank " << rank);
+          SCOPED_TRACE(::testing::Message() << "optimiser " << static_cast<int>(optimizer) << " shape "
+                                            << static_cast<int>(shape) << " n " << n << " rank " << rank);
           Fixture<Team, Real> f(n, shape, optimizer);
           for (int t = 0; t < 3; ++t) {
             const Signal<Real> s = f.signal(rank, t, t == 1 ? 1.0 : 0.0);
@@ -148,9 +157,12 @@ TYPED_TEST(CholeskyGradient, PooledMatrixGivesTheSameStep) {
           if (shape == Shape::dense || i == j)
             matrix[shape == Shape::dense ? factor_index<P>(i, j) : std::size_t(i)] = ChainSource<Real>{s}(i, j, 0);
       adapt_factor(Team{}, chain.settings, Schedule{0, 40, 1, true}, ChainSource<Real>{s}, chain.a, n);
-      adapt_factor(Team{}, pooled.settings, Schedule{0, 40, 1, true}, PooledSource<Real>{matrix.data(), nullptr, 0.25, 1.0}, pooled.a, n);
+      adapt_factor(Team{}, pooled.settings, Schedule{0, 40, 1, true},
+                   PooledSource<Real>{matrix.data(), nullptr, 0.25, 1.0}, pooled.a, n);
       for (Index i = 0; i < n; ++i)
-        for (Index j = 0; j <= i; ++j) EXPECT_TRUE(rounding<Real>(pooled.L.dense(i, j), chain.L.dense(i, j), 40, 1, 1)) << n << ": " << i << ", " << j;
+        for (Index j = 0; j <= i; ++j)
+          EXPECT_TRUE(rounding<Real>(pooled.L.dense(i, j), chain.L.dense(i, j), 40, 1, 1))
+              << n << ": " << i << ", " << j;
       EXPECT_EQ(pooled.beta, chain.beta);
     }
 }
@@ -213,10 +225,12 @@ TYPED_TEST(CholeskyGradient, CovarianceTrackingMatchesTheFormulas) {
             if (shape == Shape::diagonal && i != j) continue;
             double product = printed ? 0 : static_cast<double>(s.a[0][i]) * static_cast<double>(s.b[0][j]);
             if (printed)
-              for (Index k = j; k <= i; ++k) product += old[f.at(i, k)] * static_cast<double>(s.a[0][k]) * static_cast<double>(s.b[0][j]);
+              for (Index k = j; k <= i; ++k)
+                product += old[f.at(i, k)] * static_cast<double>(s.a[0][k]) * static_cast<double>(s.b[0][j]);
             double want = old[f.at(i, j)] + 0.1 * (product - old[f.at(i, j)]);
             if (i == j) want = std::max(want, 1.2);
-            EXPECT_TRUE(rounding<Real>(f.L.dense(i, j), want, 2, n + 1, 2)) << printed << " n " << n << ": " << i << ", " << j;
+            EXPECT_TRUE(rounding<Real>(f.L.dense(i, j), want, 2, n + 1, 2))
+                << printed << " n " << n << ": " << i << ", " << j;
           }
         EXPECT_TRUE(f.L.rest_is_zero());
       }

@@ -8,14 +8,15 @@
 namespace kilochain {
 namespace {
 
-/// Integral of exp(lp) over (low, high) by tanh-sinh quadrature (Takahasi and Mori 1974), 400 points: error below 1e-10 for
-/// what is smooth inside, singular ends included.
+/// Integral of exp(lp) over (low, high) by tanh-sinh quadrature (Takahasi and Mori 1974), 400 points: error below 1e-10
+/// for what is smooth inside, singular ends included.
 template <class F>
 double integral(double low, double high, F&& lp) {
   double sum = 0;
   const double step = 0.02;
   for (int k = -200; k <= 200; ++k) {
-    const double t = step * k, s = 1.57079632679489662 * std::sinh(t), weight = 1.57079632679489662 * std::cosh(t) / (std::cosh(s) * std::cosh(s));
+    const double t = step * k, s = 1.57079632679489662 * std::sinh(t),
+                 weight = 1.57079632679489662 * std::cosh(t) / (std::cosh(s) * std::cosh(s));
     const double from_end = (high - low) / (1 + std::exp(2 * std::abs(s)));
     const double x = s < 0 ? low + from_end : high - from_end;
     if (x > low && x < high && weight > 0) sum += step * weight * (high - low) / 2 * std::exp(lp(x));
@@ -25,7 +26,8 @@ double integral(double low, double high, F&& lp) {
 /// Over the whole line, through x = tan v.
 template <class F>
 double over_line(F&& lp) {
-  return integral(-1.57079632679489662, 1.57079632679489662, [&](double v) { return lp(std::tan(v)) - 2 * std::log(std::cos(v)); });
+  return integral(-1.57079632679489662, 1.57079632679489662,
+                  [&](double v) { return lp(std::tan(v)) - 2 * std::log(std::cos(v)); });
 }
 /// Over x > 0, through x = v / (1 - v).
 template <class F>
@@ -81,7 +83,9 @@ TEST(Densities, DerivativesInEveryPlace) {
     return out;
   };
   const double h = 1e-5, bound = 1e-8;  // rounding 4 eps |f| / h = 1e-10 |f|, and h^2 f'''/6 with |f'''| below 600
-  const auto check = [&](const char* name, double x, auto f) { EXPECT_NEAR(f(seeded(x)).d[0], (value_of(f(D(x + h))) - value_of(f(D(x - h)))) / (2 * h), bound) << name; };
+  const auto check = [&](const char* name, double x, auto f) {
+    EXPECT_NEAR(f(seeded(x)).d[0], (value_of(f(D(x + h))) - value_of(f(D(x - h)))) / (2 * h), bound) << name;
+  };
   check("normal sd", 1.2, [](auto s) { return normal_lp(0.4, 0.1, s); });
   check("normal mean", 1.2, [](auto m) { return normal_lp(0.4, m, 2.0); });
   check("cauchy scale", 1.2, [](auto s) { return cauchy_lp(0.4, 0.1, s); });

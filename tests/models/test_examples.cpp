@@ -1,5 +1,5 @@
-// The models of examples/posteriors: densities as the references state them, derivatives as differences give them, whatever
-// the team and the precision. Each example, its data and its coordinates of a given point.
+// The models of examples/posteriors: densities as the references state them, derivatives as differences give them,
+// whatever the team and the precision. Each example, its data and its coordinates of a given point.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,10 +20,10 @@ namespace kilochain {
 namespace {
 
 const std::string folder = KILOCHAIN_SOURCE_DIR "/../shared/reference";
-#define SKIP_WITHOUT_REFERENCE()                                             \
-  if (!std::filesystem::exists(folder)) {                                    \
+#define SKIP_WITHOUT_REFERENCE()                                              \
+  if (!std::filesystem::exists(folder)) {                                     \
     std::printf("SKIPPED: no reference posteriors in ../shared/reference\n"); \
-    GTEST_SKIP();                                                            \
+    GTEST_SKIP();                                                             \
   }
 
 std::string file_of(const std::string& name) {
@@ -53,11 +53,13 @@ struct Evaluated {
     scratch.resize(Target::scratch(data));
   }
   template <class Team = HostTeam>
-  double at(const std::vector<Real>& u, Needs needs, std::vector<Real>* out = nullptr, std::vector<Real> direction = {}) {
+  double at(const std::vector<Real>& u, Needs needs, std::vector<Real>* out = nullptr,
+            std::vector<Real> direction = {}) {
     std::vector<Real> point = u, gradient(u.size()), hessian(u.size());
     direction.resize(u.size());
     double lp = 0;
-    Target::evaluate(Team{}, data, needs, Query<Real>{point.data(), direction.data(), &needs}, Reply<Real>{&lp, gradient.data(), hessian.data()}, scratch.data());
+    Target::evaluate(Team{}, data, needs, Query<Real>{point.data(), direction.data(), &needs},
+                     Reply<Real>{&lp, gradient.data(), hessian.data()}, scratch.data());
     if (out) *out = needs == Needs::hessian_vector ? hessian : gradient;
     return lp;
   }
@@ -83,7 +85,8 @@ void each_example(F&& f) {
 
 std::vector<Point> points_of(const std::string& name, const nlohmann::json& reference, std::vector<double>& lp) {
   std::vector<Point> points;
-  for (const auto& check : reference[name == "eight_schools" ? "log_density_checks_noncentred" : "log_density_checks"]) {
+  for (const auto& check :
+       reference[name == "eight_schools" ? "log_density_checks_noncentred" : "log_density_checks"]) {
     points.push_back(check["point"].get<Point>());
     lp.push_back(check["log_density"]);
   }
@@ -104,7 +107,8 @@ TEST(Examples, LogDensitiesDifferBetweenPointsAsTheReferencesSay) {
     }
     ASSERT_GE(ours.size(), 2u);
     for (std::size_t k = 1; k < ours.size(); ++k)  // sums of up to 1 000 terms: 1000 eps of the sum
-      EXPECT_NEAR(ours[k] - ours[0], expected[k] - expected[0], 1000 * 2.3e-16 * std::abs(expected[0])) << name << ", point " << k;
+      EXPECT_NEAR(ours[k] - ours[0], expected[k] - expected[0], 1000 * 2.3e-16 * std::abs(expected[0]))
+          << name << ", point " << k;
   });
 }
 
@@ -135,7 +139,8 @@ TEST(Examples, DerivativesAreThoseOfDifferencesForEveryTeamAndPrecision) {
       a[i] += h, b[i] -= h;
       const double second = (model.at(a, Needs::value) - model.at(b, Needs::value)) / (4 * h);
       const double slope = (4 * first - second) / 3;  // Richardson: the error is of order h^4
-      EXPECT_NEAR(g[i], slope, 40 * 2.3e-16 * std::abs(lp) * std::sqrt(1000) / h + 1e-7 * std::abs(slope)) << name << " " << i;
+      EXPECT_NEAR(g[i], slope, 40 * 2.3e-16 * std::abs(lp) * std::sqrt(1000) / h + 1e-7 * std::abs(slope))
+          << name << " " << i;
       EXPECT_NEAR(g[i], lanes_g[i], 1e-12 * (1 + std::abs(g[i]))) << name << " " << i;
     }
     Point a = u, b = u;

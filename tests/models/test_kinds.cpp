@@ -54,7 +54,8 @@ void evaluate(Needs needs, std::vector<Real> x, double& lp, std::vector<Real>& g
   const auto data = T::prepare({}, arena, info);
   std::vector<Real> direction(x.size()), hessian(x.size()), scratch(T::scratch(data));
   gradient.assign(x.size(), 0);
-  T::evaluate(HostTeam{}, data, needs, Query<Real>{x.data(), direction.data(), &needs}, Reply<Real>{&lp, gradient.data(), hessian.data()}, scratch.data());
+  T::evaluate(HostTeam{}, data, needs, Query<Real>{x.data(), direction.data(), &needs},
+              Reply<Real>{&lp, gradient.data(), hessian.data()}, scratch.data());
 }
 
 TEST(Kinds, OwnGradientIsUsedInBothPrecisions) {
@@ -117,7 +118,8 @@ TEST(Loader, SaysWhatIsWrongWithData) {
   const auto y = [&] { JsonData(path, "data").numbers("y", 2); };
   EXPECT_NE(message("{", y).find("not JSON"), std::string::npos);
   EXPECT_NE(message("{\"a\": 1}", y).find("no section \"data\""), std::string::npos);
-  EXPECT_NE(message("{\"data\": {\"x\": [1]}}", y).find("no data \"y\" (there are x)"), std::string::npos) << message("{\"data\": {\"x\": [1]}}", y);
+  EXPECT_NE(message("{\"data\": {\"x\": [1]}}", y).find("no data \"y\" (there are x)"), std::string::npos)
+      << message("{\"data\": {\"x\": [1]}}", y);
   EXPECT_NE(message("{\"data\": {\"y\": [1, \"a\"]}}", y).find("y[1] is not a number"), std::string::npos);
   EXPECT_NE(message("{\"data\": {\"y\": [1]}}", y).find("1 numbers, not 2"), std::string::npos);
   EXPECT_EQ(message("{\"data\": {\"y\": [1, 2]}}", y), "no error");

@@ -9,8 +9,8 @@
 namespace kilochain {
 namespace {
 
-/// Log |det| of the derivative of the first n constrained values with respect to n coordinates, by duals that were tested
-/// against differences.
+/// Log |det| of the derivative of the first n constrained values with respect to n coordinates, by duals that were
+/// tested against differences.
 template <int N, class F>
 double log_determinant(const double* u, F&& transform) {
   Eigen::MatrixXd jacobian(N, N);
@@ -32,7 +32,8 @@ void expect_jacobian(const char* name, F&& transform) {
   for (const auto& u : points) {
     double x[N + 1] = {}, log_jacobian = 0;
     transform([&](Index k) { return u[k]; }, x, log_jacobian);
-    EXPECT_NEAR(log_jacobian, log_determinant<N>(u, transform), 1000 * c * (1 + std::abs(log_jacobian))) << name << " from " << u[0];
+    EXPECT_NEAR(log_jacobian, log_determinant<N>(u, transform), 1000 * c * (1 + std::abs(log_jacobian)))
+        << name << " from " << u[0];
   }
 }
 

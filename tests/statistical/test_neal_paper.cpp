@@ -46,7 +46,8 @@ TEST(NealPaper, GadMalaFastTwentySeeds) {
     median += 0.5 * (e[49] + e[50]) / 20;
   }
   for (const double a : reader.mean_acceptance_rate()) acceptance += a / 20;
-  std::printf("seed %d: acceptance %.4f, ESS of the worst dimension %.0f, median %.0f (means over 20 chains)\n", 1, acceptance, smallest, median);
+  std::printf("seed %d: acceptance %.4f, ESS of the worst dimension %.0f, median %.0f (means over 20 chains)\n", 1,
+              acceptance, smallest, median);
   EXPECT_GE(acceptance, 0.56);
   EXPECT_LE(acceptance, 0.60);
   EXPECT_GE(smallest, 1250);

@@ -1,5 +1,5 @@
-// Posterior means against truth: Gauss-Hermite quadrature of two regressions, and a long run of the authors' code on German
-// credit. |z| < 4 for every mean: over the 30 means here, a false alarm in about 500 runs of this file.
+// Posterior means against truth: Gauss-Hermite quadrature of two regressions, and a long run of the authors' code on
+// German credit. |z| < 4 for every mean: over the 30 means here, a false alarm in about 500 runs of this file.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,20 +29,22 @@ Result sample(Options o) {
 }
 
 /// `order[k]` is the reference's coordinate for ours; errors of both sides count.
-void expect_means(const Result& r, const std::vector<double>& mean, const std::vector<double>& mcse, double scale_ours = 1) {
+void expect_means(const Result& r, const std::vector<double>& mean, const std::vector<double>& mcse,
+                  double scale_ours = 1) {
   ASSERT_EQ(r.summary.parameters.size(), mean.size());
   for (std::size_t k = 0; k < mean.size(); ++k) {
     const auto& p = r.summary.parameters[k];
     const double error = std::hypot(p.mcse_mean * scale_ours, mcse[k]);
-    EXPECT_LT(std::abs(p.mean - mean[k]), 4 * error) << p.name << ": " << p.mean << " against " << mean[k] << ", z = " << (p.mean - mean[k]) / error;
+    EXPECT_LT(std::abs(p.mean - mean[k]), 4 * error)
+        << p.name << ": " << p.mean << " against " << mean[k] << ", z = " << (p.mean - mean[k]) / error;
     EXPECT_LT(p.rhat, 1.01) << p.name;
   }
 }
 
-#define NEEDS_SHARED(path)                                                       \
-  if (!std::ifstream(path)) {                                                    \
-    std::printf("SKIPPED: %s is not there\n", std::string(path).c_str());        \
-    GTEST_SKIP() << path << " is not there";                                     \
+#define NEEDS_SHARED(path)                                                \
+  if (!std::ifstream(path)) {                                             \
+    std::printf("SKIPPED: %s is not there\n", std::string(path).c_str()); \
+    GTEST_SKIP() << path << " is not there";                              \
   }
 
 TEST(Posteriors, WellsByQuadrature) {
@@ -52,7 +54,8 @@ TEST(Posteriors, WellsByQuadrature) {
   // Distances in metres: coefficients differ a hundredfold in scale. The flat prior is a normal with sd 1 000.
   std::string csv = "dist,switched\n";
   for (std::size_t i = 0; i < j["data"]["switched"].size(); ++i)
-    csv += std::to_string(j["data"]["dist"][i].get<double>()) + "," + std::to_string(j["data"]["switched"][i].get<int>()) + "\n";
+    csv += std::to_string(j["data"]["dist"][i].get<double>()) + "," +
+           std::to_string(j["data"]["switched"][i].get<int>()) + "\n";
   testing_support::ScratchFiles files;
   Options o;
   o.target = "logistic_regression";
@@ -71,7 +74,8 @@ TEST(Posteriors, BinomialByQuadrature) {
   for (std::size_t i = 0; i < j["data"]["C"].size(); ++i) {
     const double year = j["data"]["year"][i];
     for (int k = 0; k < j["data"]["N"][i].get<int>(); ++k)
-      csv += std::to_string(year) + "," + std::to_string(year * year) + "," + (k < j["data"]["C"][i].get<int>() ? "1\n" : "0\n");
+      csv += std::to_string(year) + "," + std::to_string(year * year) + "," +
+             (k < j["data"]["C"][i].get<int>() ? "1\n" : "0\n");
   }
   testing_support::ScratchFiles files;
   Options o;

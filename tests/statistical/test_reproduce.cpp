@@ -51,7 +51,8 @@ TEST(ReproduceTitsias2019, RipleyGadRwm) {
 /// run and its mean (false alarm of one: 6e-5); in 51 dimensions an error of 0.070 and 0.065: between 0.05 and 0.09.
 TEST(ReproduceTitsias2019, FigureOne) {
   const std::atomic<bool> never{false};
-  const auto data = figure_data(1, {""}, "", [](const auto&) { return true; }, 1, never, [](double) {});
+  const auto data = figure_data(
+      1, {""}, "", [](const auto&) { return true; }, 1, never, [](double) {});
   const double beta[] = {7.5, 2.64}, sd[] = {0.4, 0.2}, learnt[2][3] = {{2.97, 2.87, 2.95}, {1.55, 1.52, 1.54}};
   for (std::size_t k = 0; k < 2; ++k) {
     const auto& two = data["two_dimensions"][k];

@@ -64,8 +64,7 @@ inline SettingTexts generated_logistic(const ScratchFiles& files, std::size_t ro
 /// A table that is mostly zeros, as images and indicators are: observations of three kinds, in turn, each with
 /// non-zeros among a third of the features only, a fifth of them; the second feature is always 0, the last never. The
 /// numbers are multiples of a quarter, or of no unit: (0.25 k)^2 - 3.
-inline SettingTexts sparse_logistic(const ScratchFiles& files, std::size_t rows, std::size_t columns,
-                                    bool multiples) {
+inline SettingTexts sparse_logistic(const ScratchFiles& files, std::size_t rows, std::size_t columns, bool multiples) {
   std::string text;
   for (std::size_t j = 0; j < columns; ++j) text += "x" + std::to_string(j) + ",";
   text += "y\n";
@@ -79,7 +78,9 @@ inline SettingTexts sparse_logistic(const ScratchFiles& files, std::size_t rows,
     }
     text += i < 2 ? std::to_string(i) + "\n" : std::to_string(word() % 2) + "\n";
   }
-  return {{"data", files.write((multiples ? "levels" : "sparse") + std::to_string(rows) + "x" + std::to_string(columns) + ".csv", text)},
+  return {{"data", files.write((multiples ? "levels" : "sparse") + std::to_string(rows) + "x" +
+                                   std::to_string(columns) + ".csv",
+                               text)},
           {"standardise", "no"},
           {"bias", "no"}};
 }

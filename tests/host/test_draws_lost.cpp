@@ -1,0 +1,161 @@
+// Draws on disk when things go wrong: a run that is interrupted or killed, or a full disk, leaves readable draws; every
+// bad path and file is refused.
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <cstring>
+#include <fstream>
+#include <functional>
+
+#include "tests/host/draws_support.hpp"
+
+namespace kilochain {
+namespace {
+
+using namespace draws_support;
+
+/// Runs `body` in a child process and returns its exit status (or -signal).
+int in_child(const std::function<int()>& body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    int status = 99;
+    try {
+      status = body();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+    }
+    ::_exit(status);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+TEST(DrawsFile, InterruptedRunHasTheDrawsItWrote) {
+  const TemporaryFile file;
+  const DrawsHeader header = make_header(5, 1000, 6, "float");
+  DrawsWriter writer(file.path, header);
+  write_run<float>(writer, header, 23);
+  EXPECT_EQ(writer.draws_written(), 23);
+  writer.finish();
+  const DrawsReader reader(file.path);
+  EXPECT_EQ(reader.draws_written(), 23);
+  EXPECT_EQ(wrong_numbers<float>(reader, 3), 0);
+}
+
+TEST(DrawsFile, KilledProcessLeavesItsDraws) {
+  const TemporaryFile file;
+  const DrawsHeader header = make_header(20, 100000, 6, "double");
+  int reports[2];
+  ASSERT_EQ(::pipe(reports), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    try {
+      DrawsWriter writer(file.path, header);
+      Buffers<double> buffers(header, 10);
+      for (std::int64_t t = 0; t < 100000; t += 10) {
+        writer.append(t, 10, buffers.fill(t, 10));
+        if (::write(reports[1], &t, sizeof t) != sizeof t) break;
+      }
+    } catch (...) {
+    }
+    ::_exit(1);
+  }
+  ::close(reports[1]);
+  std::int64_t reported = -1;
+  while (reported < 300 && ::read(reports[0], &reported, sizeof reported) == sizeof reported) {
+  }
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ::close(reports[0]);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  const DrawsReader reader(file.path);
+  EXPECT_GE(reader.draws_written(), reported + 10);
+  EXPECT_EQ(reader.draws_written() % 10, 0);
+  EXPECT_EQ(wrong_numbers<double>(reader, 6), 0);
+}
+
+// A limit on the size of files stands for the full disk: every system has it, and the error takes the same way.
+TEST(DrawsFile, FullDiskKeepsEarlierDraws) {
+  const TemporaryFile file;
+  const DrawsHeader header = make_header(20, 100000, 30, "double");
+  const int status = in_child([&] {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{4u << 20, 4u << 20};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    DrawsWriter writer(file.path, header);
+    try {
+      write_run<double>(writer, header, 100000);
+    } catch (const Error& error) {
+      const std::string safe = std::to_string(writer.draws_written()) + " draws of each chain are safely in the file";
+      if (error.status() != ExitStatus::output) return 1;
+      if (std::string(error.what()).find(safe) == std::string::npos) return 2;
+      writer.add_attributes({{"sampling_time", 3.0}});
+      writer.finish();
+      return 42;
+    }
+    return 3;
+  });
+  ASSERT_EQ(status, 42);
+  const DrawsReader reader(file.path);
+  EXPECT_GT(reader.draws_written(), 100);  // 4 MiB less the margin hold about 700
+  EXPECT_LT(reader.draws_written(), 1000);
+  EXPECT_EQ(wrong_numbers<double>(reader, 30), 0);
+  EXPECT_EQ(reader.attributes().at("sampling_time"), 3.0);
+}
+
+TEST(DrawsFile, UnwritablePathsAreRefusedBeforeSampling) {
+  const DrawsHeader header = make_header(2, 5, 1, "float");
+  expect_error([&] { DrawsWriter("/no/such/directory/draws.nc", header); }, ExitStatus::usage, "No such file");
+  expect_error([&] { DrawsWriter(std::filesystem::temp_directory_path().string(), header); }, ExitStatus::usage,
+               "Is a directory");
+  expect_error([&] { DrawsWriter("/dev/null", header); }, ExitStatus::usage, "not a regular file");
+  const TemporaryFile file;
+  DrawsHeader wrong = header;
+  wrong.real = "half";
+  expect_error([&] { DrawsWriter(file.path, wrong); }, ExitStatus::usage, "half");
+  wrong = header;
+  wrong.num_chains = 0;
+  expect_error([&] { DrawsWriter(file.path, wrong); }, ExitStatus::usage, "num_chains 0");
+  wrong = make_header(2, 5, 4, "float");
+  wrong.names[3] = wrong.names[1];
+  expect_error([&] { DrawsWriter(file.path, wrong); }, ExitStatus::usage, "coordinates 1 and 3");
+  EXPECT_FALSE(std::filesystem::exists(file.path));
+}
+
+TEST(DrawsFile, DrawsOutOfOrderAreRefused) {
+  const TemporaryFile file;
+  const DrawsHeader header = make_header(2, 50, 1, "float");
+  DrawsWriter writer(file.path, header);
+  Buffers<float> buffers(header, 10);
+  writer.append(0, 10, buffers.fill(0, 10));
+  expect_error([&] { writer.append(20, 10, buffers.fill(20, 10)); }, ExitStatus::output, "the file has 10");
+  writer.append(10, 10, buffers.fill(10, 10));
+}
+
+TEST(DrawsFile, ReaderRefusesOtherFiles) {
+  const TemporaryFile file;
+  expect_error([&] { DrawsReader{file.path}; }, ExitStatus::data, "no such file");
+  expect_error([&] { DrawsReader{std::filesystem::temp_directory_path().string()}; }, ExitStatus::data,
+               "not a regular");
+  std::ofstream(file.path) << "";
+  expect_error([&] { DrawsReader{file.path}; }, ExitStatus::data, file.path);
+  std::ofstream(file.path) << "x1,x2\n1,2\n";
+  expect_error([&] { DrawsReader{file.path}; }, ExitStatus::data, file.path);
+}
+
+TEST(DrawsFile, ReaderRefusesATruncatedFile) {
+  const TemporaryFile file;
+  const DrawsHeader header = make_header(20, 45, 6, "double");
+  {
+    DrawsWriter writer(file.path, header);
+    write_run<double>(writer, header, 45);
+  }
+  std::filesystem::resize_file(file.path, std::filesystem::file_size(file.path) / 2);
+  expect_error([&] { DrawsReader{file.path}; }, ExitStatus::data, "cannot be read");
+}
+
+}  // namespace
+}  // namespace kilochain
