@@ -4,11 +4,11 @@
 // root and a division for each entry; normals: the Philox words they are made of. Checks before it times: each result
 // against a naive loop.
 //   bench_kernels [--smoke]
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <vector>
 
 #include "bench/clock.hpp"
@@ -116,7 +116,10 @@ void all(const char* real, double budget) {
 }  // namespace kilochain
 
 int main(int argc, char** argv) {
-  const bool smoke = argc > 1 && !std::strcmp(argv[1], "--smoke");
+  bool smoke = false;
+  CLI::App app{"times the kernels of an iteration against their floors, on one core"};
+  app.add_flag("--smoke", smoke, "a few calls of each");
+  CLI11_PARSE(app, argc, argv);
   kilochain::all<float>("float", smoke ? 1e-4 : 0.2);
   kilochain::all<double>("double", smoke ? 1e-4 : 0.2);
 }

@@ -5,10 +5,10 @@
 // can be below that floor. Checks before it times: the evaluators must agree. --smoke: a small generated data set only,
 // a few calls.
 //   bench_logistic [--smoke] [--data FOLDER] [--only german|caravan|mnist]
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -106,11 +106,11 @@ int main(int argc, char** argv) {
   using namespace kilochain;
   bool smoke = false;
   std::string folder = "../shared/data", only;
-  for (int i = 1; i < argc; ++i) {
-    if (!std::strcmp(argv[i], "--smoke")) smoke = true;
-    if (!std::strcmp(argv[i], "--data") && i + 1 < argc) folder = argv[++i];
-    if (!std::strcmp(argv[i], "--only") && i + 1 < argc) only = argv[++i];
-  }
+  CLI::App app{"times the evaluators of logistic regression against their floors, on one core"};
+  app.add_flag("--smoke", smoke, "a small generated data set, a few calls");
+  app.add_option("--data", folder, "folder of the papers' data sets")->capture_default_str();
+  app.add_option("--only", only, "one data set");
+  CLI11_PARSE(app, argc, argv);
   const Context context = cpu_context(1);
   std::vector<Case> cases;
   if (smoke) {

@@ -4,10 +4,10 @@
 // for each adapted entry. Checks before it times: the acceptance must lie within [0, 1].
 //   bench_samplers [--smoke] [--data FOLDER]     FOLDER: the papers' data sets; without it those rows say that they are
 //   left out
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 
 #include "bench/clock.hpp"
@@ -142,10 +142,10 @@ void time_trajectories(const std::string& name, const SettingTexts& target_setti
 int main_of(int argc, char** argv) {
   bool smoke = false;
   std::string data;
-  for (int i = 1; i < argc; ++i) {
-    if (!std::strcmp(argv[i], "--smoke")) smoke = true;
-    if (!std::strcmp(argv[i], "--data") && i + 1 < argc) data = argv[++i];
-  }
+  CLI::App app{"times every sampler and the bars of the project, on one core"};
+  app.add_flag("--smoke", smoke, "a few iterations of each, no bars");
+  app.add_option("--data", data, "folder of the papers' data sets; without it those rows are left out, which is said");
+  CLI11_PARSE(app, argc, argv);
   const double peak_float = bench::peak_flops<float>(0.05), peak_double = bench::peak_flops<double>(0.05);
   const double step_float = bench::root_and_division<float>(0.05), step_double = bench::root_and_division<double>(0.05);
   const int repeats = smoke ? 1 : 5;

@@ -73,8 +73,8 @@ targets = {
     "challenger": ["--target", "logistic_regression", "--data", os.path.join(root, "data", "challenger.csv")],
 }
 
-def sample(target, device, chains, warmup, samples, seed=1, draws="moments", more=(), seconds=540):
-    command = [program, "sample", *targets[target], "--sampler", "gad_mala_fast", "--adapt-scope", "pooled", "--device", device, "--num-chains", str(chains),
+def sample(target, device, chains, warmup, samples, seed=1, draws="moments", more=(), seconds=540, sampler="gad_mala_fast", scope="pooled"):
+    command = [program, "sample", *targets[target], "--sampler", sampler, "--adapt-scope", scope, "--device", device, "--num-chains", str(chains),
                "--num-warmup", str(warmup), "--num-samples", str(samples), "--seed", str(seed), "--draws", draws, "--json", "--quiet", *more]
     status, out, err = run(command, seconds)
     if status not in (0, 4) or not out.lstrip().startswith("{"):
@@ -124,6 +124,20 @@ if os.path.exists(data("german.csv")) and not a.quick:  # which evaluator is bet
             if "error" not in r:
                 table.append(dict(target=f"{target} by {evaluator}", chains=1024, draws="none", warmup_us=1e6 * r["seconds"]["warmup"] / 500,
                                   sampling_us=1e6 * r["seconds"]["sampling"] / 500, ns_per_chain_iteration=1e9 * r["seconds"]["sampling"] / 500 / 1024))
+if os.path.exists(data("german.csv")):  # trees of many depths side by side, against trajectories of one length: gradients a second
+    rate = {}
+    for sampler in ("hmc", "nuts"):
+        r = sample("german", "cuda", 1024, 300, 300, draws="none", sampler=sampler, scope="chain")
+        if "error" in r:
+            print(f"german {sampler}: {r['error']}", flush=True)
+            continue
+        both = r["seconds"]["warmup"] + r["seconds"]["sampling"]
+        rate[sampler] = r["gradient_evaluations"] / both
+        table.append(dict(target=f"german by {sampler}", chains=1024, draws="none", warmup_us=1e6 * r["seconds"]["warmup"] / 300,
+                          sampling_us=1e6 * r["seconds"]["sampling"] / 300, ns_per_chain_iteration=1e9 * r["seconds"]["sampling"] / 300 / 1024,
+                          gradients_per_second=rate[sampler]))
+    if len(rate) == 2:
+        print(f"german, 1024 chains: nuts {rate['nuts']:.3g}, hmc {rate['hmc']:.3g} gradients a second: {rate['hmc'] / rate['nuts']:.2f} times the cost", flush=True)
 keep("cuda-timings.json", dict(rows=table))
 
 # ---- peers --------------------------------------------------------------------------------------------------------
