@@ -100,8 +100,23 @@ KC_HD inline double digamma(double x) {
          q * (1.0 / 12 - q * (1.0 / 120 - q * (1.0 / 252 - q * (1.0 / 240 - q * (1.0 / 132 - q * (691.0 / 32760))))));
 }
 
-// Functions of one variable: value and slope, by the chain rule. Inside, those of Base are found by argument or in
+// Functions of one variable: name, value f and slope, given x. Inside, those of x's type are found by argument or in
 // <cmath>.
+#define KILOCHAIN_FUNCTIONS_OF_ONE(DEFINE)                 \
+  DEFINE(exp, exp(x), f)                                   \
+  DEFINE(expm1, expm1(x), f + 1.0)                         \
+  DEFINE(log, log(x), 1.0 / x)                             \
+  DEFINE(log1p, log1p(x), 1.0 / (1.0 + x))                 \
+  DEFINE(sqrt, sqrt(x), 0.5 / f)                           \
+  DEFINE(sin, sin(x), cos(x))                              \
+  DEFINE(cos, cos(x), -sin(x))                             \
+  DEFINE(tan, tan(x), 1.0 + f * f)                         \
+  DEFINE(atan, atan(x), 1.0 / (1.0 + x * x))               \
+  DEFINE(tanh, tanh(x), 1.0 - f * f)                       \
+  DEFINE(erf, erf(x), 1.1283791670955125739 * exp(-x * x)) \
+  DEFINE(digamma, digamma(x), trigamma(x))                 \
+  DEFINE(lgamma, lgamma(x), digamma(x))                    \
+  DEFINE(fabs, fabs(x), Base(x < Base(0.0) ? -1.0 : 1.0))
 #define KILOCHAIN_DUAL(NAME, VALUE, SLOPE)                  \
   template <class Base, int W>                              \
   KC_INLINE Dual<Base, W> NAME(const Dual<Base, W>& dual) { \
@@ -109,20 +124,7 @@ KC_HD inline double digamma(double x) {
     const Base f = VALUE;                                   \
     return Dual<Base, W>::of(dual, f, SLOPE);               \
   }
-KILOCHAIN_DUAL(exp, exp(x), f)
-KILOCHAIN_DUAL(expm1, expm1(x), f + 1.0)
-KILOCHAIN_DUAL(log, log(x), 1.0 / x)
-KILOCHAIN_DUAL(log1p, log1p(x), 1.0 / (1.0 + x))
-KILOCHAIN_DUAL(sqrt, sqrt(x), 0.5 / f)
-KILOCHAIN_DUAL(sin, sin(x), cos(x))
-KILOCHAIN_DUAL(cos, cos(x), -sin(x))
-KILOCHAIN_DUAL(tan, tan(x), 1.0 + f * f)
-KILOCHAIN_DUAL(atan, atan(x), 1.0 / (1.0 + x * x))
-KILOCHAIN_DUAL(tanh, tanh(x), 1.0 - f * f)
-KILOCHAIN_DUAL(erf, erf(x), 1.1283791670955125739 * exp(-x * x))
-KILOCHAIN_DUAL(digamma, digamma(x), trigamma(x))
-KILOCHAIN_DUAL(lgamma, lgamma(x), digamma(x))
-KILOCHAIN_DUAL(fabs, fabs(x), Base(x < Base(0.0) ? -1.0 : 1.0))
+KILOCHAIN_FUNCTIONS_OF_ONE(KILOCHAIN_DUAL)
 #undef KILOCHAIN_DUAL
 
 template <class Base, int W>
@@ -142,6 +144,15 @@ KC_INLINE double value_of(double x) { return x; }
 template <class Base, int W>
 KC_INLINE double value_of(const Dual<Base, W>& x) {
   return value_of(x.v);
+}
+/// The sum of weight[i] x[i] over i < n, in 8 partial sums for the lanes of a register.
+KC_INLINE double weighted_sum(const double* weight, const double* x, int n) {
+  double part[8] = {};
+  int i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (int k = 0; k < 8; ++k) part[k] += weight[i + k] * x[i + k];
+  for (int k = 0; i + k < n; ++k) part[k] += weight[i + k] * x[i + k];
+  return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
 }
 /// log(1 + e^x), without overflow.
 template <class T>

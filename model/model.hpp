@@ -1,10 +1,11 @@
 // A model of a user as a target. A model is a class with `meaning` and one of
-//   log_density(p, data)                        a template over p (model/parameters.hpp): derivatives come from duals
+//   log_density(p, data)                        a template over p (model/parameters.hpp): derivatives are made for it
 //   log_density_and_gradient(data, x, gradient) and dim(data): in real coordinates, with a gradient of its own
 //   log_density(data, x) and dim(data): the same without one; only samplers that need none are offered
 // and, when it has data or settings: Settings, settings(visit, s), Data (plain, copied to devices), load(settings,
 // loader). Everything is computed in double. The host keeps a copy of the data, to record constrained values. Cost of a
-// gradient: (1 + 1/W) dim evaluations, 8 directions at once on the CPU, one for each lane on CUDA.
+// gradient: (1 + 1/W) dim evaluations by duals, 8 directions at once on the CPU, one for each lane on CUDA; where it is
+// less on the CPU, 2 to 5 evaluations in all by a tape (docs/decisions/0006-automatic-differentiation.md).
 #pragma once
 #include <memory>
 #include <string>
@@ -54,6 +55,7 @@ struct ModelTarget {
   using Settings = typename model_detail::SettingsOf<Model>::Type;
   using UserData = typename model_detail::DataOf<Model>::Type;
   static constexpr bool own_gradient = model_detail::OwnGradient<Model>, value_only = model_detail::ValueOnly<Model>;
+  static constexpr int host_directions = 8;  ///< of a dual: a register of them
   static constexpr bool automatic = !own_gradient && !value_only;
 
   template <class V>
@@ -64,6 +66,7 @@ struct ModelTarget {
   struct Data {
     UserData user;
     Index n;
+    bool by_tape = false;  ///< derivatives on the host, rather than by duals
   };
 
   static Data prepare(const Settings& s, Arena<Real>& arena, TargetInfo& info) {
@@ -94,6 +97,14 @@ struct ModelTarget {
     require(info.dim > 0, ExitStatus::usage, std::string("model \"") + meaning + "\" has no parameters",
             "0 coordinates", "Read at least one parameter in log_density?");
     return {load(s, arena.doubles()), info.dim};
+  }
+  /// Chooses how derivatives are made on the host: what a tape holds at 0 says what each way costs.
+  static void prepare_host(Data& d) requires automatic {
+    const std::vector<double> zeros(static_cast<std::size_t>(d.n));
+    const auto& tape = Tape<double>::start(d.n);
+    Parameters<Var<double>> p({zeros.data()});
+    Model::log_density(p, d.user);
+    d.by_tape = tape.is_quicker_than_duals(host_directions);
   }
   static KC_HD std::size_t scratch(const Data& d) {
     return 3 * static_cast<std::size_t>(d.n) * (sizeof(double) / sizeof(Real));  // point, direction, gradient in double
@@ -148,7 +159,9 @@ struct ModelTarget {
   template <class Team>
   static KC_HD void differentiate(const Team& team, const Data& d, Needs needs, const double* x,
                                   const double* direction, const Reply<Real>& reply) {
-    constexpr int W = Team::on_host ? 8 : 1;  // a register of directions; on a device the other lanes have the others
+    if constexpr (Team::on_host)
+      if (d.by_tape && needs != Needs::value) return sweep_back(d, needs, x, direction, reply);
+    constexpr int W = Team::on_host ? host_directions : 1;  // on a device the other lanes have the others
     const Index blocks = (d.n + W - 1) / W;
     if (needs == Needs::value) {
       team.single([&] {
@@ -174,6 +187,25 @@ struct ModelTarget {
         for (int k = 0; k < W && b * W + k < d.n; ++k)
           reply.hessian_vector[b * W + k] = static_cast<Real>(lp.d[k].d[0]);
       });
+    }
+  }
+  static void sweep_back(const Data& d, Needs needs, const double* x, const double* direction,
+                         const Reply<Real>& reply) {
+    const auto log_density = [&](auto p) {
+      typename decltype(p)::Scalar lp = Model::log_density(p, d.user);
+      return lp += p.log_jacobian();
+    };
+    if (needs == Needs::gradient) {
+      auto& tape = Tape<double>::start(d.n);
+      const Var<double> lp = log_density(Parameters<Var<double>>({x}));
+      const double* const slopes = tape.sweep(lp.node);
+      for (Index i = 0; i < d.n; ++i) reply.gradient[i] = static_cast<Real>(slopes[i]);
+      *reply.lp = lp.v;
+    } else {
+      auto& tape = Tape<Dual<double, 1>>::start(d.n);
+      const auto lp = log_density(Parameters<Var<Dual<double, 1>>>({x, direction}));
+      const Dual<double, 1>* const slopes = tape.sweep(lp.node);
+      for (Index i = 0; i < d.n; ++i) reply.hessian_vector[i] = static_cast<Real>(slopes[i].d[0]);
     }
   }
   /// team.for_each without its promise to the vectoriser: a body here is a whole evaluation.

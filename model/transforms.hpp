@@ -3,7 +3,7 @@
 //   positive exp u; lower a + exp u; upper b - exp u; interval a + (b - a) inv_logit u
 //   ordered x_1 = u_1, x_k = x_{k-1} + exp u_k; positive_ordered: the same from 0; simplex of K from K - 1 coordinates
 #pragma once
-#include "model/dual.hpp"
+#include "model/var.hpp"
 
 namespace kilochain::transforms {
 

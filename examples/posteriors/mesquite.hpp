@@ -42,8 +42,7 @@ struct Mesquite {
     const auto sigma = p.positive("sigma");
     auto lp = 0.0 * sigma;
     for (int i = 0; i < d.n; ++i) {
-      auto mean = 0.0 * sigma;
-      for (int j = 0; j < Data::features; ++j) mean += d.x[i * Data::features + j] * beta[j];
+      const auto mean = kilochain::dot(d.x + i * Data::features, beta, Data::features);
       lp += kilochain::normal_lp(d.y[i], mean, sigma);
     }
     return lp;

@@ -32,8 +32,7 @@ struct Sblrc {
     auto lp = half_normal_lp(sigma, 10);
     for (int j = 0; j < Data::features; ++j) lp += normal_lp(beta[j], 0, 10);
     for (int i = 0; i < d.n; ++i) {
-      auto mean = 0.0 * sigma;
-      for (int j = 0; j < Data::features; ++j) mean += d.x[i * Data::features + j] * beta[j];
+      const auto mean = kilochain::dot(d.x + i * Data::features, beta, Data::features);
       lp += normal_lp(d.y[i], mean, sigma);
     }
     return lp;

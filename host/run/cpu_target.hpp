@@ -10,7 +10,9 @@ class CpuTarget final : public Target<Real> {
   CpuTarget(const Context& context, const typename Model::Settings& settings)
       : arena_(context),
         data_(Model::prepare(settings, arena_, this->info_)),
-        scratch_(padded(Model::scratch(data_) + 1)) {}
+        scratch_(padded(Model::scratch(data_) + 1)) {
+    if constexpr (requires { Model::prepare_host(data_); }) Model::prepare_host(data_);
+  }
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
     thread_local std::vector<Real> scratch;
