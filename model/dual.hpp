@@ -154,6 +154,13 @@ KC_INLINE double weighted_sum(const double* weight, const double* x, int n) {
   for (int k = 0; i + k < n; ++k) part[k] += weight[i + k] * x[i + k];
   return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
 }
+KC_INLINE bool is_zero(double x) { return x == 0; }
+template <class Base, int W>
+KC_INLINE bool is_zero(const Dual<Base, W>& x) {
+  bool zero = is_zero(x.v);
+  for (int k = 0; k < W; ++k) zero = zero && is_zero(x.d[k]);
+  return zero;
+}
 /// log(1 + e^x), without overflow.
 template <class T>
 KC_INLINE T log1p_exp(const T& x) {

@@ -61,6 +61,7 @@ class Tape {
     for (Index k = node; k >= inputs_; --k) {
       const Node& result = nodes_[static_cast<std::size_t>(k - inputs_)];
       const Base along = adjoint[k];
+      if (is_zero(along)) continue;  // not used: an infinite derivative does not matter
       if (result.operand[0] >= -1) {
         adjoint[result.operand[0]] += along * result.slope[0];
         adjoint[result.operand[1]] += along * result.slope[1];

@@ -56,6 +56,19 @@ TEST(Tape, NumbersAndUnusedInputsHaveNoDerivative) {
   EXPECT_EQ(slopes[2], 0);
 }
 
+/// A value that is computed and not used may have an infinite slope.
+TEST(Tape, WhatIsNotUsedDoesNotMatter) {
+  auto& tape = Tape<double>::start(1);
+  const Var<double> x(0.0, 0);
+  const auto unused = log(x) + sqrt(x);
+  EXPECT_EQ(unused.v, outside);
+  const auto y = 3.0 * x;
+  EXPECT_EQ(tape.sweep(y.node)[0], 3);
+  const auto last = y + exp(x) * Var<double>(0.0);
+  static_cast<void>(log(x));
+  EXPECT_EQ(tape.sweep(last.node)[0], 3);
+}
+
 /// Sums of inputs, of values that have nodes of their own, and one inside another.
 TEST(Tape, WeightedSums) {
   const double x[] = {0.5, -1, 2, 0.25}, w[] = {2, 3, -1, 4};
