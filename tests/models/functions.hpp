@@ -8,55 +8,31 @@ namespace kilochain::testing_support {
 struct Each {
   template <class F>
   static void visit(F&& f) {
-    f(
-        "exp", [](auto x) { return exp(x); }, 0.7);
-    f(
-        "expm1", [](auto x) { return expm1(x); }, -0.3);
-    f(
-        "log", [](auto x) { return log(x); }, 1.7);
-    f(
-        "log1p", [](auto x) { return log1p(x); }, 0.4);
-    f(
-        "sqrt", [](auto x) { return sqrt(x); }, 2.3);
-    f(
-        "sin", [](auto x) { return sin(x); }, 0.9);
-    f(
-        "cos", [](auto x) { return cos(x); }, 0.9);
-    f(
-        "tan", [](auto x) { return tan(x); }, 0.4);
-    f(
-        "atan", [](auto x) { return atan(x); }, -1.2);
-    f(
-        "tanh", [](auto x) { return tanh(x); }, 0.6);
-    f(
-        "erf", [](auto x) { return erf(x); }, 0.3);
-    f(
-        "lgamma", [](auto x) { return lgamma(x); }, 3.6);
-    f(
-        "lgamma at small x", [](auto x) { return lgamma(x); }, 0.4);
-    f(
-        "lgamma below 0", [](auto x) { return lgamma(x); }, -0.4);
-    f(
-        "fabs", [](auto x) { return fabs(x); }, -0.8);
-    f(
-        "pow to a number", [](auto x) { return pow(x, 2.5); }, 1.3);
-    f(
-        "pow to a variable", [](auto x) { return pow(x, x); }, 1.3);
-    f(
-        "log1p_exp", [](auto x) { return log1p_exp(x); }, 1.1);
-    f(
-        "log1p_exp below 0", [](auto x) { return log1p_exp(x); }, -1.1);
-    f(
-        "inv_logit", [](auto x) { return inv_logit(x); }, 0.8);
-    f(
-        "inv_logit below 0", [](auto x) { return inv_logit(x); }, -0.8);
-    f(
-        "log_inv_logit", [](auto x) { return log_inv_logit(x); }, 0.8);
-    f(
-        "log_sum_exp", [](auto x) { return log_sum_exp(x, decltype(x)(2.0 * x)); }, 0.5);
-    f(
-        "arithmetic", [](auto x) { return (1.0 - x) / (2.0 + x * x) - x / 3.0 + 2.0 / x - (x - 1.0) * x * 4.0 + (-x); },
-        0.6);
+    f("exp", 0.7, [](auto x) { return exp(x); });
+    f("expm1", -0.3, [](auto x) { return expm1(x); });
+    f("log", 1.7, [](auto x) { return log(x); });
+    f("log1p", 0.4, [](auto x) { return log1p(x); });
+    f("sqrt", 2.3, [](auto x) { return sqrt(x); });
+    f("sin", 0.9, [](auto x) { return sin(x); });
+    f("cos", 0.9, [](auto x) { return cos(x); });
+    f("tan", 0.4, [](auto x) { return tan(x); });
+    f("atan", -1.2, [](auto x) { return atan(x); });
+    f("tanh", 0.6, [](auto x) { return tanh(x); });
+    f("erf", 0.3, [](auto x) { return erf(x); });
+    f("lgamma", 3.6, [](auto x) { return lgamma(x); });
+    f("lgamma at small x", 0.4, [](auto x) { return lgamma(x); });
+    f("lgamma below 0", -0.4, [](auto x) { return lgamma(x); });
+    f("fabs", -0.8, [](auto x) { return fabs(x); });
+    f("pow to a number", 1.3, [](auto x) { return pow(x, 2.5); });
+    f("pow to a variable", 1.3, [](auto x) { return pow(x, x); });
+    f("log1p_exp", 1.1, [](auto x) { return log1p_exp(x); });
+    f("log1p_exp below 0", -1.1, [](auto x) { return log1p_exp(x); });
+    f("inv_logit", 0.8, [](auto x) { return inv_logit(x); });
+    f("inv_logit below 0", -0.8, [](auto x) { return inv_logit(x); });
+    f("log_inv_logit", 0.8, [](auto x) { return log_inv_logit(x); });
+    f("log_sum_exp", 0.5, [](auto x) { return log_sum_exp(x, decltype(x)(2.0 * x)); });
+    f("arithmetic", 0.6,
+      [](auto x) { return (1.0 - x) / (2.0 + x * x) - x / 3.0 + 2.0 / x - (x - 1.0) * x * 4.0 + (-x); });
   }
 };
 

@@ -11,7 +11,7 @@ namespace {
 using testing_support::Each;
 
 TEST(Dual, FirstDerivativesAreThoseOfDifferences) {
-  Each::visit([](const char* name, auto f, double x) {
+  Each::visit([](const char* name, double x, auto f) {
     Dual<double, 3> u(x);
     u.d[0] = 1, u.d[2] = -2;
     const auto y = f(u);
@@ -26,7 +26,7 @@ TEST(Dual, FirstDerivativesAreThoseOfDifferences) {
 }
 
 TEST(Dual, SecondDerivativesAreDifferencesOfTheFirst) {
-  Each::visit([](const char* name, auto f, double x) {
+  Each::visit([](const char* name, double x, auto f) {
     using Second = Dual<Dual<double, 1>, 1>;
     const auto slope = [&](double at) {
       Dual<double, 1> u(at);

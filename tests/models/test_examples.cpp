@@ -14,10 +14,12 @@
 #include "examples/posteriors/low_dim_gauss_mix.hpp"
 #include "examples/posteriors/mesquite.hpp"
 #include "examples/posteriors/sblrc.hpp"
-#include "model/model.hpp"
+#include "tests/models/evaluated.hpp"
 
 namespace kilochain {
 namespace {
+
+using testing_support::Evaluated;
 
 const std::string folder = KILOCHAIN_SOURCE_DIR "/../shared/reference";
 #define SKIP_WITHOUT_REFERENCE()                                              \
@@ -37,33 +39,12 @@ struct LaneTeam : HostTeam {
   static constexpr bool on_host = false;
 };
 
-template <class Model, class Real>
-struct Evaluated {
-  using Target = ModelTarget<Model, Real>;
-  Context context = cpu_context(1);
-  Arena<Real> arena{context};
-  TargetInfo info;
-  typename Target::Data data;
-  std::vector<Real> scratch;
-
-  explicit Evaluated(const std::string& file) {
-    typename Target::Settings settings;
-    settings.data = file;
-    data = Target::prepare(settings, arena, info);
-    scratch.resize(Target::scratch(data));
-  }
-  template <class Team = HostTeam>
-  double at(const std::vector<Real>& u, Needs needs, std::vector<Real>* out = nullptr,
-            std::vector<Real> direction = {}) {
-    std::vector<Real> point = u, gradient(u.size()), hessian(u.size());
-    direction.resize(u.size());
-    double lp = 0;
-    Target::evaluate(Team{}, data, needs, Query<Real>{point.data(), direction.data(), &needs},
-                     Reply<Real>{&lp, gradient.data(), hessian.data()}, scratch.data());
-    if (out) *out = needs == Needs::hessian_vector ? hessian : gradient;
-    return lp;
-  }
-};
+template <class Model>
+typename ModelTarget<Model, double>::Settings reading(const std::string& file) {
+  typename ModelTarget<Model, double>::Settings settings;
+  settings.data = file;
+  return settings;
+}
 
 using Point = std::vector<double>;
 Point last_positive(Point p) {
@@ -98,7 +79,7 @@ TEST(Examples, LogDensitiesDifferBetweenPointsAsTheReferencesSay) {
   each_example([]<class Model>(const std::string& name, auto coordinates) {
     const auto reference = nlohmann::json::parse(std::ifstream(file_of(name)));
     std::vector<double> expected, ours;
-    Evaluated<Model, double> model(file_of(name));
+    Evaluated<Model, double> model(reading<Model>(file_of(name)));
     for (const auto& point : points_of(name, reference, expected)) {
       const Point u = coordinates(point);
       Parameters<double> p({u.data()});
@@ -117,20 +98,24 @@ TEST(Examples, DerivativesAreThoseOfDifferencesForEveryTeamAndPrecision) {
   each_example([]<class Model>(const std::string& name, auto coordinates) {
     const auto reference = nlohmann::json::parse(std::ifstream(file_of(name)));
     std::vector<double> ignored;
-    Evaluated<Model, double> model(file_of(name));
-    Evaluated<Model, float> single(file_of(name));
+    Evaluated<Model, double> model(reading<Model>(file_of(name)));
+    Evaluated<Model, float> single(reading<Model>(file_of(name)));
     const Point u = coordinates(points_of(name, reference, ignored)[1]);
     const auto n = u.size();
     ASSERT_EQ(static_cast<std::size_t>(model.info.dim), n) << name;
     std::mt19937 random(7);
     std::normal_distribution<double> normal;
-    Point direction(n), g, lanes_g, hv, lanes_hv, up, down;
+    Point direction(n), g, lanes_g, tape_g, hv, lanes_hv, tape_hv, up, down;
     for (auto& v : direction) v = normal(random) * 1e-2;
     const double lp = model.at(u, Needs::gradient, &g);
     EXPECT_NEAR(lp, model.at(u, Needs::value), 1e-13 * std::abs(lp)) << name;
     EXPECT_EQ(lp, model.template at<LaneTeam>(u, Needs::gradient, &lanes_g)) << name;
     model.at(u, Needs::hessian_vector, &hv, direction);
     model.template at<LaneTeam>(u, Needs::hessian_vector, &lanes_hv, direction);
+    model.data.by_tape = true;
+    EXPECT_NEAR(lp, model.at(u, Needs::gradient, &tape_g), 1e-13 * std::abs(lp)) << name;
+    model.at(u, Needs::hessian_vector, &tape_hv, direction);
+    model.data.by_tape = false;
     const double h = 1e-4;
     for (std::size_t i = 0; i < n; ++i) {
       Point a = u, b = u;
@@ -142,6 +127,7 @@ TEST(Examples, DerivativesAreThoseOfDifferencesForEveryTeamAndPrecision) {
       EXPECT_NEAR(g[i], slope, 40 * 2.3e-16 * std::abs(lp) * std::sqrt(1000) / h + 1e-7 * std::abs(slope))
           << name << " " << i;
       EXPECT_NEAR(g[i], lanes_g[i], 1e-12 * (1 + std::abs(g[i]))) << name << " " << i;
+      EXPECT_NEAR(g[i], tape_g[i], 1e-13 * (std::abs(lp) + std::abs(g[i]))) << name << " " << i;
     }
     Point a = u, b = u;
     for (std::size_t i = 0; i < n; ++i) a[i] += h * direction[i], b[i] -= h * direction[i];
@@ -152,6 +138,7 @@ TEST(Examples, DerivativesAreThoseOfDifferencesForEveryTeamAndPrecision) {
     for (std::size_t i = 0; i < n; ++i) {
       EXPECT_NEAR(hv[i], (up[i] - down[i]) / (2 * h), 1e-6 * size) << name << " " << i;
       EXPECT_NEAR(hv[i], lanes_hv[i], 1e-12 * (1 + std::abs(hv[i]))) << name << " " << i;
+      EXPECT_NEAR(hv[i], tape_hv[i], 1e-12 * (1 + size)) << name << " " << i;
     }
     // In float the point is rounded, the arithmetic is not: the density moves by the gradient times the rounding.
     std::vector<float> rounded(u.begin(), u.end()), float_g;
@@ -163,7 +150,7 @@ TEST(Examples, DerivativesAreThoseOfDifferencesForEveryTeamAndPrecision) {
 
 TEST(Examples, RecordConstrainedValuesUnderTheirNames) {
   SKIP_WITHOUT_REFERENCE();
-  Evaluated<LowDimGaussMix, double> model(file_of("low_dim_gauss_mix"));
+  Evaluated<LowDimGaussMix, double> model(reading<LowDimGaussMix>(file_of("low_dim_gauss_mix")));
   EXPECT_EQ(model.info.names, (std::vector<std::string>{"mu[0]", "mu[1]", "sigma[0]", "sigma[1]", "theta"}));
   ASSERT_EQ(model.info.variables.size(), 3u);
   const double u[] = {-1, 0.5, 0.1, -0.2, 0};

@@ -3,12 +3,13 @@
 
 #include <cmath>
 
-#include "host/run/cpu_target.hpp"
 #include "model/densities.hpp"
-#include "model/model.hpp"
+#include "tests/models/evaluated.hpp"
 
 namespace kilochain {
 namespace {
+
+using testing_support::Evaluated;
 
 struct OwnGradient {
   static constexpr const char* meaning = "normal, with its gradient";
@@ -46,60 +47,38 @@ struct Empty {
   }
 };
 
-template <class Model, class Real>
-void evaluate(Needs needs, std::vector<Real> x, double& lp, std::vector<Real>& gradient, TargetInfo& info) {
-  using T = ModelTarget<Model, Real>;
-  const Context context = cpu_context(1);
-  Arena<Real> arena(context);
-  const auto data = T::prepare({}, arena, info);
-  std::vector<Real> direction(x.size()), hessian(x.size()), scratch(T::scratch(data));
-  gradient.assign(x.size(), 0);
-  T::evaluate(HostTeam{}, data, needs, Query<Real>{x.data(), direction.data(), &needs},
-              Reply<Real>{&lp, gradient.data(), hessian.data()}, scratch.data());
-}
-
 TEST(Kinds, OwnGradientIsUsedInBothPrecisions) {
-  double lp = 0;
-  TargetInfo info;
+  Evaluated<OwnGradient, double> model;
   std::vector<double> g;
-  evaluate<OwnGradient, double>(Needs::gradient, {1, 2, -0.5}, lp, g, info);
-  EXPECT_EQ(lp, -2 * 5.25);
+  EXPECT_EQ(model.at({1, 2, -0.5}, Needs::gradient, &g), -2 * 5.25);
   EXPECT_EQ(g, (std::vector<double>{-4, -8, 2}));
-  EXPECT_EQ(info.offers, Needs::gradient);
-  EXPECT_EQ(info.names[2], "x[2]");
+  EXPECT_EQ(model.info.offers, Needs::gradient);
+  EXPECT_EQ(model.info.names[2], "x[2]");
+  Evaluated<OwnGradient, float> single;
   std::vector<float> f;
-  evaluate<OwnGradient, float>(Needs::gradient, {1, 2, -0.5f}, lp, f, info);
+  EXPECT_EQ(single.at({1, 2, -0.5f}, Needs::gradient, &f), -2 * 5.25);
   EXPECT_EQ(f, (std::vector<float>{-4, -8, 2}));
 }
 
 TEST(Kinds, ValueOnlyOffersNoGradient) {
-  double lp = 0;
-  TargetInfo info;
-  std::vector<double> g;
-  evaluate<ValueOnly, double>(Needs::value, {3, 4}, lp, g, info);
-  EXPECT_EQ(lp, -12.5);
-  EXPECT_EQ(info.offers, Needs::value);
+  Evaluated<ValueOnly, double> model;
+  EXPECT_EQ(model.at({3, 4}, Needs::value), -12.5);
+  EXPECT_EQ(model.info.offers, Needs::value);
 }
 
 /// A flat density on the simplex: in coordinates it is the Jacobian, whose largest value is at the centre, u = 0.
 TEST(Kinds, TheJacobianIsAdded) {
-  double lp = 0;
-  TargetInfo info;
+  Evaluated<Weights, double> model;
   std::vector<double> g;
-  evaluate<Weights, double>(Needs::gradient, {0, 0}, lp, g, info);
+  const double lp = model.at({0, 0}, Needs::gradient, &g);
   EXPECT_NEAR(lp, std::log(2.0) + 3 * std::log(1.0 / 3), 50 * 2.3e-16);
   EXPECT_NEAR(g[0], 0, 50 * 2.3e-16);
   EXPECT_NEAR(g[1], 0, 50 * 2.3e-16);
-  EXPECT_EQ(info.dim, 2);
-  EXPECT_EQ(info.names.size(), 3u);
+  EXPECT_EQ(model.info.dim, 2);
+  EXPECT_EQ(model.info.names.size(), 3u);
 }
 
-TEST(Kinds, AModelWithoutParametersIsRefused) {
-  double lp;
-  TargetInfo info;
-  std::vector<double> g;
-  EXPECT_THROW((evaluate<Empty, double>(Needs::value, {}, lp, g, info)), Error);
-}
+TEST(Kinds, AModelWithoutParametersIsRefused) { EXPECT_THROW((Evaluated<Empty, double>()), Error); }
 
 TEST(Loader, SaysWhatIsWrongWithData) {
   const std::string path = testing::TempDir() + "kilochain_model.json";

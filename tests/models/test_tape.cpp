@@ -3,9 +3,8 @@
 
 #include <cmath>
 
-#include "host/run/cpu_target.hpp"
 #include "model/densities.hpp"
-#include "model/model.hpp"
+#include "tests/models/evaluated.hpp"
 #include "tests/models/functions.hpp"
 #include "tests/support/tolerance.hpp"
 
@@ -15,7 +14,7 @@ namespace {
 using namespace testing_support;
 
 TEST(Tape, FunctionsHaveTheDerivativesOfDuals) {
-  Each::visit([](const char* name, auto f, double x) {
+  Each::visit([](const char* name, double x, auto f) {
     Dual<double, 1> u(x);
     u.d[0] = 1;
     const auto want = f(u);
@@ -29,7 +28,7 @@ TEST(Tape, FunctionsHaveTheDerivativesOfDuals) {
 }
 
 TEST(Tape, SecondDerivativesAreThoseOfDuals) {
-  Each::visit([](const char* name, auto f, double x) {
+  Each::visit([](const char* name, double x, auto f) {
     using First = Dual<double, 1>;
     Dual<First, 1> u(x);
     u.v.d[0] = 1;
@@ -121,30 +120,10 @@ struct Hierarchy {
   }
 };
 
-template <class Model, class Real>
-struct Both {
-  using T = ModelTarget<Model, Real>;
-  Context context = cpu_context(1);
-  Arena<Real> arena{context};
-  TargetInfo info;
-  typename T::Data data = T::prepare({}, arena, info);
-  std::vector<Real> scratch = std::vector<Real>(T::scratch(data));
-
-  double at(bool by_tape, Needs needs, std::vector<Real> x, std::vector<Real> direction, std::vector<Real>& out) {
-    data.by_tape = by_tape;
-    double lp = 0;
-    std::vector<Real> gradient(x.size()), hessian(x.size());
-    T::evaluate(HostTeam{}, data, needs, Query<Real>{x.data(), direction.data(), &needs},
-                Reply<Real>{&lp, gradient.data(), hessian.data()}, scratch.data());
-    out = needs == Needs::hessian_vector ? hessian : gradient;
-    return lp;
-  }
-};
-
 template <int groups, class Real>
 void expect_same() {
-  Both<Hierarchy<groups>, Real> both;
-  const auto n = static_cast<std::size_t>(both.data.n);
+  Evaluated<Hierarchy<groups>, Real> model;
+  const auto n = static_cast<std::size_t>(model.data.n);
   ASSERT_EQ(n, 9u + 2 * groups);
   std::vector<Real> x(n), direction(n), tape, duals;
   for (std::size_t i = 0; i < n; ++i) {
@@ -152,7 +131,10 @@ void expect_same() {
     direction[i] = static_cast<Real>(std::cos(1.7 * static_cast<double>(i)));
   }
   for (const Needs needs : {Needs::gradient, Needs::hessian_vector, Needs::gradient}) {
-    const double a = both.at(true, needs, x, direction, tape), b = both.at(false, needs, x, direction, duals);
+    model.data.by_tape = true;
+    const double a = model.at(x, needs, &tape, direction);
+    model.data.by_tape = false;
+    const double b = model.at(x, needs, &duals, direction);
     // Sums of about 20 terms a group, which for mu and tau come from all groups.
     EXPECT_TRUE(rounding<double>(a, b, 8, 20.0 * groups, 10));
     for (std::size_t i = 0; i < n; ++i)
@@ -171,15 +153,11 @@ TEST(Tape, ModelsHaveTheDerivativesOfDuals) {
 
 /// Few coordinates: duals; many: the tape. The choice is made of counts: the same every time.
 TEST(Tape, IsChosenWhereItIsQuicker) {
-  const auto chosen = [](auto model) {
-    using T = ModelTarget<decltype(model), double>;
-    const Context context = cpu_context(1);
-    Arena<double> arena(context);
-    TargetInfo info;
-    auto data = T::prepare({}, arena, info);
-    EXPECT_FALSE(data.by_tape);
-    T::prepare_host(data);
-    return data.by_tape;
+  const auto chosen = [](auto kind) {
+    Evaluated<decltype(kind), double> model;
+    EXPECT_FALSE(model.data.by_tape);
+    decltype(model)::Target::prepare_host(model.data);
+    return model.data.by_tape;
   };
   EXPECT_FALSE(chosen(Hierarchy<1>{}));
   EXPECT_TRUE(chosen(Hierarchy<31>{}));

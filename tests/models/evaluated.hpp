@@ -1,0 +1,35 @@
+// A model as a target on the host, at one point: what the tests of models call.
+#pragma once
+#include <vector>
+
+#include "kernels/device/team.hpp"
+#include "model/model.hpp"
+
+namespace kilochain::testing_support {
+
+template <class Model, class Real>
+struct Evaluated {
+  using Target = ModelTarget<Model, Real>;
+  Context context = cpu_context(1);
+  Arena<Real> arena{context};
+  TargetInfo info;
+  typename Target::Data data;
+  std::vector<Real> scratch;
+
+  explicit Evaluated(const typename Target::Settings& settings = {})
+      : data(Target::prepare(settings, arena, info)), scratch(Target::scratch(data)) {}
+
+  /// The log density at x; `out`: its gradient, or the Hessian times `direction`, as `needs` says.
+  template <class Team = HostTeam>
+  double at(std::vector<Real> x, Needs needs, std::vector<Real>* out = nullptr, std::vector<Real> direction = {}) {
+    std::vector<Real> gradient(x.size()), hessian(x.size());
+    direction.resize(x.size());
+    double lp = 0;
+    Target::evaluate(Team{}, data, needs, Query<Real>{x.data(), direction.data(), &needs},
+                     Reply<Real>{&lp, gradient.data(), hessian.data()}, scratch.data());
+    if (out) *out = needs == Needs::hessian_vector ? hessian : gradient;
+    return lp;
+  }
+};
+
+}  // namespace kilochain::testing_support
