@@ -5,11 +5,14 @@ misses its bar.
 
     build/release/kilochain reproduce titsias2019 --json > rows.json && python3 bench/bars_titsias2019.py rows.json
 """
+import argparse
 import json
 import sys
 
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("rows", type=argparse.FileType(), help="what `kilochain reproduce titsias2019 --json` printed")
 missed = []
-for row in json.load(open(sys.argv[1])):
+for row in json.load(parser.parse_args().rows):
     octave = (row.get("measured") or {}).get("seconds")
     if not octave:
         continue  # the authors' code was not timed on this row

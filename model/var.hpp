@@ -20,7 +20,7 @@ struct Var {
     if (x.node < 0) return {f, -1};
     return {f, Tape<Base>::current->add(x.node, slope)};
   }
-  /// f of two, at least one of which depends on an input when the result does.
+  /// The same of two.
   static Var of(const Var& x, const Var& y, const Base& f, const Base& slope_x, const Base& slope_y) {
     if (x.node < 0 && y.node < 0) return {f, -1};
     return {f, Tape<Base>::current->add(x.node, slope_x, y.node, slope_y)};

@@ -116,7 +116,7 @@ int choose_command(int argc, char** argv) {
                                 "folder of the data sets; else data/public or ../shared/data");
   reproduce_command->add_flag("--as-printed", r.as_printed, "the paper's text where its authors ran something else");
   reproduce_command
-      ->add_option("--real", r.real, "precision of the rows: double, or float to see what it costs and gains")
+      ->add_option("--real", r.real, "precision of the tables: double, or float to see what it costs and gains")
       ->capture_default_str();
   reproduce_command->add_option("--seed", r.seed, "the same seed draws the same")->capture_default_str();
   reproduce_command->add_option("--threads", r.threads, "rows at a time, each on one core; 0: as many as cores");

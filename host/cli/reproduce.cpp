@@ -304,6 +304,8 @@ int reproduce(const ReproduceFlags& flags) {
   require(flags.real == "float" || flags.real == "double", ExitStatus::usage,
           fmt::format("command line: --real {}", flags.real), "must be float or double",
           fmt::format("Did you mean {}?", nearest_name(flags.real, {"float", "double"})));
+  require(flags.real == "double" || flags.figures.empty(), ExitStatus::usage,
+          "command line: --figure with --real float", "figures are computed in double", "Leave --real out?");
   require(flags.repeats >= 0 && flags.repeats <= 10000, ExitStatus::usage,
           fmt::format("command line: --repeats {}", flags.repeats), "must be >= 1 and <= 10000", "Try 10?");
   return Reproduction(flags).run();

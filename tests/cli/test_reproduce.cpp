@@ -63,6 +63,8 @@ TEST(Reproduce, Refusals) {
                  "mean gad_mala_fast?");
   expect_refusal(files, {"reproduce", "titsias2019", "--real", "flot"}, 2,
                  "command line: --real flot (must be float or double). Did you mean float?");
+  expect_refusal(files, {"reproduce", "titsias2019", "--figure", "1", "--real", "float"}, 2,
+                 "command line: --figure with --real float (figures are computed in double). Leave --real out?");
   const std::string empty = files.path("");
   const Outcome o = kilochain(files, {"reproduce", "titsias2019", "--table", "3", "--data-dir", empty});
   EXPECT_EQ(o.status, 3);
