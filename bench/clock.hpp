@@ -1,22 +1,14 @@
 // What every benchmark measures with: the thread's own processor time, best of many calls, and the processor's
 // multiply-add rate.
 #pragma once
-#include <time.h>
-
 #include <algorithm>
 
+#include "host/run/thread_seconds.hpp"
 #include "kernels/device/context.hpp"
 #include "kernels/device/pack.hpp"
 #include "kernels/device/platform.hpp"
 
 namespace kilochain::bench {
-
-/// Processor seconds of this thread: time that others take from it does not count.
-inline double thread_seconds() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 
 /// Seconds of one call, the best of many; calls too short for the clock are timed several at a time.
 template <class F>

@@ -1,20 +1,14 @@
 #include "host/reproduce/repeats.hpp"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 
 #include "host/registry.hpp"
 #include "host/run/start.hpp"
+#include "host/run/thread_seconds.hpp"
 
 namespace kilochain::reproduce {
-
-double thread_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 
 template <class Real>
 Repeats<Real>::Repeats(const Setup& setup, Target<Real>& target, Index first, Index count, std::uint64_t seed)

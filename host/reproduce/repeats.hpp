@@ -15,9 +15,6 @@ namespace kilochain::reproduce {
 /// Told from time to time how many of the row's iterations (num_warmup + num_samples) are done.
 using Tick = std::function<void(std::int64_t iterations)>;
 
-/// Processor seconds of the calling thread: a core's time, whoever else wants the machine.
-double thread_seconds();
-
 template <class Real>
 class Repeats {
  public:
