@@ -2,8 +2,7 @@
 // thread's own processor time, so that what else the machine does counts little. One JSON line each. floor_us:
 // multiply-adds of the target and of the passes over a learnt factor at the measured rate, plus a root and a division
 // for each adapted entry. Checks before it times: the acceptance must lie within [0, 1].
-//   bench_samplers [--smoke] [--data FOLDER]     FOLDER: the papers' data sets; without it those rows say that they are
-//   left out
+//   bench_samplers [--smoke] [--data FOLDER]     FOLDER: the papers' data sets; without it those rows say that they are left out
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -68,8 +67,8 @@ void time_row(const Row& row, double peak_flops, double entry_step, int repeats)
   }
   const double iterations = static_cast<double>(row.num_warmup + row.num_samples) * row.chains,
                us = best / iterations * 1e6;
-  // The target, and for a dense gad factor two passes an iteration, two more while adapting, and one step of each entry
-  // (of one factor for all chains when they are pooled).
+  // The target, and for a dense gad factor two passes an iteration, two more while adapting, and one step of each entry (of
+  // one factor for all chains when they are pooled).
   const double share = static_cast<double>(row.num_warmup) / static_cast<double>(row.num_warmup + row.num_samples),
                nn = static_cast<double>(n) * n;
   const double factor = row.sampler.rfind("gad_", 0) == 0
@@ -93,8 +92,8 @@ void time_row(const Row& row, double peak_flops, double entry_step, int repeats)
   std::fflush(stdout);
 }
 
-/// Gradient evaluations a second of NUTS and of HMC with 10 steps, at the best of `repeats`: the tree's bookkeeping may
-/// cost 30 % at most. floor_us: the target's multiply-adds.
+/// Gradient evaluations a second of NUTS and of HMC with 10 steps, at the best of `repeats`: the tree's bookkeeping may cost
+/// 30 % at most. floor_us: the target's multiply-adds.
 void time_trajectories(const std::string& name, const SettingTexts& target_settings, double peak_flops, int repeats) {
   const Context context = cpu_context(1);
   const auto target = make_target<double>(context, "logistic_regression", target_settings);

@@ -1,5 +1,4 @@
-// Names to samplers and targets. Entries register themselves: one line of CMake compiles host/instantiate/*.cpp for
-// each.
+// Names to samplers and targets. Entries register themselves: one line of CMake compiles host/instantiate/*.cpp for each.
 #pragma once
 #include <functional>
 #include <memory>

@@ -1,9 +1,8 @@
-// What a sampler may ask of a target, and how: ask for a point, be told its value. Samplers and targets meet only in
-// host.
+// What a sampler may ask of a target, and how: ask for a point, be told its value. Samplers and targets meet only in host.
 //   propose(team, rng, settings, schedule, adaptation, state, query)      writes the point where the target is needed
-//   update (team, rng, settings, schedule, adaptation, state, query, reply, info) -> Step::ask (another point) |
-//   Step::done start  (team, settings, state, query, reply)                         takes the value at the starting
-//   point signal (settings, state) -> Signal;  adapt(team, settings, schedule, source, adaptation)   while adapting
+//   update (team, rng, settings, schedule, adaptation, state, query, reply, info) -> Step::ask (another point) | Step::done
+//   start  (team, settings, state, query, reply)                         takes the value at the starting point
+//   signal (settings, state) -> Signal;  adapt(team, settings, schedule, source, adaptation)   while adapting
 // All functions of one chain; control flow team-uniform. A non-finite reply is a rejection, never an exception.
 #pragma once
 #include "kernels/device/math.hpp"
@@ -15,8 +14,7 @@
 
 namespace kilochain {
 
-/// What is wanted at a point. gradient includes the value; hessian_vector leaves lp and gradient of the reply
-/// untouched.
+/// What is wanted at a point. gradient includes the value; hessian_vector leaves lp and gradient of the reply untouched.
 enum class Needs : std::int32_t { nothing = 0, value = 1, gradient = 2, hessian_vector = 3 };
 
 /// The point where one chain needs its target. point, direction: (n), rows of (chain, n) arrays.
@@ -94,7 +92,8 @@ struct ChainSource {
   KC_INLINE Real operator()(Index i, Index j, std::size_t) const {
     Real v = 0;
     KC_UNROLL  // so that a device keeps the pointers in registers
-        for (int k = 0; k < Signal<Real>::max_rank; ++k) if (k < s.rank) v += s.a[k][i] * s.b[k][j];
+    for (int k = 0; k < Signal<Real>::max_rank; ++k)
+      if (k < s.rank) v += s.a[k][i] * s.b[k][j];
     return v;
   }
   /// Entries (first row .. + pack size, j) at once.

@@ -13,8 +13,7 @@ class JsonData {
   /// `section`: the key of an object inside the file; empty: the file itself.
   explicit JsonData(const std::string& path, const std::string& section = "");
   double number(const std::string& key) const;
-  /// A list, or lists of lists one after the other (row-major). `size`: how many are expected; -1: any, but one at
-  /// least.
+  /// A list, or lists of lists one after the other (row-major). `size`: how many are expected; -1: any, but one at least.
   std::vector<double> numbers(const std::string& key, std::int64_t size = -1) const;
 
  private:

@@ -1,7 +1,6 @@
-// How a model reads its parameters: by name, in order, each with its constraint. The same function of the model is
-// called with numbers (its value), with duals (its derivatives) and to record: what it reads is what exists.
-//   real, reals; positive, positives; lower, upper, interval; ordered, positive_ordered, simplex; report for other
-//   values
+// How a model reads its parameters: by name, in order, each with its constraint. The same function of the model is called
+// with numbers (its value), with duals (its derivatives) and to record: what it reads is what exists.
+//   real, reals; positive, positives; lower, upper, interval; ordered, positive_ordered, simplex; report for other values
 #pragma once
 #include <type_traits>
 

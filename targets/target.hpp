@@ -1,6 +1,6 @@
-// A target as the host sees it: many chains' points in, log densities and gradients out. Models are written one chain
-// at a time (targets/gaussian.hpp is the shortest example) and wrapped by host/instantiate; a target that is faster for
-// many chains at once (logistic regression) overrides evaluate itself.
+// A target as the host sees it: many chains' points in, log densities and gradients out. Models are written one chain at a
+// time (targets/gaussian.hpp is the shortest example) and wrapped by host/instantiate; a target that is faster for many
+// chains at once (logistic regression) overrides evaluate itself.
 #pragma once
 #include <functional>
 #include <map>
@@ -58,8 +58,7 @@ struct TargetInfo {
   std::string variable = "x";       ///< name of the posterior variable, where `variables` is empty
   std::vector<Variable> variables;  ///< how the names divide into variables
   std::vector<std::string> names;   ///< one per recorded value; per coordinate where `constrain` is empty
-  /// What is recorded in place of the coordinates: (dim) to (names.size()), on the host. Empty: the coordinates
-  /// themselves.
+  /// What is recorded in place of the coordinates: (dim) to (names.size()), on the host. Empty: the coordinates themselves.
   std::function<void(const double* x, double* recorded)> constrain;
   Needs offers = Needs::hessian_vector;  ///< the most that it can be asked for
   std::vector<Constant> constants;
@@ -101,8 +100,7 @@ class Target {
  public:
   virtual ~Target() = default;
   const TargetInfo& info() const { return info_; }
-  /// Answers the queries of chains first..last-1 whose needs are not `nothing`. Threads call it side by side on the
-  /// CPU.
+  /// Answers the queries of chains first..last-1 whose needs are not `nothing`. Threads call it side by side on the CPU.
   virtual void evaluate(const Exchange<Real>& exchange, Index first, Index last) = 0;
   /// How many chains a CPU thread should bring to one call.
   virtual Index tile(Index /*num_chains*/, int /*threads*/) const { return 1; }

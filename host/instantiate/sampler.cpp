@@ -1,5 +1,4 @@
-// Compiled once for each sampler (cmake/Register.cmake): its CPU chains in both precisions, and its row in the
-// registry.
+// Compiled once for each sampler (cmake/Register.cmake): its CPU chains in both precisions, and its row in the registry.
 #define KILOCHAIN_STRING2(x) #x
 #define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
 // clang-format off

@@ -1,12 +1,13 @@
 // Draws on disk: NetCDF-4 in the schema of ArviZ's InferenceData (dimensions chain, draw, <variable>_dim).
-// Groups: posterior, sample_stats (lp, acceptance_rate, diverging, the sampler's own; divergence_chain, _draw and
-// _point for the divergences whose points are kept), warmup_sample_stats when asked, constant_data; or, when only
-// moments are kept, summary (one column per statistic). Attributes of the root and of posterior: header, whole
-// configuration, timings. Root variable draws_written: the draws per chain that are complete. Promise: after append()
-// returns, a killed process leaves these draws readable; a full disk is found before the library is asked to write, so
-// it costs the window at hand and no earlier one. Not promised: a power cut, or a kill in the microseconds in which
-// HDF5 splits a node of its index. Cost: one pass over the window and the disk's own speed; memory of one chunk. One
-// thread at a time, whatever the file. Why these chunks: docs/decisions/0003-draws-on-disk.md.
+// Groups: posterior, sample_stats (lp, acceptance_rate, diverging, the sampler's own; divergence_chain, _draw and _point
+// for the divergences whose points are kept), warmup_sample_stats when asked,
+// constant_data; or, when only moments are kept, summary (one column per statistic). Attributes of the root and of
+// posterior: header, whole configuration, timings. Root variable draws_written: the draws per chain that are complete.
+// Promise: after append() returns, a killed process leaves these draws readable; a full disk is found before the
+// library is asked to write, so it costs the window at hand and no earlier one. Not promised: a power cut, or a kill in
+// the microseconds in which HDF5 splits a node of its index.
+// Cost: one pass over the window and the disk's own speed; memory of one chunk. One thread at a time, whatever the
+// file. Why these chunks: docs/decisions/0003-draws-on-disk.md.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -9,8 +9,7 @@ namespace kilochain::reproduce {
 
 using Cells = std::vector<std::vector<std::string>>;
 
-/// Ours, the published figures, the authors' code run again, and the ratio of ours to the published: lines of one
-/// table.
+/// Ours, the published figures, the authors' code run again, and the ratio of ours to the published: lines of one table.
 Cells table_cells(const std::vector<nlohmann::json>& rows);
 /// Which rows agree and which do not, with the reason: one line each.
 std::vector<std::string> verdicts(const std::vector<nlohmann::json>& rows);

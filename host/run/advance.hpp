@@ -1,6 +1,5 @@
 // The body that every sampler's chains run through, on a CUDA team or a CPU loop: update, adapt alone, record, propose.
-// A chain counts its own iterations, so chains need no lock-step; a chain that turns non-finite is quarantined where it
-// stands.
+// A chain counts its own iterations, so chains need no lock-step; a chain that turns non-finite is quarantined where it stands.
 #pragma once
 #include "host/run/sampler.hpp"
 

@@ -1,7 +1,6 @@
-// Leads chains that accept nothing to where the density is. A start far out in the tail, where gradients are huge,
-// holds a sampler whose proposal all chains share: its scale would have to fit two places at once. NUTS alone on each
-// chain finds its own step there by dual averaging; trees are kept short. Part of an automatic warm-up only: no draw of
-// the answer is near it.
+// Leads chains that accept nothing to where the density is. A start far out in the tail, where gradients are huge, holds a
+// sampler whose proposal all chains share: its scale would have to fit two places at once. NUTS alone on each chain finds its
+// own step there by dual averaging; trees are kept short. Part of an automatic warm-up only: no draw of the answer is near it.
 #pragma once
 #include <algorithm>
 
@@ -13,8 +12,8 @@ namespace kilochain {
 inline constexpr std::int64_t approach_iterations = 100;
 inline constexpr Index approach_chains = 64;  ///< at a time: their trees must not need memory that no estimate counted
 
-/// Moves x, (chain, dim) of chains `first` and on, in place; returns the gradients that it took. Chains that cannot
-/// start stay where they are.
+/// Moves x, (chain, dim) of chains `first` and on, in place; returns the gradients that it took. Chains that cannot start stay
+/// where they are.
 template <class Real>
 std::int64_t approach_some(const Context& context, Target<Real>& target, std::uint64_t seed, Index first,
                            std::vector<Real>& x, const std::atomic<bool>& stop) {

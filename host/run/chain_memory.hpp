@@ -7,8 +7,7 @@
 
 namespace kilochain {
 
-/// Layout of the mean of the signals' outer products: the factor's where the settings have one, else what the move
-/// says.
+/// Layout of the mean of the signals' outer products: the factor's where the settings have one, else what the move says.
 template <class Move>
 Shape signal_shape(const typename Move::Settings& settings) {
   if constexpr (requires { settings.factor; })

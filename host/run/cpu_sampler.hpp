@@ -1,5 +1,4 @@
-// A sampler's chains on the CPU: the kernel bodies in loops. Threads bring their own ranges of chains; only pool uses
-// many.
+// A sampler's chains on the CPU: the kernel bodies in loops. Threads bring their own ranges of chains; only pool uses many.
 #pragma once
 #include "host/run/chain_memory.hpp"
 #include "kernels/linalg/triangular.hpp"

@@ -14,8 +14,7 @@ class Replay {
     if (exec_) cudaGraphExecDestroy(exec_);
   }
 
-  /// Records what body() launches on the context's stream, without running it. A graph of the same shape is updated in
-  /// place.
+  /// Records what body() launches on the context's stream, without running it. A graph of the same shape is updated in place.
   template <class F>
   void capture(F&& body) {
     const cudaStream_t stream = stream_of(context_);

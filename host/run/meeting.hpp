@@ -1,5 +1,5 @@
-// A barrier for threads that meet every few hundred microseconds: it spins for about as long as waking a sleeper would
-// take, then sleeps, so that neither free cores wait for the scheduler nor busy ones are kept from other work.
+// A barrier for threads that meet every few hundred microseconds: it spins for about as long as waking a sleeper would take,
+// then sleeps, so that neither free cores wait for the scheduler nor busy ones are kept from other work.
 #pragma once
 #include <atomic>
 

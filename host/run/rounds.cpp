@@ -11,8 +11,8 @@
 
 namespace kilochain {
 
-// Below this an iteration is not worth meeting for: two barriers cost microseconds when the cores are free, and wait
-// for the scheduler when they are not.
+// Below this an iteration is not worth meeting for: two barriers cost microseconds when the cores are free, and wait for the
+// scheduler when they are not.
 static constexpr double least_shared_seconds = 40e-6;
 
 const char* quarantine_reason(ChainStatus status) {
@@ -80,8 +80,8 @@ bool Rounds<Real>::run(const Plan<Real>& plan, bool pool, const std::atomic<bool
   std::int64_t now = plan.until;
   for (const auto& c : controls)
     if (c.status == ChainStatus::running) now = std::min(now, c.iteration);
-  // One parallel region for the whole stretch, and a barrier that sleeps in the end: thousands of OpenMP regions would
-  // spin against whatever else runs on the machine.
+  // One parallel region for the whole stretch, and a barrier that sleeps in the end: thousands of OpenMP regions would spin
+  // against whatever else runs on the machine.
   const Index tiles = (num_chains_ + tile_ - 1) / tile_;
   int threads = std::max(1, std::min<int>(context_.threads, tiles));
   if (threads > 1 && alone_seconds_ <= 0) {  // time a few iterations on one thread first

@@ -1,8 +1,7 @@
 // Rounds of evaluate and advance: the loop that brings samplers and targets together, on either backend.
 //   CPU: each thread takes tiles of chains through a whole stretch of iterations, so a tile's state stays in its cache.
 //   CUDA: all chains are one tile; evaluate and advance are launches on the context's stream.
-// Pooled adaptation makes every iteration a barrier: propose, evaluate, update for all chains, then one step of the
-// factor.
+// Pooled adaptation makes every iteration a barrier: propose, evaluate, update for all chains, then one step of the factor.
 #pragma once
 #include <atomic>
 
@@ -24,8 +23,8 @@ class Rounds {
 
   /// Evaluates the starting points, x: (chain, dim), and starts every chain there.
   void start(const std::vector<Real>& x);
-  /// Runs every chain to plan.until. `pool`: adapt the pooled factor after each iteration. Stops early, at the end of
-  /// an iteration or tile, when `stop` becomes true; returns false then.
+  /// Runs every chain to plan.until. `pool`: adapt the pooled factor after each iteration. Stops early, at the end of an
+  /// iteration or tile, when `stop` becomes true; returns false then.
   bool run(const Plan<Real>& plan, bool pool, const std::atomic<bool>& stop);
 
  private:

@@ -17,8 +17,7 @@ namespace kilochain {
 enum class Precision { automatic, single_precision, double_precision };
 enum class DrawsMode { all, moments, none };
 
-/// Everything a user can choose. Settings of the sampler and of the target are texts, as written; run parses and
-/// checks.
+/// Everything a user can choose. Settings of the sampler and of the target are texts, as written; run parses and checks.
 struct Options {
   std::string target;
   SettingTexts target_settings;
@@ -95,8 +94,8 @@ struct Estimate {
 };
 Estimate estimate(const Options& options);
 
-/// Runs. Throws Error for bad options or data (before sampling) and for an output that cannot be written; chains that
-/// turn non-finite are quarantined and reported, never an Error unless no chain is left.
+/// Runs. Throws Error for bad options or data (before sampling) and for an output that cannot be written; chains that turn
+/// non-finite are quarantined and reported, never an Error unless no chain is left.
 Result run(const Options& options, const ProgressCallback& progress, const std::atomic<bool>& stop);
 
 /// The summary of a file that run has written. `max_bytes`: memory to use for draws.

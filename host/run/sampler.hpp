@@ -80,14 +80,13 @@ class Sampler {
   virtual void place(const std::vector<Real>& x) = 0;
   /// Takes the answers at the starting points; quarantines chains with zero density there.
   virtual void start(Index first, Index last) = 0;
-  /// Updates chains whose query was answered, then proposes for those short of plan.until. Returns how many wait for an
-  /// answer.
+  /// Updates chains whose query was answered, then proposes for those short of plan.until. Returns how many wait for an answer.
   virtual Index advance(Index first, Index last, unsigned actions, const Plan<Real>& plan) = 0;
   /// One pooled adaptation step from the signals that all chains left in their last update.
   virtual void pool(const Plan<Real>& plan) = 0;
-  /// Runs every chain to plan.until by its own means, pooled adaptation included, if it has any (a captured CUDA
-  /// graph): the same bits as rounds of evaluate, advance and pool. Returns whether it got there before `stop`; nothing
-  /// when it has no such means, so that the caller drives the rounds.
+  /// Runs every chain to plan.until by its own means, pooled adaptation included, if it has any (a captured CUDA graph):
+  /// the same bits as rounds of evaluate, advance and pool. Returns whether it got there before `stop`; nothing when it has
+  /// no such means, so that the caller drives the rounds.
   virtual std::optional<bool> replay(Target<Real>& /*target*/, const Plan<Real>& /*plan*/, bool /*pooled*/,
                                      const std::atomic<bool>& /*stop*/) {
     return std::nullopt;

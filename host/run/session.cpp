@@ -101,8 +101,7 @@ void Session<Real>::bring(std::size_t batch) {
   on_device_ = batch;
 }
 
-/// Runs every batch from iteration `from` to `until`; each leaves its draws in `buffer`, as `kept` says, when there is
-/// one.
+/// Runs every batch from iteration `from` to `until`; each leaves its draws in `buffer`, as `kept` says, when there is one.
 template <class Real>
 bool Session<Real>::each_batch(std::int64_t from, Plan<Real>& plan, DrawsBuffer<Real>* buffer,
                                const Recording<Real>& kept, std::int64_t until, bool pool) {

@@ -1,6 +1,6 @@
-// One run under way: chains, windows of draws, sinks, progress. Phases in order: open_output, start, warm_up, sample,
-// finish. With chain_batch_size the device holds one batch of chains at a time; the others wait on the host, saved, and
-// each window is filled batch by batch. A batch pools its own chains.
+// One run under way: chains, windows of draws, sinks, progress. Phases in order: open_output, start, warm_up, sample, finish.
+// With chain_batch_size the device holds one batch of chains at a time; the others wait on the host, saved, and each window is
+// filled batch by batch. A batch pools its own chains.
 #pragma once
 #include <chrono>
 #include <deque>

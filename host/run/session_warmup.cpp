@@ -93,8 +93,8 @@ BlockSigns Session<Real>::signs_of(const Window& window, std::int64_t count,
   return signs;
 }
 
-/// Leads chains that accepted nothing in the window to where the density is, and begins all chains again, the
-/// adaptation too: it was made for where they were stuck. Returns how many chains that were.
+/// Leads chains that accepted nothing in the window to where the density is, and begins all chains again, the adaptation too:
+/// it was made for where they were stuck. Returns how many chains that were.
 template <class Real>
 std::size_t Session<Real>::lead_in(const Window& window, std::int64_t count) {
   std::size_t led = 0;

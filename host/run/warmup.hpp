@@ -1,8 +1,7 @@
 // When a warm-up is over: blocks of iterations are compared until nothing that matters changes any more.
-//   converged: the chains agree (split R-hat of the block), the mean log density stands still between blocks (z < 3
-//   over chains), the acceptance is near the target and the sampler's efficiency (ESS of the slowest coordinate an
-//   iteration) stands still too (within +30 and -40 %, its own noise). Learning rates then decay, so that the factor
-//   settles.
+//   converged: the chains agree (split R-hat of the block), the mean log density stands still between blocks (z < 3 over
+//   chains), the acceptance is near the target and the sampler's efficiency (ESS of the slowest coordinate an iteration)
+//   stands still too (within +30 and -40 %, its own noise). Learning rates then decay, so that the factor settles.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -47,8 +47,7 @@ class DrawsBuffer {
     const std::vector<std::int64_t> none(std::min(batch_, to.chains - chain) * to.kept, 0);
     copy_to_device(to.home, to.diverged.data() + chain * to.kept, none.data(), none.size() * sizeof(std::int64_t));
   }
-  /// Where the batch that begins with chain `first_chain` leaves its draws: the first kept one is `first_iteration +
-  /// thin - 1`.
+  /// Where the batch that begins with chain `first_chain` leaves its draws: the first kept one is `first_iteration + thin - 1`.
   Recording<Real> recording(Index first_chain, std::int64_t first_iteration, std::int64_t thin) {
     const bool on_device = !device_.empty();
     Arrays& to = on_device ? device_[0] : host_;
@@ -88,8 +87,7 @@ class DrawsBuffer {
           host_.stats.data() + static_cast<std::size_t>(k) * host_.chains * static_cast<std::size_t>(capacity_) + at,
           from.stats.data() + static_cast<std::size_t>(k) * slots, slots * sizeof(float));
   }
-  /// Values recorded in place of the coordinates, (chain, capacity, width), of `count` draws. The window then holds
-  /// these.
+  /// Values recorded in place of the coordinates, (chain, capacity, width), of `count` draws. The window then holds these.
   void record(std::int64_t count, std::size_t width, const std::function<void(const double*, double*)>& constrain,
               int threads) {
     recorded_width_ = width;

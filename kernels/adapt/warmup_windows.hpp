@@ -1,6 +1,5 @@
-// Stan's warm-up windows: 75 iterations for the step alone, then windows of 25, 50, 100, ... in which the metric is
-// learnt, the last stretched to the end, then 50 for the step alone. A warm-up below 150 is split 15 / 75 / 10 %; below
-// 20 learns none.
+// Stan's warm-up windows: 75 iterations for the step alone, then windows of 25, 50, 100, ... in which the metric is learnt,
+// the last stretched to the end, then 50 for the step alone. A warm-up below 150 is split 15 / 75 / 10 %; below 20 learns none.
 #pragma once
 #include "kernels/device/platform.hpp"
 

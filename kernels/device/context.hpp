@@ -1,6 +1,5 @@
-// Where work runs: backend, device, stream, BLAS handle. The first parameter of everything that allocates, copies or
-// launches. CUDA work goes to one explicit stream; the handles are void* so that a build without CUDA sees the same
-// type.
+// Where work runs: backend, device, stream, BLAS handle. The first parameter of everything that allocates, copies or launches.
+// CUDA work goes to one explicit stream; the handles are void* so that a build without CUDA sees the same type.
 #pragma once
 #include <cstddef>
 #include <memory>

@@ -1,6 +1,5 @@
 // The CUDA side of kernels/device/context.hpp: devices, memory, copies. One non-blocking stream and one cuBLAS handle
-// per context; cuBLAS has its own workspace, so that a fixed shape gives fixed sums and its calls can be captured in a
-// graph.
+// per context; cuBLAS has its own workspace, so that a fixed shape gives fixed sums and its calls can be captured in a graph.
 #include <algorithm>
 #include <cstdio>
 #include <thread>

@@ -1,5 +1,5 @@
-// The one BLAS entry of the CPU: C = alpha op(A) op(B) + beta C, column-major, single-threaded (chains are the
-// parallelism). op(A) is m x k, op(B) is k x n. Threads call it side by side; a fixed shape gives fixed sums.
+// The one BLAS entry of the CPU: C = alpha op(A) op(B) + beta C, column-major, single-threaded (chains are the parallelism).
+// op(A) is m x k, op(B) is k x n. Threads call it side by side; a fixed shape gives fixed sums.
 #pragma once
 #include "kernels/device/platform.hpp"
 

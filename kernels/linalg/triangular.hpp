@@ -2,9 +2,8 @@
 //   y = L v      y = L^T v      sum_i log L_ii
 // Panel p holds rows pP..pP+P-1, column by column, columns 0..min(n, (p+1)P)-1: entry (i, j) stands at
 //   P P p(p+1)/2 + j P + (i - pP), p = i / P.  Entries above the diagonal and in rows >= n are stored and zero.
-// So both products stream L once, in order, a whole vector register (or warp) at a time. Cost: n^2/2 + nP/2
-// multiply-adds. Vectors must be padded with zeros to a multiple of 32. A diagonal factor is its n entries
-// (Shape::diagonal).
+// So both products stream L once, in order, a whole vector register (or warp) at a time. Cost: n^2/2 + nP/2 multiply-adds.
+// Vectors must be padded with zeros to a multiple of 32. A diagonal factor is its n entries (Shape::diagonal).
 #pragma once
 #include "kernels/contract.hpp"
 #include "kernels/device/pack.hpp"
@@ -106,8 +105,7 @@ KC_HD void multiply_transposed(const Team& team, Shape shape, const Real* L, con
   team.sync();
 }
 
-/// Solves L y = v in place of v (v becomes y). A panel waits for those before it: for adaptation rules, not for the
-/// inner loop.
+/// Solves L y = v in place of v (v becomes y). A panel waits for those before it: for adaptation rules, not for the inner loop.
 template <class Team, class Real>
 KC_HD void solve_lower(const Team& team, Shape shape, const Real* L, Real* v, Index n) {
   constexpr int P = Team::template panel<Real>;
@@ -156,9 +154,8 @@ KC_HD void solve_transposed(const Team& team, Shape shape, const Real* L, Real* 
   team.sync();
 }
 
-/// Replaces the lower triangle of a positive-definite A (packed panels) by its Cholesky factor. Returns false, A
-/// unusable, when a pivot is not positive. n^3/6 multiply-adds, a row at a time: for the rare moment when a matrix has
-/// been learnt.
+/// Replaces the lower triangle of a positive-definite A (packed panels) by its Cholesky factor. Returns false, A unusable,
+/// when a pivot is not positive. n^3/6 multiply-adds, a row at a time: for the rare moment when a matrix has been learnt.
 template <class Team, class Real>
 KC_HD bool cholesky(const Team& team, Real* A, Index n) {
   constexpr int P = Team::template panel<Real>;

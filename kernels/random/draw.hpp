@@ -1,8 +1,7 @@
 // Uniform, normal and integer draws from Philox words.
 //   normal: Box-Muller, a fixed number of words for each number (a block of four words gives 4 floats or 2 doubles);
 //   uniform: (0, 1), never 0 or 1, 53 bits.
-// normals fills z[0..n); z must have room for n rounded up to 32 (rows of a state have). Cost: n/4 or n/2 Philox
-// blocks.
+// normals fills z[0..n); z must have room for n rounded up to 32 (rows of a state have). Cost: n/4 or n/2 Philox blocks.
 #pragma once
 #include "kernels/device/math.hpp"
 #include "kernels/random/philox.hpp"

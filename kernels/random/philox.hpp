@@ -1,8 +1,7 @@
 // Philox 4x32-10 (Salmon, Moraes, Dror, Shaw 2011): four random words as a pure function of a counter and a key.
-// CPU: Random123. CUDA: cuRAND's stateless function. The same words for the same counter;
-// tests/data/philox_known_answers.txt. Counter: (index, iteration low word, chain, purpose in the top byte +
-// iteration's next 24 bits); key: the seed. So a number depends on (seed, chain, iteration, purpose, index) alone: not
-// on batch, thread, device or who asked first.
+// CPU: Random123. CUDA: cuRAND's stateless function. The same words for the same counter; tests/data/philox_known_answers.txt.
+// Counter: (index, iteration low word, chain, purpose in the top byte + iteration's next 24 bits); key: the seed.
+// So a number depends on (seed, chain, iteration, purpose, index) alone: not on batch, thread, device or who asked first.
 #pragma once
 #if defined(__CUDA_ARCH__)
 #include <curand_philox4x32_x.h>

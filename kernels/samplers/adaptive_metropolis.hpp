@@ -1,10 +1,8 @@
-// Adaptive Metropolis in Cholesky form: y = x + sqrt(delta) L eps (algorithms.md 2; Haario et al. 2001, Andrieu & Thoms
-// 2008).
-//   after the decision, x' the new state: mu <- mu + rho_mu (x' - mu), v = L^-1 (x' - mu), L <- L + rho [L (v v^T -
-//   I)]_low variant authors: rho = 0.0005/(1 + t/(W/4)), rho_mu = 0.01, L_0 = I, delta_0 = 0.1/sqrt(n), delta steered
-//   to acceptance 0.25 variant paper: L <- L + rho L [v v^T - I]_low with the mu before its update, rho = rho_mu =
-//   0.001/(1 + t/4000), L_0 = 0.1/sqrt(n) I, no delta. mu starts at x_0. State rows (n). Team-uniform; bitwise the same
-//   under any batch split.
+// Adaptive Metropolis in Cholesky form: y = x + sqrt(delta) L eps (algorithms.md 2; Haario et al. 2001, Andrieu & Thoms 2008).
+//   after the decision, x' the new state: mu <- mu + rho_mu (x' - mu), v = L^-1 (x' - mu), L <- L + rho [L (v v^T - I)]_low
+//   variant authors: rho = 0.0005/(1 + t/(W/4)), rho_mu = 0.01, L_0 = I, delta_0 = 0.1/sqrt(n), delta steered to acceptance 0.25
+//   variant paper: L <- L + rho L [v v^T - I]_low with the mu before its update, rho = rho_mu = 0.001/(1 + t/4000),
+//   L_0 = 0.1/sqrt(n) I, no delta. mu starts at x_0. State rows (n). Team-uniform; bitwise the same under any batch split.
 // Cost: one pass over L; while adapting a triangular solve and an update more (paper: n^3/6).
 #pragma once
 #include "kernels/adapt/acceptance_step.hpp"

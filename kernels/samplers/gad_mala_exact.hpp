@@ -1,6 +1,5 @@
-// gadMALAe: gadMALAf with the full derivative in L, g(y) moving with y included (Titsias & Dellaportas 2019,
-// algorithms.md 1). While adapting and log r < 0 it asks once more at y, for k = H(y) L d, d = h + L^T g(y)/2, and the
-// gradient in L is
+// gadMALAe: gadMALAf with the full derivative in L, g(y) moving with y included (Titsias & Dellaportas 2019, algorithms.md 1).
+// While adapting and log r < 0 it asks once more at y, for k = H(y) L d, d = h + L^T g(y)/2, and the gradient in L is
 //   [g(x) (L^T g(y)/2 - d/2 - L^T k/4)^T + g(y) (h - d/2)^T - k (h/2)^T]_low + beta diag(1/L_ii)
 // which is the formula of the paper's supplement sorted by its left vectors. Everything else is gadMALAf.
 // Cost: gadMALAf's, and while adapting one Hessian-vector product, two more passes over L and two more outer products.

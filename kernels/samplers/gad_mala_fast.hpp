@@ -1,10 +1,8 @@
-// gadMALAf: MALA with a Cholesky factor learnt by gradient from every move (Titsias & Dellaportas 2019, sec. 3.2,
-// algorithms.md 1).
+// gadMALAf: MALA with a Cholesky factor learnt by gradient from every move (Titsias & Dellaportas 2019, sec. 3.2, algorithms.md 1).
 //   h = L^T g(x)/2 + eps, y = x + L h;  log r = lp(y) - lp(x) - |h + L^T g(y)/2|^2/2 + |eps|^2/2
-//   gradient of the speed measure, the Hessian term dropped: -[(g(x) - g(y))/2 (h - L^T g(y)/2)^T]_low + beta
-//   diag(1/L_ii)
-// State rows (n). Order: propose, decide, adapt with the old beta, move. Team-uniform; bitwise the same under any batch
-// split. Cost: two passes over L (L h, L^T g(y)), two more while adapting (the update, and L^T g(x) with the new L).
+//   gradient of the speed measure, the Hessian term dropped: -[(g(x) - g(y))/2 (h - L^T g(y)/2)^T]_low + beta diag(1/L_ii)
+// State rows (n). Order: propose, decide, adapt with the old beta, move. Team-uniform; bitwise the same under any batch split.
+// Cost: two passes over L (L h, L^T g(y)), two more while adapting (the update, and L^T g(x) with the new L).
 #pragma once
 #include "kernels/adapt/cholesky_gradient.hpp"
 

@@ -1,10 +1,9 @@
 // Hamiltonian Monte Carlo: K leapfrog steps of size e from a fresh momentum, accept with min(1, exp(H_0 - H_1)).
-//   whitened momentum r ~ N(0, I), H = -lp + |r|^2/2;  r += e/2 F^T g;  K times: q += e F r, r += e F^T g (half at the
-//   end)
-// F F^T = inv_mass_matrix: unit (the 2019 paper's HMC-5, -10, -20), or the variance of the draws learnt in windows of
-// warm-up. Step: e <- e (1 + 0.01 (a - 0.7)/0.7) from e_0 = 0.5/n (the authors' runs), or dual averaging, which a
-// learnt mass needs. The sampler asks for K points an iteration. State rows (n). Team-uniform; bitwise the same under
-// any batch split. Cost: K gradients and O(K n); dense mass 2 K passes over F.
+//   whitened momentum r ~ N(0, I), H = -lp + |r|^2/2;  r += e/2 F^T g;  K times: q += e F r, r += e F^T g (half at the end)
+// F F^T = inv_mass_matrix: unit (the 2019 paper's HMC-5, -10, -20), or the variance of the draws learnt in windows of warm-up.
+// Step: e <- e (1 + 0.01 (a - 0.7)/0.7) from e_0 = 0.5/n (the authors' runs), or dual averaging, which a learnt mass needs.
+// The sampler asks for K points an iteration. State rows (n). Team-uniform; bitwise the same under any batch split.
+// Cost: K gradients and O(K n); dense mass 2 K passes over F.
 #pragma once
 #include "kernels/adapt/acceptance_step.hpp"
 #include "kernels/adapt/dual_averaging.hpp"

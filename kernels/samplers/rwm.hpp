@@ -1,7 +1,6 @@
 // Random-walk Metropolis: y = x + sqrt(delta) eps, accept with min(1, exp(lp(y) - lp(x))).
 // Warm-up: delta <- delta (1 + 0.01 (a - 0.25)/0.25), delta_0 = 0.5/n (Titsias & Dellaportas 2019, the authors' runs).
-// State rows (n). Team-uniform; bitwise the same under any batch split. Cost: O(n) and one value of the target an
-// iteration.
+// State rows (n). Team-uniform; bitwise the same under any batch split. Cost: O(n) and one value of the target an iteration.
 #pragma once
 #include "kernels/adapt/acceptance_step.hpp"
 

@@ -1,5 +1,5 @@
-// A chain's draws have the same bits however chains are split into batches, whatever the number of threads, and when
-// the run is interrupted and resumed; for every registered sampler, while adapting and after, at awkward sizes.
+// A chain's draws have the same bits however chains are split into batches, whatever the number of threads, and when the run
+// is interrupted and resumed; for every registered sampler, while adapting and after, at awkward sizes.
 #include <gtest/gtest.h>
 
 #include "tests/support/cases.hpp"

@@ -1,5 +1,5 @@
-// What the contract asks of every registered sampler: settings are checked and documented, densities that turn
-// non-finite are rejections, chains that cannot go on are quarantined alone, statistics are recorded.
+// What the contract asks of every registered sampler: settings are checked and documented, densities that turn non-finite are
+// rejections, chains that cannot go on are quarantined alone, statistics are recorded.
 #include <gtest/gtest.h>
 
 #include <cmath>

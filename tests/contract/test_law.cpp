@@ -1,6 +1,5 @@
-// Every registered sampler leaves the law of three targets unchanged, at awkward sizes and in both precisions; the same
-// test rejects samplers with a mistake. Thresholds: tests/support/law.hpp; about 60 runs, so a false alarm in 2e-3 of
-// all seeds.
+// Every registered sampler leaves the law of three targets unchanged, at awkward sizes and in both precisions; the same test
+// rejects samplers with a mistake. Thresholds: tests/support/law.hpp; about 60 runs, so a false alarm in 2e-3 of all seeds.
 #include <gtest/gtest.h>
 
 #include "host/run/cpu_sampler.hpp"

@@ -1,5 +1,5 @@
-// Every registered sampler on CUDA: the CPU's iterations to rounding, alone and pooled; the same bits again, replayed
-// as a graph, and after save and load; quarantine; recorded draws.
+// Every registered sampler on CUDA: the CPU's iterations to rounding, alone and pooled; the same bits again, replayed as a
+// graph, and after save and load; quarantine; recorded draws.
 #include <cmath>
 #include <random>
 
@@ -103,8 +103,7 @@ TEST_F(GpuSamplers, OneStepIsTheHosts) {
       for (Scope scope : {Scope::chain, Scope::pooled})
         both<double>(entry.name, which, scope, 1, 1e4 * which.dim * 2.2e-16);
 }
-// Ten iterations amplify rounding by what the dynamics allow: a bound of 1e-7 still tells a wrong formula from
-// rounding.
+// Ten iterations amplify rounding by what the dynamics allow: a bound of 1e-7 still tells a wrong formula from rounding.
 TEST_F(GpuSamplers, TenAdaptingStepsAreTheHosts) {
   for (const auto& entry : samplers())
     for (const Case& which : cases)

@@ -1,5 +1,4 @@
-// A target that records other values than its coordinates: constrained, under names of their own, in memory and on
-// disk.
+// A target that records other values than its coordinates: constrained, under names of their own, in memory and on disk.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -52,8 +52,7 @@ TEST(Run, AutomaticLengthsEndConverged) {
   }
 }
 
-/// Starts at a distance of a hundred thousand standard deviations: no proposal is accepted there until NUTS has led the
-/// way.
+/// Starts at a distance of a hundred thousand standard deviations: no proposal is accepted there until NUTS has led the way.
 TEST(Run, LeadsChainsInFromAFarStart) {
   Options o = gaussian(32, -1, 500);
   o.target = "gaussian_mixture";
