@@ -13,7 +13,7 @@
 #include <fstream>
 
 #include "bench/clock.hpp"
-#include "host/registry.hpp"
+#include "host/registry/registry.hpp"
 #include "kernels/device/pack.hpp"
 #include "kernels/fields.hpp"
 

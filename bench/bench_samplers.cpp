@@ -10,8 +10,8 @@
 #include <filesystem>
 
 #include "bench/clock.hpp"
-#include "host/registry.hpp"
-#include "host/run/rounds.hpp"
+#include "host/chains/rounds.hpp"
+#include "host/registry/registry.hpp"
 #include "host/run/start.hpp"
 
 namespace kilochain {

@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "host/run/thread_seconds.hpp"
+#include "host/chains/thread_seconds.hpp"
 #include "kernels/device/context.hpp"
 #include "kernels/device/pack.hpp"
 #include "kernels/device/platform.hpp"

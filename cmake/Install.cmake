@@ -14,11 +14,11 @@ install(EXPORT kilochainTargets NAMESPACE kilochain:: DESTINATION ${kilochain_pa
 
 # Users include <kilochain/...>. The headers name each other from the top of the tree, which has a folder of its own.
 install(DIRECTORY include/kilochain DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY kernels targets host model DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kilochain/tree
+install(DIRECTORY kernels targets host model papers DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kilochain/tree
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
-install(FILES host/instantiate/target.cpp host/instantiate/target.cu host/instantiate/sampler.cpp host/instantiate/sampler.cu
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kilochain/tree/host/instantiate)
-install(FILES host/cli/main.cpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kilochain/tree/host/cli)
+install(FILES host/registry/instantiate/target.cpp host/registry/instantiate/target.cu host/registry/instantiate/sampler.cpp host/registry/instantiate/sampler.cu
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kilochain/tree/host/registry/instantiate)
+install(FILES host/frontend/main.cpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kilochain/tree/host/frontend)
 
 configure_package_config_file(cmake/kilochainConfig.cmake.in ${PROJECT_BINARY_DIR}/kilochainConfig.cmake
   INSTALL_DESTINATION ${kilochain_package} PATH_VARS CMAKE_INSTALL_INCLUDEDIR)

@@ -1,4 +1,4 @@
-# kilochain_add_sampler(my_move MyMove): compiles host/instantiate/sampler.cpp (and sampler.cu where CUDA is) once more,
+# kilochain_add_sampler(my_move MyMove): compiles host/registry/instantiate/sampler.cpp (and sampler.cu where CUDA is) once more,
 # with the name as a definition; a static object in it registers the sampler. kilochain_add_target likewise.
 # All entries together are one archive, linked whole: nothing refers to their static objects by name.
 add_library(kilochain_entries STATIC)
@@ -10,9 +10,9 @@ target_link_libraries(kilochain_all INTERFACE
 
 function(kilochain_register kind name type)
   set(lib kilochain_${kind}_${name})
-  set(sources ${PROJECT_SOURCE_DIR}/host/instantiate/${kind}.cpp)
+  set(sources ${PROJECT_SOURCE_DIR}/host/registry/instantiate/${kind}.cpp)
   if(KILOCHAIN_HAS_CUDA)
-    list(APPEND sources ${PROJECT_SOURCE_DIR}/host/instantiate/${kind}.cu)
+    list(APPEND sources ${PROJECT_SOURCE_DIR}/host/registry/instantiate/${kind}.cu)
   endif()
   add_library(${lib} OBJECT ${sources})
   target_link_libraries(${lib} PUBLIC kilochain_kernels kilochain_libraries)

@@ -1,5 +1,5 @@
 // A target as the host sees it: many chains' points in, log densities and gradients out. Models are written one chain at a
-// time (targets/gaussian.hpp is the shortest example) and wrapped by host/instantiate; a target that is faster for many
+// time (targets/gaussian.hpp is the shortest example) and wrapped by host/registry/instantiate; a target that is faster for many
 // chains at once (logistic regression) overrides evaluate itself.
 #pragma once
 #include <functional>

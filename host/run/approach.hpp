@@ -4,8 +4,8 @@
 #pragma once
 #include <algorithm>
 
-#include "host/registry.hpp"
-#include "host/run/rounds.hpp"
+#include "host/chains/rounds.hpp"
+#include "host/registry/registry.hpp"
 
 namespace kilochain {
 

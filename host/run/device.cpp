@@ -8,10 +8,10 @@
 #include <chrono>
 #include <filesystem>
 
-#include "host/diagnostics/streaming.hpp"
-#include "host/run/rounds.hpp"
+#include "host/chains/draws_buffer.hpp"
+#include "host/chains/rounds.hpp"
 #include "host/run/start.hpp"
-#include "host/run/windows.hpp"
+#include "host/statistics/streaming/streaming.hpp"
 
 namespace kilochain {
 namespace {

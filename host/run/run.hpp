@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "host/diagnostics/run_summary.hpp"
-#include "host/io/divergence.hpp"
-#include "host/registry.hpp"
+#include "host/chains/window.hpp"
+#include "host/registry/registry.hpp"
+#include "host/run/run_summary.hpp"
 
 namespace kilochain {
 

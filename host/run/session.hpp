@@ -8,11 +8,12 @@
 #include <memory>
 #include <optional>
 
-#include "host/diagnostics/streaming.hpp"
+#include "host/chains/draws_buffer.hpp"
+#include "host/chains/rounds.hpp"
+#include "host/draws/draws_file.hpp"
 #include "host/run/device.hpp"
-#include "host/run/rounds.hpp"
 #include "host/run/warmup.hpp"
-#include "host/run/windows.hpp"
+#include "host/statistics/streaming/streaming.hpp"
 
 namespace kilochain {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/diagnostics/ess.hpp"
-#include "host/diagnostics/rhat.hpp"
 #include "host/run/approach.hpp"
 #include "host/run/session.hpp"
+#include "host/statistics/ess.hpp"
+#include "host/statistics/rhat.hpp"
 
 namespace kilochain {
 

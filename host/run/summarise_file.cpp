@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/io/draws_file.hpp"
+#include "host/draws/draws_file.hpp"
 #include "host/run/run.hpp"
 
 namespace kilochain {

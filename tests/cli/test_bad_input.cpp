@@ -1,5 +1,5 @@
 // Each wrong input that a user can give to `kilochain sample`: its exit status and its message, word for word.
-#include "host/registry.hpp"
+#include "host/registry/registry.hpp"
 #include "tests/cli/program.hpp"
 
 namespace kilochain {

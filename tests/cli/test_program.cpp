@@ -1,5 +1,5 @@
 // Help, lists and what is refused before a run is thought of.
-#include "host/options/keys.hpp"
+#include "host/frontend/keys.hpp"
 #include "tests/cli/program.hpp"
 
 namespace kilochain {

@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include "host/registry.hpp"
-#include "host/reproduce/rows.hpp"
+#include "host/registry/registry.hpp"
+#include "papers/titsias2019/rows.hpp"
 #include "tests/cli/program.hpp"
 
 namespace kilochain {

@@ -3,7 +3,7 @@
 // only do not manage, and pooled adaptation towards the target's covariance.
 #include <gtest/gtest.h>
 
-#include "host/run/cpu_sampler.hpp"
+#include "host/chains/cpu_sampler.hpp"
 #include "kernels/samplers/adaptive_metropolis.hpp"
 #include "kernels/samplers/gad_mala_exact.hpp"
 #include "tests/support/chains.hpp"

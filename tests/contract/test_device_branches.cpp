@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "host/run/cpu_sampler.hpp"
+#include "host/chains/cpu_sampler.hpp"
 #include "kernels/samplers/adaptive_metropolis.hpp"
 #include "kernels/samplers/barker.hpp"
 #include "kernels/samplers/gad_mala_exact.hpp"

@@ -2,7 +2,7 @@
 // rejects samplers with a mistake. Thresholds: tests/support/law.hpp; about 60 runs, so a false alarm in 2e-3 of all seeds.
 #include <gtest/gtest.h>
 
-#include "host/run/cpu_sampler.hpp"
+#include "host/chains/cpu_sampler.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/law.hpp"
 #include "tests/support/mutants.hpp"

@@ -2,7 +2,7 @@
 // trees of the sizes that it reports, deeper where the step is smaller, and tells divergences.
 #include <gtest/gtest.h>
 
-#include "host/settings.hpp"
+#include "host/registry/settings.hpp"
 #include "kernels/samplers/hmc.hpp"
 #include "kernels/samplers/nuts.hpp"
 #include "tests/support/chains.hpp"

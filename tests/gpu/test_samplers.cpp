@@ -3,8 +3,8 @@
 #include <cmath>
 #include <random>
 
-#include "host/registry.hpp"
-#include "host/run/rounds.hpp"
+#include "host/chains/rounds.hpp"
+#include "host/registry/registry.hpp"
 #include "tests/gpu/device.hpp"
 
 namespace kilochain {

@@ -3,7 +3,7 @@
 #include <map>
 #include <random>
 
-#include "host/registry.hpp"
+#include "host/registry/registry.hpp"
 #include "tests/gpu/device.hpp"
 
 namespace kilochain {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "host/diagnostics/series.hpp"
+#include "host/statistics/series.hpp"
 
 namespace kilochain::test {
 

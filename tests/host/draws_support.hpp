@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "host/io/draws_file.hpp"
+#include "host/draws/draws_file.hpp"
 #include "kernels/device/error.hpp"
 
 namespace kilochain::draws_support {

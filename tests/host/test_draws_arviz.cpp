@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "host/io/draws_file.hpp"
+#include "host/draws/draws_file.hpp"
 
 namespace kilochain {
 namespace {

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "diagnostics_series.hpp"
-#include "host/diagnostics/autocovariance.hpp"
-#include "host/diagnostics/ess.hpp"
-#include "host/diagnostics/geyer.hpp"
+#include "host/statistics/autocovariance.hpp"
+#include "host/statistics/ess.hpp"
+#include "host/statistics/geyer.hpp"
 
 namespace kilochain {
 namespace {

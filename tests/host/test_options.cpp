@@ -1,7 +1,7 @@
 // What a user writes, in flags and TOML, and the Options or the message that it becomes.
 #include <gtest/gtest.h>
 
-#include "host/options/configuration.hpp"
+#include "host/frontend/configuration.hpp"
 #include "tests/host/scratch_files.hpp"
 
 namespace kilochain {

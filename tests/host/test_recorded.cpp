@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "host/io/draws_file.hpp"
-#include "host/registry.hpp"
-#include "host/run/cpu_target.hpp"
+#include "host/chains/cpu_target.hpp"
+#include "host/draws/draws_file.hpp"
+#include "host/registry/registry.hpp"
 #include "host/run/run.hpp"
 #include "tests/host/scratch_files.hpp"
 

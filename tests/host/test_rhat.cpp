@@ -4,10 +4,10 @@
 #include <numeric>
 
 #include "diagnostics_series.hpp"
-#include "host/diagnostics/argsort.hpp"
-#include "host/diagnostics/normal_quantile.hpp"
-#include "host/diagnostics/ranks.hpp"
-#include "host/diagnostics/rhat.hpp"
+#include "host/statistics/argsort.hpp"
+#include "host/statistics/normal_quantile.hpp"
+#include "host/statistics/ranks.hpp"
+#include "host/statistics/rhat.hpp"
 #include "kernels/device/error.hpp"
 
 namespace kilochain {

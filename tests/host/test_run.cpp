@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "host/io/draws_file.hpp"
+#include "host/draws/draws_file.hpp"
 #include "host/run/run.hpp"
 #include "tests/host/scratch_files.hpp"
 

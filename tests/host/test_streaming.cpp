@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "diagnostics_series.hpp"
-#include "host/diagnostics/streaming.hpp"
+#include "host/statistics/streaming/streaming.hpp"
 
 namespace kilochain {
 namespace {

@@ -4,11 +4,11 @@
 #include <sstream>
 
 #include "diagnostics_series.hpp"
-#include "host/diagnostics/ess.hpp"
-#include "host/diagnostics/rhat.hpp"
-#include "host/diagnostics/run_summary.hpp"
-#include "host/diagnostics/summary.hpp"
-#include "host/diagnostics/table.hpp"
+#include "host/frontend/summary_table.hpp"
+#include "host/run/run_summary.hpp"
+#include "host/statistics/ess.hpp"
+#include "host/statistics/rhat.hpp"
+#include "host/statistics/summary.hpp"
 
 namespace kilochain {
 namespace {

@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <vector>
 
-#include "host/diagnostics/ess.hpp"
-#include "host/io/draws_file.hpp"
+#include "host/draws/draws_file.hpp"
 #include "host/run/run.hpp"
+#include "host/statistics/ess.hpp"
 #include "tests/host/scratch_files.hpp"
 
 namespace kilochain {

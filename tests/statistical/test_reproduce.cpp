@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "host/reproduce/figures.hpp"
-#include "host/reproduce/rows.hpp"
+#include "papers/titsias2019/figures.hpp"
+#include "papers/titsias2019/rows.hpp"
 
 namespace kilochain::reproduce {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "host/registry.hpp"
-#include "host/run/rounds.hpp"
+#include "host/chains/rounds.hpp"
+#include "host/registry/registry.hpp"
 
 namespace kilochain::testing_support {
 

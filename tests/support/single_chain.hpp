@@ -1,6 +1,6 @@
 // One chain of one sampler, a call at a time: what the host does in a round, with every field of the chain in view.
 #pragma once
-#include "host/run/chain_memory.hpp"
+#include "host/chains/chain_memory.hpp"
 #include "kernels/linalg/triangular.hpp"
 
 namespace kilochain::testing_support {

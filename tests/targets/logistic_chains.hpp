@@ -2,7 +2,7 @@
 #pragma once
 #include <cmath>
 
-#include "host/registry.hpp"
+#include "host/registry/registry.hpp"
 #include "kernels/fields.hpp"
 #include "targets/data/synthetic.hpp"
 #include "tests/host/scratch_files.hpp"

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "host/registry.hpp"
+#include "host/registry/registry.hpp"
 #include "tests/support/packed_factor.hpp"
 #include "tests/support/tolerance.hpp"
 

@@ -1,0 +1,140 @@
+// The body that every sampler's chains run through, on a CUDA team or a CPU loop: update, adapt alone, record, propose.
+// A chain counts its own iterations, so chains need no lock-step; a chain that turns non-finite is quarantined where it stands.
+#pragma once
+#include "host/chains/sampler.hpp"
+
+namespace kilochain {
+
+/// All that a kernel needs of one sampler's chains: pointers and plain values.
+template <class Move, class Real>
+struct Chains {
+  typename Move::Settings settings;
+  Exchange<Real> exchange;
+  ChainControl* control;
+  char *states, *adaptations;
+  Index num_chains, dim;
+  bool pooled;
+
+  template <int P>
+  KC_INLINE typename Move::State state(Index chain) const {
+    typename Move::State s;
+    Move::template state<P>(FieldBinder{states, static_cast<std::size_t>(num_chains), static_cast<std::size_t>(chain)},
+                            s, dim, settings);
+    return s;
+  }
+  template <int P>
+  KC_INLINE typename Move::Adaptation adaptation(Index chain) const {
+    typename Move::Adaptation a;
+    const std::size_t copies = pooled ? 1 : static_cast<std::size_t>(num_chains);
+    Move::template adaptation<P>(FieldBinder{adaptations, copies, pooled ? 0 : static_cast<std::size_t>(chain)}, a, dim,
+                                 settings);
+    return a;
+  }
+};
+
+template <class Move, class Real, class Team>
+KC_HD void start_chain(const Team& team, const Chains<Move, Real>& c, Index chain) {
+  constexpr int P = Team::template panel<Real>;
+  auto st = c.template state<P>(chain);
+  auto a = c.template adaptation<P>(chain);
+  const auto query = c.exchange.query(chain);
+  const auto reply = c.exchange.reply(chain);
+  ChainStatus status = ChainStatus::running;
+  if (!math::finite(*reply.lp))
+    status = ChainStatus::start_zero_density;
+  else if (*query.needs == Needs::gradient && !all_finite(team, reply.gradient, c.dim))
+    status = ChainStatus::start_gradient;
+  if (status == ChainStatus::running) Move::start(team, c.settings, a, st, query, reply, c.dim);
+  team.sync();
+  team.single([&] {
+    c.control[chain].status = status;
+    *query.needs = Needs::nothing;
+  });
+  team.sync();
+}
+
+/// Keeps the point where the trajectory of draw `slot` diverged, if the chain has room for one more in this window.
+template <class Real, class Team>
+KC_HD void record_divergence(const Team& team, const Recording<Real>& r, const Real* point, std::int64_t slot,
+                             Index chain, Index n) {
+  const std::int64_t first = static_cast<std::int64_t>(chain) * r.kept_divergences;
+  int k = 0;
+  while (k < r.kept_divergences && r.diverged[first + k] != 0) ++k;
+  team.sync();  // all have counted before one writes
+  if (k == r.kept_divergences) return;
+  team.for_each(n, [&](Index i) { r.diverged_at[(first + k) * n + i] = point[i]; });
+  team.single([&] { r.diverged[first + k] = slot + 1; });
+}
+
+/// x: the draw; point: where the target was last evaluated.
+template <class Real, class Team>
+KC_HD void record(const Team& team, const Recording<Real>& r, const Real* x, const Real* point, const Info& info,
+                  std::int64_t iteration, Index chain, Index n, int num_stats) {
+  const std::int64_t k = iteration - r.first_iteration;
+  if (!r.active || k < 0 || (k + 1) % r.thin != 0) return;
+  const std::int64_t slot = k / r.thin, at = chain * r.capacity + slot;
+  if (r.draws) team.for_each(n, [&](Index i) { r.draws[at * n + i] = x[i]; });
+  if (info.diverging && r.diverged) record_divergence(team, r, point, slot, chain, n);
+  team.single([&] {
+    r.lp[at] = info.lp;
+    r.acceptance_rate[at] = static_cast<float>(info.acceptance_rate);
+    r.diverging[at] = info.diverging;
+    for (int s = 0; s < num_stats; ++s) r.stats[s * r.stat_stride + at] = static_cast<float>(info.stats[s]);
+  });
+}
+
+/// Returns whether the chain waits for an answer.
+template <class Move, class Real, class Team>
+KC_HD bool advance_chain(const Team& team, const Chains<Move, Real>& c, const Plan<Real>& plan, unsigned actions,
+                         Index chain) {
+  constexpr int P = Team::template panel<Real>;
+  ChainControl control = c.control[chain];
+  if (control.status != ChainStatus::running) return false;
+  auto st = c.template state<P>(chain);
+  auto a = c.template adaptation<P>(chain);
+  const auto query = c.exchange.query(chain);
+  const auto reply = c.exchange.reply(chain);
+  const auto at_iteration = [&](std::int64_t iteration) { return schedule_at(plan, iteration); };
+  const auto rng_at = [&](std::int64_t iteration) {
+    return Rng{plan.seed, plan.first_chain + static_cast<std::uint32_t>(chain), iteration};
+  };
+  team.sync();
+  if ((actions & action_update) && control.waiting) {
+    const Schedule at = at_iteration(control.iteration);
+    Info info;
+    ++control.gradients;
+    if (Move::update(team, rng_at(control.iteration), c.settings, at, a, st, query, reply, info, c.dim) == Step::done) {
+      team.sync();  // all of the team has read the adaptation before one of them changes it
+      if constexpr (Move::adaptive)
+        if (at.adapting && plan.adapt_alone)
+          Move::adapt(team, c.settings, at, ChainSource<Real>{Move::signal(c.settings, st, info.accepted)}, a, c.dim);
+      record(team, plan.recording, st.x, query.point, info, control.iteration, chain, c.dim, Move::num_stats);
+      control.waiting = 0;
+      ++control.iteration;
+      ++control.counted;
+      control.acceptance_sum += info.acceptance_rate;
+      control.lp_sum += info.lp;
+      if constexpr (Move::adaptive) {
+        const double acceptance = Move::signal(c.settings, st, info.accepted).acceptance;
+        team.single([&] { c.exchange.accepted[chain] = acceptance; });
+      }
+    }
+  }
+  if ((actions & action_propose) && !control.waiting && control.iteration < plan.until) {
+    Move::propose(team, rng_at(control.iteration), c.settings, at_iteration(control.iteration), a, st, query, c.dim);
+    control.waiting = 1;
+    if (!all_finite(team, query.point, c.dim)) {
+      control.status = ChainStatus::proposal;
+      control.waiting = 0;
+    }
+  }
+  team.sync();
+  team.single([&] {
+    if (!control.waiting) *query.needs = Needs::nothing;
+    c.control[chain] = control;
+  });
+  team.sync();
+  return control.waiting;
+}
+
+}  // namespace kilochain

@@ -1,0 +1,156 @@
+// The memory of one sampler's chains on any backend, bound from the sampler's tables, and what the host copies of it.
+#pragma once
+#include <cstring>
+
+#include "host/chains/advance.hpp"
+#include "kernels/linalg/triangular.hpp"
+
+namespace kilochain {
+
+/// Layout of the mean of the signals' outer products: the factor's where the settings have one, else what the move says.
+template <class Move>
+Shape signal_shape(const typename Move::Settings& settings) {
+  if constexpr (requires { settings.factor; })
+    return settings.factor;
+  else if constexpr (requires { Move::signal_shape(settings); })
+    return Move::signal_shape(settings);
+  else
+    return Shape::diagonal;
+}
+
+/// Bytes of state and adaptation (P: rows of a panel), and of the queries and answers.
+struct ChainBytes {
+  std::size_t state, adaptation, exchange;
+};
+
+template <class Move, class Real, int P>
+ChainBytes chain_bytes(Index num_chains, Index dim, Scope scope, const typename Move::Settings& settings) {
+  typename Move::State st;
+  typename Move::Adaptation a;
+  FieldBinder states{nullptr, static_cast<std::size_t>(num_chains), 0};
+  FieldBinder adaptations{nullptr, scope == Scope::pooled ? 1 : static_cast<std::size_t>(num_chains), 0};
+  Move::template state<P>(states, st, dim, settings);
+  Move::template adaptation<P>(adaptations, a, dim, settings);
+  const std::size_t rows = padded(static_cast<std::size_t>(dim)) * sizeof(Real) * 4 + 3 * sizeof(double);
+  return {states.offset, adaptations.offset, static_cast<std::size_t>(num_chains) * (rows + sizeof(ChainControl))};
+}
+
+template <class Move, class Real, int P>
+class ChainMemory {
+ public:
+  ChainMemory(const Context& context, Index num_chains, Index dim, Scope scope, const typename Move::Settings& settings)
+      : context_(context),
+        dim_(dim),
+        num_chains_(num_chains),
+        row_(padded(static_cast<std::size_t>(dim) + (dim == 1))) {
+    const ChainBytes bytes = chain_bytes<Move, Real, P>(num_chains, dim, scope, settings);
+    const std::size_t chains = static_cast<std::size_t>(num_chains);
+    states_ = Buffer<char>(context, bytes.state);
+    adaptations_ = Buffer<char>(context, bytes.adaptation);
+    rows_ = Buffer<Real>(context, chains * row_ * 4);
+    scalars_ = Buffer<double>(context, chains * 2);
+    needs_ = Buffer<Needs>(context, chains);
+    control_ = Buffer<ChainControl>(context, chains);
+    Real* r = rows_.data();
+    chains_.settings = settings;
+    chains_.exchange = {r,
+                        r + chains * row_,
+                        r + 2 * chains * row_,
+                        r + 3 * chains * row_,
+                        scalars_.data(),
+                        scalars_.data() + chains,
+                        needs_.data(),
+                        row_};
+    chains_.control = control_.data();
+    chains_.states = states_.data();
+    chains_.adaptations = adaptations_.data();
+    chains_.num_chains = num_chains;
+    chains_.dim = dim;
+    chains_.pooled = scope == Scope::pooled;
+  }
+  const Chains<Move, Real>& chains() const { return chains_; }
+  Index adaptations() const { return chains_.pooled ? 1 : num_chains_; }
+
+  void place(const std::vector<Real>& x) {
+    const std::size_t n = static_cast<std::size_t>(dim_);
+    std::vector<Real> rows(row_ * static_cast<std::size_t>(num_chains_));
+    for (std::size_t c = 0; c < static_cast<std::size_t>(num_chains_); ++c)
+      std::memcpy(rows.data() + c * row_, x.data() + c * n, n * sizeof(Real));
+    copy_to_device(context_, rows_.data(), rows.data(), rows.size() * sizeof(Real));
+    std::vector<Needs> needs(static_cast<std::size_t>(num_chains_), Move::start_needs(chains_.settings));
+    needs_.upload(needs.data());
+    std::vector<ChainControl> control(static_cast<std::size_t>(num_chains_));
+    control_.upload(control.data());
+  }
+  std::vector<ChainControl> controls() const { return control_.host(); }
+  void reset_counts() {
+    auto control = control_.host();
+    for (auto& c : control) c.gradients = c.counted = 0, c.acceptance_sum = c.lp_sum = 0;
+    control_.upload(control.data());
+  }
+  std::vector<Real> positions() const {
+    std::vector<char> host = states_.host();
+    std::vector<Real> out(static_cast<std::size_t>(num_chains_) * static_cast<std::size_t>(dim_));
+    for (std::size_t c = 0; c < static_cast<std::size_t>(num_chains_); ++c) {
+      typename Move::State st;
+      Move::template state<P>(FieldBinder{host.data(), static_cast<std::size_t>(num_chains_), c}, st, dim_,
+                              chains_.settings);
+      std::memcpy(out.data() + c * static_cast<std::size_t>(dim_), st.x, static_cast<std::size_t>(dim_) * sizeof(Real));
+    }
+    return out;
+  }
+  Learnt learnt(Index chain) const {
+    Learnt out;
+    using Adaptation = typename Move::Adaptation;
+    if constexpr (requires(Adaptation a) { a.L; }) {
+      std::vector<char> host = adaptations_.host();
+      Adaptation a;
+      Move::template adaptation<P>(
+          FieldBinder{host.data(), static_cast<std::size_t>(adaptations()), static_cast<std::size_t>(chain)}, a, dim_,
+          chains_.settings);
+      const std::size_t n = static_cast<std::size_t>(dim_);
+      const bool diagonal = signal_shape<Move>(chains_.settings) == Shape::diagonal;
+      out.factor.assign(n * n, 0.0);
+      for (Index i = 0; i < dim_; ++i)
+        for (Index j = diagonal ? i : 0; j <= i; ++j)
+          out.factor[static_cast<std::size_t>(i) * n + static_cast<std::size_t>(j)] =
+              static_cast<double>(a.L[diagonal ? static_cast<std::size_t>(i) : factor_index<P>(i, j)]);
+      if constexpr (requires { a.beta; }) out.beta = *a.beta;
+    }
+    return out;
+  }
+  std::vector<char> save() const {
+    std::vector<char> out;
+    each_buffer([&](auto& buffer) {
+      const auto host = buffer.host();
+      const char* bytes = reinterpret_cast<const char*>(host.data());
+      out.insert(out.end(), bytes, bytes + host.size() * sizeof(host[0]));
+    });
+    return out;
+  }
+  void load(const std::vector<char>& bytes) {
+    const char* from = bytes.data();
+    each_buffer([&](auto& buffer) {
+      const std::size_t size = buffer.size() * sizeof(*buffer.data());
+      copy_to_device(context_, buffer.data(), from, size);
+      from += size;
+    });
+  }
+
+ private:
+  template <class F>
+  void each_buffer(F&& f) const {
+    f(states_), f(adaptations_), f(rows_), f(scalars_), f(needs_), f(control_);
+  }
+  const Context& context_;
+  Index dim_, num_chains_;
+  std::size_t row_;
+  Buffer<char> states_, adaptations_;
+  Buffer<Real> rows_;
+  Buffer<double> scalars_;
+  Buffer<Needs> needs_;
+  Buffer<ChainControl> control_;
+  Chains<Move, Real> chains_;
+};
+
+}  // namespace kilochain

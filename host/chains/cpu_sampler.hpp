@@ -1,0 +1,126 @@
+// A sampler's chains on the CPU: the kernel bodies in loops. Threads bring their own ranges of chains; only pool uses many.
+#pragma once
+#include "host/chains/chain_memory.hpp"
+#include "kernels/linalg/triangular.hpp"
+
+namespace kilochain {
+
+template <class Move, class Real>
+class CpuSampler final : public Sampler<Real> {
+  static constexpr int P = HostTeam::panel<Real>;
+
+ public:
+  CpuSampler(const Context& context, Index num_chains, Index dim, Scope scope, const typename Move::Settings& settings)
+      : context_(context), memory_(context, num_chains, dim, scope, settings) {
+    const auto& c = memory_.chains();
+    for (Index k = 0; k < memory_.adaptations(); ++k) {
+      auto a = c.template adaptation<P>(k);
+      Move::start_adaptation(team_, c.settings, a, dim);
+    }
+    if constexpr (Move::adaptive)
+      if (c.pooled) {
+        matrix_.resize(factor_size<P>(dim, shape()));
+        vector_.resize(padded(static_cast<std::size_t>(dim)));
+      }
+  }
+
+  Exchange<Real> exchange() const override { return memory_.chains().exchange; }
+  void place(const std::vector<Real>& x) override { memory_.place(x); }
+  void start(Index first, Index last) override {
+    for (Index chain = first; chain < last; ++chain) start_chain(team_, memory_.chains(), chain);
+  }
+  Index advance(Index first, Index last, unsigned actions, const Plan<Real>& plan) override {
+    Index waiting = 0;
+    for (Index chain = first; chain < last; ++chain)
+      waiting += advance_chain(team_, memory_.chains(), plan, actions, chain);
+    return waiting;
+  }
+
+  void pool(const Plan<Real>& plan) override {
+    if constexpr (Move::adaptive) {
+      const auto& c = memory_.chains();
+      std::vector<Signal<Real>> signals;
+      double accepted = 0;
+      Schedule at = plan.schedule;
+      for (Index chain = 0; chain < c.num_chains; ++chain) {
+        if (c.control[chain].status != ChainStatus::running) continue;
+        signals.push_back(Move::signal(c.settings, c.template state<P>(chain), c.exchange.accepted[chain]));
+        accepted += c.exchange.accepted[chain];
+        at = schedule_at(plan, c.control[chain].iteration - 1);
+      }
+      if (signals.empty()) return;
+      mean_matrix(signals, c.dim);
+      if constexpr (Move::has_vector) mean_vector(signals, c.dim);
+      auto a = c.template adaptation<P>(0);
+      Move::adapt(
+          team_, c.settings, at,
+          PooledSource<Real>{matrix_.data(), vector_.data(), accepted / double(signals.size()), double(signals.size())},
+          a, c.dim);
+    }
+  }
+  std::vector<ChainControl> controls() const override { return memory_.controls(); }
+  void reset_counts() override { memory_.reset_counts(); }
+  std::vector<Real> positions() const override { return memory_.positions(); }
+  Learnt learnt(Index chain) const override { return memory_.learnt(chain); }
+  std::vector<char> save() const override { return memory_.save(); }
+  void load(const std::vector<char>& bytes) override { memory_.load(bytes); }
+  const Chains<Move, Real>& chains() const { return memory_.chains(); }
+
+ private:
+  Shape shape() const { return signal_shape<Move>(memory_.chains().settings); }
+
+  // Chains are added in their order whatever the number of threads: threads split the columns of the matrix.
+  void mean_matrix(const std::vector<Signal<Real>>& signals, Index n) {
+    const Real scale = Real(1) / static_cast<Real>(signals.size());
+    if (shape() == Shape::diagonal) {
+      std::fill(matrix_.begin(), matrix_.end(), Real(0));
+      for (const auto& s : signals)
+        for (int k = 0; k < s.rank; ++k)
+          for (Index i = 0; i < n; ++i) matrix_[static_cast<std::size_t>(i)] += s.a[k][i] * s.b[k][i];
+      for (auto& v : matrix_) v *= scale;
+    } else {
+      using Vec = Pack<Real>;
+      const Index panels = (n + P - 1) / P;
+#pragma omp parallel for schedule(dynamic) num_threads(context_.threads) if (n > 128)
+      for (Index back = 0; back < panels; ++back) {
+        const Index p = panels - 1 - back, columns = panel_columns<P>(p, n);
+        Real* out = matrix_.data() + panel_offset<P>(p);
+        constexpr Index block = 8;  // columns that stay in registers over all chains
+        Index j = 0;
+        for (; j + block <= columns; j += block) {
+          typename Vec::Type sum[block];
+          KC_UNROLL
+          for (Index q = 0; q < block; ++q) sum[q] = Vec::all(Real(0));
+          for (const auto& s : signals)
+            for (int k = 0; k < s.rank; ++k) {
+              const auto rows = Vec::load(s.a[k] + p * P);
+              const Real* b = s.b[k] + j;
+              KC_UNROLL
+              for (Index q = 0; q < block; ++q) sum[q] = sum[q] + rows * b[q];
+            }
+          for (Index q = 0; q < block; ++q) Vec::store(out + (j + q) * P, sum[q] * scale);
+        }
+        for (; j < columns; ++j) {
+          typename Vec::Type sum = {};
+          for (const auto& s : signals)
+            for (int k = 0; k < s.rank; ++k) sum = sum + Vec::load(s.a[k] + p * P) * s.b[k][j];
+          Vec::store(out + j * P, sum * scale);
+        }
+      }
+    }
+  }
+  void mean_vector(const std::vector<Signal<Real>>& signals, Index n) {
+    for (Index i = 0; i < n; ++i) {
+      Real v = 0;
+      for (const auto& s : signals) v += s.vector[i];
+      vector_[static_cast<std::size_t>(i)] = v / static_cast<Real>(signals.size());
+    }
+  }
+
+  const Context& context_;
+  HostTeam team_;
+  ChainMemory<Move, Real, P> memory_;
+  std::vector<Real> matrix_, vector_;
+};
+
+}  // namespace kilochain

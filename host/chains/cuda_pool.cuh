@@ -1,0 +1,191 @@
+// Pooled adaptation on CUDA: the mean over chains of sum_k a_k b_k^T in the layout of the factor, then one step of it.
+//   partial[chunk] = sum over the chunk's chains, in their order; the step adds the chunks in order as it reads them.
+// The split into chunks depends on n and the number of chains alone, so a run is bit-equal on every device.
+// A dense factor is summed in 32 x 32 tiles, one block each: 1024 (chains x rank) multiply-adds against 64 loads.
+#pragma once
+#include "host/chains/chain_memory.hpp"
+#include "kernels/device/launch.cuh"
+#include "kernels/linalg/triangular.hpp"
+
+namespace kilochain::cuda {
+
+/// How the sum over chains is cut: enough blocks to fill a device, and never less than 32 chains to a chunk.
+struct PoolSplit {
+  Index tiles = 1, chunk = 1, chunks = 1;
+  PoolSplit() = default;
+  PoolSplit(Index num_chains, Index tiles_) : tiles(tiles_) {
+    const Index wanted = (512 + tiles - 1) / tiles, most = (num_chains + 31) / 32;
+    const Index count = wanted < most ? wanted : most;
+    chunk = (num_chains + count - 1) / count;
+    chunks = (num_chains + chunk - 1) / chunk;
+  }
+};
+
+/// The signal of one chain; of rank 0 when the chain is quarantined.
+template <class Move, class Real>
+__device__ Signal<Real> pooled_signal(const Chains<Move, Real>& c, Index chain, Index last) {
+  if (chain >= last || c.control[chain].status != ChainStatus::running) return {};
+  return Move::signal(c.settings, c.template state<32>(chain), c.exchange.accepted[chain]);
+}
+
+/// Blocks (tile, chunk) of 256 threads: tile (p, q) of the packed factor, entry (l, j) at 1024 tile + 32 j + l.
+template <class Move, class Real>
+__global__ void __launch_bounds__(256, 1)
+    pool_tiles(const __grid_constant__ Chains<Move, Real> c, Index chunk, std::size_t size, Real* partial) {
+  __shared__ Real a[32][32], b[32][32];
+  const Index tile = static_cast<Index>(blockIdx.x), first = static_cast<Index>(blockIdx.y) * chunk;
+  const Index last = first + chunk < c.num_chains ? first + chunk : c.num_chains;
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  Index p = 0;
+  while ((p + 1) * (p + 2) / 2 <= tile) ++p;
+  const Index row = 32 * p + lane, column = 32 * (tile - p * (p + 1) / 2) + lane;
+  Real sum[4] = {};
+  for (Index batch = first; batch < last; batch += 32) {
+#pragma unroll
+    for (int k = 0; k < Signal<Real>::max_rank; ++k) {
+      bool some = false;
+      for (int r = warp; r < 32; r += 8) {
+        const Signal<Real> s = pooled_signal(c, batch + r, last);
+        const bool there = k < s.rank;
+        a[r][lane] = there && row < c.dim ? s.a[k][row] : Real(0);
+        b[r][lane] = there && column < c.dim ? s.b[k][column] : Real(0);
+        some = some || there;
+      }
+      const bool any = __syncthreads_or(some);
+      if (any)
+        for (int r = 0; r < 32; ++r)
+          for (int q = 0; q < 4; ++q) sum[q] += a[r][lane] * b[r][4 * warp + q];
+      __syncthreads();
+      if (!any) break;
+    }
+  }
+  for (int q = 0; q < 4; ++q) {
+    const std::size_t at = static_cast<std::size_t>(tile) * 1024 + static_cast<std::size_t>(32 * (4 * warp + q) + lane);
+    if (at < size) partial[blockIdx.y * size + at] = sum[q];
+  }
+}
+
+/// Blocks (128 entries, chunk): the diagonal of the same sum, or the sum of the signals' vectors.
+template <class Move, class Real, bool vectors>
+__global__ void __launch_bounds__(128, 1)
+    pool_rows(const __grid_constant__ Chains<Move, Real> c, Index chunk, std::size_t size, Real* partial) {
+  const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x),
+              first = static_cast<Index>(blockIdx.y) * chunk;
+  const Index last = first + chunk < c.num_chains ? first + chunk : c.num_chains;
+  if (i >= c.dim) return;
+  Real sum = 0;
+  for (Index chain = first; chain < last; ++chain) {
+    const Signal<Real> s = pooled_signal(c, chain, last);
+    if constexpr (vectors) {
+      if (s.vector) sum += s.vector[i];
+    } else {
+#pragma unroll
+      for (int k = 0; k < Signal<Real>::max_rank; ++k)
+        if (k < s.rank) sum += s.a[k][i] * s.b[k][i];
+    }
+  }
+  partial[blockIdx.y * size + static_cast<std::size_t>(i)] = sum;
+}
+
+/// PooledSource whose matrix is still in chunks.
+template <class Real>
+struct ChunkedSource {
+  static constexpr bool pooled = true;
+  const Real *matrix, *mean_vector;
+  std::size_t size;
+  Index chunks;
+  Real scale;
+  double mean_acceptance, num_chains;
+  KC_INLINE Real operator()(Index, Index, std::size_t offset) const {
+    Real v = 0;
+    for (Index k = 0; k < chunks; ++k) v += matrix[static_cast<std::size_t>(k) * size + offset];
+    return v * scale;
+  }
+  KC_INLINE Real vector(Index i) const { return mean_vector[i]; }
+  KC_INLINE double acceptance() const { return mean_acceptance; }
+  KC_INLINE double chains() const { return num_chains; }
+};
+
+/// The sums of one pooled step: matrix (chunk, size), vector (chunk, vector_size).
+template <class Real>
+struct PoolSums {
+  Real *matrix, *vector;
+  std::size_t size, vector_size;
+  Index matrix_chunks, vector_chunks;
+};
+
+inline constexpr int adapt_block = 512;
+
+/// One block takes the step, from the means over the running chains; sums go by a fixed tree.
+template <class Move, class Real>
+__global__ void __launch_bounds__(adapt_block, 1)
+    pool_adapt(const __grid_constant__ Chains<Move, Real> c, const __grid_constant__ Plan<Real> plan,
+               const __grid_constant__ PoolSums<Real> sums) {
+  const BlockTeam<adapt_block> team;
+  __shared__ int latest;
+  if (team.rank() == 0) latest = -1;
+  const double running = team.template sum<double>(
+      c.num_chains, [&](Index i) { return c.control[i].status == ChainStatus::running ? 1.0 : 0.0; });
+  const double accepted = team.template sum<double>(c.num_chains, [&](Index i) {
+    return c.control[i].status == ChainStatus::running ? c.exchange.accepted[i] : 0.0;
+  });
+  team.for_each(c.num_chains, [&](Index i) {
+    if (c.control[i].status == ChainStatus::running) atomicMax(&latest, i);
+  });
+  team.sync();
+  if (latest < 0) return;
+  const Schedule at = schedule_at(plan, c.control[latest].iteration - 1);
+  const Real scale = static_cast<Real>(1 / running);
+  if constexpr (Move::has_vector) {
+    team.for_each(c.dim, [&](Index i) {
+      Real v = 0;
+      for (Index k = 0; k < sums.vector_chunks; ++k)
+        v += sums.vector[static_cast<std::size_t>(k) * sums.vector_size + static_cast<std::size_t>(i)];
+      sums.vector[i] = v * scale;
+    });
+    team.sync();
+  }
+  auto a = c.template adaptation<32>(0);
+  const ChunkedSource<Real> source{sums.matrix, sums.vector,        sums.size, sums.matrix_chunks,
+                                   scale,       accepted / running, running};
+  Move::adapt(team, c.settings, at, source, a, c.dim);
+}
+
+/// Owns the sums of one sampler's pooled steps and launches them.
+template <class Move, class Real>
+class Pool {
+ public:
+  Pool() = default;
+  Pool(const Context& context, const Chains<Move, Real>& c) {
+    const Index panels = (c.dim + 31) / 32;
+    dense_ = signal_shape<Move>(c.settings) == Shape::dense;
+    rows_ = PoolSplit(c.num_chains, (c.dim + 127) / 128);
+    matrix_ = dense_ ? PoolSplit(c.num_chains, panels * (panels + 1) / 2) : rows_;
+    size_ = factor_size<32>(c.dim, dense_ ? Shape::dense : Shape::diagonal);
+    vector_size_ = static_cast<std::size_t>(c.dim);
+    sums_ = Buffer<Real>(context, size_ * static_cast<std::size_t>(matrix_.chunks));
+    if constexpr (Move::has_vector)
+      vectors_ = Buffer<Real>(context, vector_size_ * static_cast<std::size_t>(rows_.chunks));
+  }
+  void step(const Context& context, const Chains<Move, Real>& c, const Plan<Real>& plan) {
+    const auto grid = [](const PoolSplit& s) {
+      return dim3(static_cast<unsigned>(s.tiles), static_cast<unsigned>(s.chunks));
+    };
+    if (dense_)
+      launch(context, pool_tiles<Move, Real>, grid(matrix_), 256, c, matrix_.chunk, size_, sums_.data());
+    else
+      launch(context, pool_rows<Move, Real, false>, grid(matrix_), 128, c, matrix_.chunk, size_, sums_.data());
+    if constexpr (Move::has_vector)
+      launch(context, pool_rows<Move, Real, true>, grid(rows_), 128, c, rows_.chunk, vector_size_, vectors_.data());
+    const PoolSums<Real> sums{sums_.data(), vectors_.data(), size_, vector_size_, matrix_.chunks, rows_.chunks};
+    launch(context, pool_adapt<Move, Real>, dim3(1), adapt_block, c, plan, sums);
+  }
+
+ private:
+  bool dense_ = false;
+  PoolSplit matrix_, rows_;
+  std::size_t size_ = 0, vector_size_ = 0;
+  Buffer<Real> sums_, vectors_;
+};
+
+}  // namespace kilochain::cuda

@@ -1,0 +1,177 @@
+// A sampler's chains on CUDA: the kernel bodies of host/chains/advance.hpp, a warp for each chain.
+// The host runs ahead of the device. A sampler that asks once an iteration (Move::asks_once) is done after as many
+// rounds as iterations, so nothing is read back. Of others the number of waiting chains is read, one round late, so
+// that the device never idles: the last round of a stretch may find nothing to do, which changes nothing.
+#pragma once
+#include "host/chains/chain_memory.hpp"
+#include "host/chains/cuda_pool.cuh"
+#include "host/chains/cuda_replay.cuh"
+
+namespace kilochain {
+namespace cuda {
+
+template <class Move, class Real>
+__global__ void __launch_bounds__(max_block, 1)
+    start_adaptations(const __grid_constant__ Chains<Move, Real> c, Index first, Index last) {
+  const Index k = chain_of_warp(first);
+  if (k >= last) return;
+  auto a = c.template adaptation<32>(k);
+  Move::start_adaptation(WarpTeam{}, c.settings, a, c.dim);
+}
+
+template <class Move, class Real>
+__global__ void __launch_bounds__(max_block, 1)
+    start_chains(const __grid_constant__ Chains<Move, Real> c, Index first, Index last) {
+  const Index chain = chain_of_warp(first);
+  if (chain < last) start_chain(WarpTeam{}, c, chain);
+}
+
+/// Adds the number of waiting chains to *waiting, unless null.
+template <class Move, class Real>
+__global__ void __launch_bounds__(max_block, 1)
+    advance_chains(const __grid_constant__ Chains<Move, Real> c, const __grid_constant__ Plan<Real> plan,
+                   unsigned actions, int* waiting, Index first, Index last) {
+  const Index chain = chain_of_warp(first);
+  if (chain >= last) return;
+  const bool waits = advance_chain(WarpTeam{}, c, plan, actions, chain);
+  if (waiting && waits) WarpTeam{}.single([&] { atomicAdd(waiting, 1); });
+}
+
+/// A device counter that the host reads one round late.
+class LateCounter {
+ public:
+  explicit LateCounter(const Context& context) : context_(context), count_(context, 64) {
+    CUDA_CHECK(cudaMallocHost(&seen_, 2 * sizeof(int)));
+    for (auto& e : done_) CUDA_CHECK(cudaEventCreateWithFlags(&e, cudaEventDisableTiming));
+  }
+  LateCounter(const LateCounter&) = delete;
+  ~LateCounter() {
+    cudaFreeHost(seen_);
+    for (auto& e : done_) cudaEventDestroy(e);
+  }
+  void restart() { rounds_ = 0; }
+  /// Zero, for a kernel to add to.
+  int* open() {
+    int* at = count_.data() + 32 * (rounds_ & 1);
+    CUDA_CHECK(cudaMemsetAsync(at, 0, sizeof(int), stream_of(context_)));
+    return at;
+  }
+  /// Ends this round's count; returns the count of the round before, or -1 when this is the first since restart.
+  int close() {
+    const int now = rounds_++ & 1;
+    CUDA_CHECK(cudaMemcpyAsync(seen_ + now, count_.data() + 32 * now, sizeof(int), cudaMemcpyDeviceToHost,
+                               stream_of(context_)));
+    CUDA_CHECK(cudaEventRecord(done_[now], stream_of(context_)));
+    if (rounds_ == 1) return -1;
+    CUDA_CHECK(cudaEventSynchronize(done_[1 - now]));
+    return seen_[1 - now];
+  }
+
+ private:
+  const Context& context_;
+  Buffer<int> count_;
+  int* seen_ = nullptr;
+  cudaEvent_t done_[2] = {};
+  int rounds_ = 0;
+};
+
+}  // namespace cuda
+
+template <class Move, class Real>
+class CudaSampler final : public Sampler<Real> {
+  static constexpr bool asks_once = requires { requires Move::asks_once; };
+  static constexpr bool asks_products = !asks_once && !requires { requires !Move::asks_products; };
+  static constexpr std::int64_t worth_capturing =
+      8;  ///< iterations; below, a graph costs more than the launches it saves
+
+ public:
+  CudaSampler(const Context& context, Index num_chains, Index dim, Scope scope, const typename Move::Settings& settings)
+      : context_(context), memory_(context, num_chains, dim, scope, settings), counter_(context), replay_(context) {
+    const auto& c = memory_.chains();
+    cuda::for_each_chain(context_, cuda::start_adaptations<Move, Real>, 0, memory_.adaptations(), c);
+    if constexpr (Move::adaptive)
+      if (c.pooled) pool_ = cuda::Pool<Move, Real>(context_, c);
+  }
+
+  Exchange<Real> exchange() const override {
+    Exchange<Real> e = memory_.chains().exchange;
+    const bool values = asks_once && Move::start_needs(memory_.chains().settings) == Needs::value;
+    e.most = values ? Needs::value : (asks_products ? Needs::hessian_vector : Needs::gradient);
+    return e;
+  }
+  void place(const std::vector<Real>& x) override {
+    memory_.place(x);
+    reached_ = 0;
+  }
+  void start(Index first, Index last) override {
+    cuda::for_each_chain(context_, cuda::start_chains<Move, Real>, first, last, memory_.chains());
+  }
+  /// Returns at least 1 while chains may wait: exactly so for a sampler that asks once, else one round late.
+  Index advance(Index first, Index last, unsigned actions, const Plan<Real>& plan) override {
+    const bool updates = (actions & action_update) != 0;
+    if (!updates) counter_.restart();
+    if (updates && reached_ < plan.until) ++reached_;  // no chain can finish more than one iteration in a round
+    const bool counts = !asks_once && reached_ >= plan.until;
+    int* count = counts ? counter_.open() : nullptr;
+    cuda::for_each_chain(context_, cuda::advance_chains<Move, Real>, first, last, memory_.chains(), plan, actions,
+                         count);
+    if (!counts) return reached_ < plan.until ? last - first : 0;
+    const int waiting = counter_.close();
+    return waiting < 0 ? last - first : waiting;
+  }
+  void pool(const Plan<Real>& plan) override {
+    if constexpr (Move::adaptive) pool_.step(context_, memory_.chains(), plan);
+  }
+
+  /// Only for a sampler that asks once: then a round is an iteration, and every round is the same launches.
+  std::optional<bool> replay(Target<Real>& target, const Plan<Real>& plan, bool pooled,
+                             const std::atomic<bool>& stop) override {
+    const std::int64_t first = reached_;
+    if (!asks_once || !context_.graphs || plan.until - first < worth_capturing) return std::nullopt;
+    const Index all = memory_.chains().num_chains;
+    const auto round = [&] {
+      target.evaluate(exchange(), 0, all);
+      if (pooled) {
+        advance(0, all, action_update, plan);
+        pool(plan);
+        advance(0, all, action_propose, plan);
+      } else {
+        advance(0, all, action_update | action_propose, plan);
+      }
+    };
+    advance(0, all, action_propose, plan);
+    round();  // once uncaptured: targets allocate in their first call
+    replay_.capture(round);
+    reached_ = first + 1;  // what capture counted did not run
+    for (; reached_ < plan.until && !stop; ++reached_) replay_.launch();
+    return reached_ == plan.until;
+  }
+
+  std::vector<ChainControl> controls() const override { return memory_.controls(); }
+  void reset_counts() override { memory_.reset_counts(); }
+  std::vector<Real> positions() const override { return memory_.positions(); }
+  Learnt learnt(Index chain) const override { return memory_.learnt(chain); }
+  std::vector<char> save() const override { return memory_.save(); }
+  void load(const std::vector<char>& bytes) override {
+    memory_.load(bytes);
+    find_reached();
+  }
+  const Chains<Move, Real>& chains() const { return memory_.chains(); }
+
+ private:
+  void find_reached() {
+    reached_ = -1;
+    for (const auto& c : memory_.controls())
+      if (c.status == ChainStatus::running && (reached_ < 0 || c.iteration < reached_)) reached_ = c.iteration;
+    if (reached_ < 0) reached_ = 0;
+  }
+
+  const Context& context_;
+  ChainMemory<Move, Real, 32> memory_;
+  cuda::Pool<Move, Real> pool_;
+  cuda::LateCounter counter_;
+  cuda::Replay replay_;
+  std::int64_t reached_ = 0;  ///< iterations that the slowest running chain may have finished, at most
+};
+
+}  // namespace kilochain

@@ -1,3 +1,0 @@
-#include "host/cli/program.hpp"
-
-int main(int argc, char** argv) { return kilochain::cli::run_program(argc, argv); }

@@ -1,0 +1,179 @@
+// Draws on disk: NetCDF-4 in the schema of ArviZ's InferenceData (dimensions chain, draw, <variable>_dim).
+// Groups: posterior, sample_stats (lp, acceptance_rate, diverging, the sampler's own; divergence_chain, _draw and _point
+// for the divergences whose points are kept), warmup_sample_stats when asked,
+// constant_data; or, when only moments are kept, summary (one column per statistic). Attributes of the root and of
+// posterior: header, whole configuration, timings. Root variable draws_written: the draws per chain that are complete.
+// Promise: after append() returns, a killed process leaves these draws readable; a full disk is found before the
+// library is asked to write, so it costs the window at hand and no earlier one. Not promised: a power cut, or a kill in
+// the microseconds in which HDF5 splits a node of its index.
+// Cost: one pass over the window and the disk's own speed; memory of one chunk. One thread at a time, whatever the
+// file. Why these chunks: docs/decisions/0003-draws-on-disk.md.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/chains/window.hpp"
+
+namespace kilochain {
+
+/// What is kept of the draws.
+enum class KeptDraws { all, moments };
+
+/// What a run is, known before its first draw.
+struct DrawsHeader {
+  std::string target;
+  std::string sampler;
+  std::int64_t num_chains = 0;
+  std::int64_t num_warmup = 0;
+  std::int64_t num_samples = 0;
+  std::int64_t thin = 1;
+  std::uint64_t seed = 0;
+  std::string real = "double";  ///< "float" or "double": type of the stored draws
+  std::string variable = "x";   ///< name of the posterior variable, where `variables` is empty
+  std::vector<std::pair<std::string, std::int64_t>>
+      variables;                        ///< names and sizes (0: a number); the names divide into them
+  std::vector<std::string> names;       ///< label of each recorded value; their number is the dimension
+  nlohmann::json config;                ///< whole configuration: becomes attributes
+  std::vector<std::string> stats;       ///< float statistics beside lp, acceptance_rate, diverging
+  bool save_warmup_stats = false;       ///< make the group warmup_sample_stats
+  KeptDraws kept = KeptDraws::all;      ///< moments: no posterior and sample_stats, a summary instead
+  std::int64_t draws_per_append = 100;  ///< expected; chunks fit it, so that each is written once. Any other works
+};
+
+/// Shape of the chunks of a [chain][draw][parameter] variable.
+struct ChunkShape {
+  std::int64_t chains, draws, parameters;
+};
+
+/// One posterior variable: parameters first .. first + size - 1.
+struct DrawsVariable {
+  std::string name;
+  bool scalar;
+  std::int64_t first, size;
+  int id = -1;
+  ChunkShape chunk{1, 1, 1};
+};
+/// The header's variables; one of all names where it lists none.
+std::vector<DrawsVariable> variables_of(const DrawsHeader& header);
+
+/// Writes one file while sampling goes on. After an Error of append the writer still takes attributes and finish().
+class DrawsWriter {
+ public:
+  /// Creates (replaces) the file. Error(usage) when the path cannot be written or the header is wrong.
+  DrawsWriter(std::string path, DrawsHeader header);
+  ~DrawsWriter();  ///< closes what finish() has not; errors are lost
+  DrawsWriter(const DrawsWriter&) = delete;
+  DrawsWriter& operator=(const DrawsWriter&) = delete;
+
+  /// Adds draws first_draw .. first_draw + count - 1 of every chain; first_draw must be draws_written().
+  /// Error(output) when they do not fit on the disk, saying how many draws are safely in the file.
+  /// `divergences`: of these draws, or some of them; their draws count from the run's first.
+  void append(std::int64_t first_draw, std::int64_t count, const Window& window,
+              const std::vector<Divergence>& divergences = {});
+  /// The same for the statistics of warm-up iterations (no draws); needs header.save_warmup_stats.
+  void append_warmup_stats(std::int64_t first_draw, std::int64_t count, const Window& window);
+  /// Adds a variable of group constant_data, row-major over `dims` (name and size; a name keeps its size).
+  void add_constant_data(const std::string& name, const std::vector<std::pair<std::string, std::int64_t>>& dims,
+                         const std::vector<double>& values);
+  /// Adds the table of a run that kept moments only: per column a name and one value per parameter.
+  void write_summary(const std::vector<std::string>& names,
+                     const std::vector<std::pair<std::string, std::vector<double>>>& columns);
+  /// Adds or replaces attributes, for example {"sampling_time": 12.5, "quarantined": [3, 17]}.
+  void add_attributes(const nlohmann::json& attributes);
+  /// Closes the file; Error(output) when that fails. The writer is then done.
+  void finish();
+
+  std::int64_t draws_written() const { return written_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  struct StatsGroup {
+    int group = -1, draw = -1, lp = -1, acceptance_rate = -1, diverging = -1;
+    std::vector<int> stats;
+    ChunkShape chunk{1, 1, 1};
+    std::int64_t written = 0;
+  };
+
+  void define();
+  void define_posterior();
+  StatsGroup define_stats(const char* name);
+  int define_chain_and_draw(int group, int dims[2]);
+  void reserve(std::int64_t bytes, std::int64_t first_draw, std::int64_t count);
+  void put_draws(std::int64_t first_draw, std::int64_t count, const Window& window);
+  void put_stats(StatsGroup& group, std::int64_t first_draw, std::int64_t count, const Window& window);
+  void put_divergences(const std::vector<Divergence>& divergences);
+  void put_draw_index(int group, int variable, std::int64_t first_draw, std::int64_t count);
+  template <class Body>
+  void guarded(const std::string& what, Body body);
+
+  std::string path_;
+  DrawsHeader header_;
+  std::vector<DrawsVariable> variables_;
+  int file_ = -1, posterior_ = -1, draw_ = -1, written_variable_ = -1, constant_ = -1;
+  StatsGroup sample_stats_, warmup_stats_;
+  struct DivergenceVariables {
+    int chain = -1, draw = -1, point = -1;
+    std::size_t written = 0;
+  } divergence_;
+  std::vector<std::byte> scratch_;  // one chunk
+  std::int64_t written_ = 0;
+  bool lost_ = false;  // the library itself failed: the file is as of the last append
+};
+
+/// Reads such a file, also that of a run that was killed.
+class DrawsReader {
+ public:
+  /// Error(data) when the file is missing or was not written by DrawsWriter.
+  explicit DrawsReader(std::string path);
+  ~DrawsReader();
+  DrawsReader(const DrawsReader&) = delete;
+  DrawsReader& operator=(const DrawsReader&) = delete;
+
+  struct Summary {
+    std::vector<std::string> names;                                    ///< one per parameter
+    std::vector<std::pair<std::string, std::vector<double>>> columns;  ///< name, value per parameter
+  };
+
+  const DrawsHeader& header() const { return header_; }
+  /// Attributes of the run, with those added at the end (timings, quarantined chains).
+  const nlohmann::json& attributes() const { return attributes_; }
+  bool has_draws() const { return posterior_ >= 0; }
+  bool has_summary() const { return summary_ >= 0; }
+  bool has_warmup_stats() const { return warmup_stats_ >= 0; }
+  std::int64_t draws_written() const { return written_; }
+
+  /// The most parameters whose draws fit in `bytes` as double, in whole chunks where possible (so that groups of this
+  /// size read the file once), at least 1.
+  std::int64_t parameters_within(std::int64_t bytes) const;
+  /// Draws of parameters first .. first + count - 1 as out[parameter][chain][draw].
+  void read_parameters(std::int64_t first, std::int64_t count, std::vector<double>& out) const;
+  std::vector<double> lp() const;                     ///< [chain][draw]
+  std::vector<float> stat(const std::string&) const;  ///< [chain][draw] of acceptance_rate or one of header().stats
+  std::vector<double> mean_acceptance_rate() const;   ///< [chain]; NaN values are left out
+  std::vector<std::int64_t> num_diverging() const;    ///< [chain]
+  std::vector<Divergence> divergences() const;        ///< those whose points are in the file, by draw
+  std::vector<std::int64_t> quarantined() const;      ///< attribute "quarantined": chain numbers, as written
+  std::vector<double> constant_data(const std::string& name) const;  ///< row-major
+  Summary read_summary() const;
+
+ private:
+  void open();
+  void read_header();
+  template <class Value>
+  std::vector<Value> sample_stat(const std::string& name) const;
+  template <class Body>
+  auto guarded(const std::string& what, Body body) const -> decltype(body());
+
+  std::string path_;
+  DrawsHeader header_;
+  nlohmann::json attributes_;
+  std::vector<DrawsVariable> variables_;
+  int file_ = -1, posterior_ = -1, sample_stats_ = -1, warmup_stats_ = -1, summary_ = -1;
+  std::int64_t written_ = 0;
+};
+
+}  // namespace kilochain

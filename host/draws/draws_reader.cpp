@@ -1,0 +1,249 @@
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "host/draws/draws_chunks.hpp"
+#include "host/draws/draws_guarded.hpp"
+#include "kernels/device/error.hpp"
+
+namespace kilochain {
+namespace {
+
+using netcdf::check;
+
+/// Id of the group, -1 when there is none.
+int find_group(int file, const char* name) {
+  int group = -1;
+  return nc_inq_grp_ncid(file, name, &group) == NC_NOERR ? group : -1;
+}
+
+std::vector<std::size_t> shape_of(int group, int variable) {
+  int rank = 0;
+  check(nc_inq_varndims(group, variable, &rank));
+  std::vector<int> dims(static_cast<std::size_t>(rank));
+  check(nc_inq_vardimid(group, variable, dims.data()));
+  std::vector<std::size_t> shape(dims.size());
+  for (std::size_t i = 0; i < dims.size(); ++i) check(nc_inq_dimlen(group, dims[i], &shape[i]));
+  return shape;
+}
+
+int find_variable(int group, const std::string& name) {
+  int variable = -1;
+  check(nc_inq_varid(group, name.c_str(), &variable));
+  return variable;
+}
+
+std::vector<double> read_doubles(int group, int variable) {
+  std::size_t size = 1;
+  for (const std::size_t extent : shape_of(group, variable)) size *= extent;
+  std::vector<double> values(size);
+  if (size > 0) check(nc_get_var_double(group, variable, values.data()));
+  return values;
+}
+
+std::vector<std::string> read_labels(int group, const std::string& name) {
+  const int variable = find_variable(group, name);
+  std::vector<char*> pointers(shape_of(group, variable).at(0), nullptr);
+  check(nc_get_var_string(group, variable, pointers.data()));
+  std::vector<std::string> labels(pointers.begin(), pointers.end());
+  nc_free_string(pointers.size(), pointers.data());
+  return labels;
+}
+
+ChunkShape read_chunk(int group, int variable, std::int64_t num_chains) {
+  std::size_t chunk[NC_MAX_VAR_DIMS] = {1, 1, 1};
+  int storage = NC_CHUNKED;
+  check(nc_inq_var_chunking(group, variable, &storage, chunk));
+  if (storage != NC_CHUNKED) throw netcdf::Failure{NC_EBADCHUNK};
+  const std::size_t rank = shape_of(group, variable).size();
+  return {std::min(static_cast<std::int64_t>(chunk[0]), num_chains), static_cast<std::int64_t>(chunk[1]),
+          rank > 2 ? static_cast<std::int64_t>(chunk[2]) : 1};
+}
+
+}  // namespace
+
+DrawsReader::DrawsReader(std::string path) : path_(std::move(path)) {
+  std::error_code ignored;
+  require(std::filesystem::exists(path_, ignored), ExitStatus::data, path_ + ": no such file of draws", "missing file",
+          "Is the path right?");
+  require(std::filesystem::is_regular_file(path_, ignored), ExitStatus::data, path_ + ": not a file of draws",
+          "not a regular file", "Is the path right?");
+  try {
+    guarded("the file of draws", [&] { open(); });
+  } catch (...) {
+    if (file_ >= 0) nc_close(file_);
+    throw;
+  }
+}
+
+DrawsReader::~DrawsReader() { nc_close(file_); }
+
+void DrawsReader::open() {
+  check(nc_open(path_.c_str(), NC_NOWRITE, &file_));
+  attributes_ = netcdf::read_attributes(file_);
+  const auto format = attributes_.find("kilochain_draws_format");
+  require(format != attributes_.end() && *format == 1, ExitStatus::data, path_ + ": not draws of kilochain",
+          format == attributes_.end() ? "no attribute kilochain_draws_format" : "format " + format->dump() + ", not 1",
+          "Was the file made by kilochain sample of this version?");
+  read_header();
+  posterior_ = find_group(file_, "posterior");
+  sample_stats_ = find_group(file_, "sample_stats");
+  warmup_stats_ = find_group(file_, "warmup_sample_stats");
+  summary_ = find_group(file_, "summary");
+  if (!has_draws()) return;
+  long long written = 0;
+  check(nc_get_var_longlong(file_, find_variable(file_, "draws_written"), &written));
+  variables_ = variables_of(header_);
+  for (auto& v : variables_) {
+    v.id = find_variable(posterior_, v.name);
+    const auto shape = shape_of(posterior_, v.id);
+    require(
+        shape.size() == (v.scalar ? 2u : 3u) && shape[0] == static_cast<std::size_t>(header_.num_chains) &&
+            (v.scalar || shape[2] == static_cast<std::size_t>(v.size)),
+        ExitStatus::data, path_ + ": the draws have another shape than the header says",
+        std::to_string(header_.num_chains) + " chains and " + std::to_string(v.size) + " names of variable " + v.name,
+        "Was the file changed by another program?");
+    v.chunk = read_chunk(posterior_, v.id, header_.num_chains);
+    written = std::min<long long>(written, static_cast<long long>(shape[1]));
+  }
+  written_ = written;
+}
+
+void DrawsReader::read_header() {
+  attributes_.at("target").get_to(header_.target);
+  attributes_.at("sampler").get_to(header_.sampler);
+  attributes_.at("num_chains").get_to(header_.num_chains);
+  attributes_.at("num_warmup").get_to(header_.num_warmup);
+  attributes_.at("num_samples").get_to(header_.num_samples);
+  attributes_.at("thin").get_to(header_.thin);
+  attributes_.at("seed").get_to(header_.seed);
+  attributes_.at("real").get_to(header_.real);
+  attributes_.at("variable").get_to(header_.variable);
+  if (attributes_.contains("variables")) {
+    for (const auto& v : nlohmann::json::parse(attributes_.at("variables").get<std::string>()))
+      header_.variables.emplace_back(v.at(0).get<std::string>(), v.at(1).get<std::int64_t>());
+  }
+  header_.config = nlohmann::json::parse(attributes_.at("configuration").get<std::string>());
+  header_.kept = attributes_.at("kept_draws") == "all" ? KeptDraws::all : KeptDraws::moments;
+  if (attributes_.contains("stats")) {
+    header_.stats = nlohmann::json::parse(attributes_.at("stats").get<std::string>()).get<std::vector<std::string>>();
+  }
+  header_.save_warmup_stats = find_group(file_, "warmup_sample_stats") >= 0;
+  header_.names = read_labels(file_, "parameter");
+}
+
+std::int64_t DrawsReader::parameters_within(std::int64_t bytes) const {
+  const std::int64_t dim = std::ssize(header_.names);
+  const std::int64_t of_one = header_.num_chains * std::max<std::int64_t>(written_, 1) * std::int64_t{sizeof(double)};
+  const std::int64_t fitting = std::clamp<std::int64_t>(bytes / of_one, 1, dim);
+  const std::int64_t together = variables_.size() == 1 ? variables_[0].chunk.parameters : 1;
+  return fitting < together || fitting == dim ? fitting : fitting / together * together;
+}
+
+void DrawsReader::read_parameters(std::int64_t first, std::int64_t count, std::vector<double>& out) const {
+  require(has_draws() && first >= 0 && count >= 0 && first + count <= std::ssize(header_.names), ExitStatus::data,
+          path_ + ": no draws of these parameters",
+          "parameters " + std::to_string(first) + " to " + std::to_string(first + count - 1) + " of " +
+              std::to_string(has_draws() ? header_.names.size() : 0),
+          "Was the run made with --draws all?");
+  out.resize(static_cast<std::size_t>(count * header_.num_chains * written_));
+  guarded("the draws", [&] {
+    for (const auto& of : variables_) {
+      const std::int64_t begin = std::max(first, of.first), end = std::min(first + count, of.first + of.size);
+      if (begin >= end) continue;
+      const ChunkedVariable v{posterior_, of.id, header_.num_chains, of.size, of.chunk};
+      double* to = out.data() + (begin - first) * header_.num_chains * written_;
+      if (header_.real == "float") {
+        get_transposed<float>(v, written_, begin - of.first, end - of.first, to);
+      } else {
+        get_transposed<double>(v, written_, begin - of.first, end - of.first, to);
+      }
+    }
+  });
+}
+
+template <class Value>
+std::vector<Value> DrawsReader::sample_stat(const std::string& name) const {
+  require(sample_stats_ >= 0, ExitStatus::data, path_ + ": no statistic " + name, "the run kept moments only",
+          "Was the run made with --draws all?");
+  std::vector<Value> out(static_cast<std::size_t>(header_.num_chains * written_));
+  guarded("statistic " + name, [&] {
+    const int variable = find_variable(sample_stats_, name);
+    const ChunkedVariable v{sample_stats_, variable, header_.num_chains, 1,
+                            read_chunk(sample_stats_, variable, header_.num_chains)};
+    get_transposed<Value>(v, written_, 0, 1, out.data());
+  });
+  return out;
+}
+
+std::vector<double> DrawsReader::lp() const { return sample_stat<double>("lp"); }
+
+std::vector<float> DrawsReader::stat(const std::string& name) const {
+  require(
+      name == "acceptance_rate" || std::find(header_.stats.begin(), header_.stats.end(), name) != header_.stats.end(),
+      ExitStatus::data, path_ + ": no statistic " + name, "not among those of sampler " + header_.sampler,
+      "Is the name right?");
+  return sample_stat<float>(name);
+}
+
+std::vector<double> DrawsReader::mean_acceptance_rate() const {
+  const auto rates = sample_stat<float>("acceptance_rate");
+  std::vector<double> means;
+  for (std::int64_t chain = 0; chain < header_.num_chains; ++chain) {
+    double sum = 0;
+    std::int64_t count = 0;
+    for (std::int64_t t = 0; t < written_; ++t) {
+      const float rate = rates[static_cast<std::size_t>(chain * written_ + t)];
+      if (!std::isnan(rate)) sum += rate, ++count;
+    }
+    means.push_back(sum / static_cast<double>(count));
+  }
+  return means;
+}
+
+std::vector<std::int64_t> DrawsReader::num_diverging() const {
+  const auto flags = sample_stat<std::int8_t>("diverging");
+  std::vector<std::int64_t> counts;
+  for (std::int64_t chain = 0; chain < header_.num_chains; ++chain) {
+    const auto first = flags.begin() + chain * written_;
+    counts.push_back(std::count_if(first, first + written_, [](std::int8_t flag) { return flag != 0; }));
+  }
+  return counts;
+}
+
+std::vector<std::int64_t> DrawsReader::quarantined() const {
+  return guarded("the list of quarantined chains", [&]() -> std::vector<std::int64_t> {
+    if (!attributes_.contains("quarantined")) return {};
+    nlohmann::json list = attributes_.at("quarantined");
+    if (list.is_string()) list = nlohmann::json::parse(list.get<std::string>());
+    if (list.is_number()) return {list.get<std::int64_t>()};
+    return list.get<std::vector<std::int64_t>>();
+  });
+}
+
+std::vector<double> DrawsReader::constant_data(const std::string& name) const {
+  return guarded("constant data " + name, [&] {
+    const int group = find_group(file_, "constant_data");
+    if (group < 0) throw netcdf::Failure{NC_ENOTVAR};
+    return read_doubles(group, find_variable(group, name));
+  });
+}
+
+DrawsReader::Summary DrawsReader::read_summary() const {
+  require(has_summary(), ExitStatus::data, path_ + ": no summary in the file", "no group summary",
+          "Was the run made with --draws moments, and did it finish?");
+  return guarded("the summary", [&] {
+    Summary out;
+    out.names = read_labels(summary_, "parameter");
+    int count = 0;
+    check(nc_inq_nvars(summary_, &count));
+    for (int variable = 0; variable < count; ++variable) {
+      char name[NC_MAX_NAME + 1];
+      check(nc_inq_varname(summary_, variable, name));
+      if (std::string(name) != "parameter") out.columns.emplace_back(name, read_doubles(summary_, variable));
+    }
+    return out;
+  });
+}
+
+}  // namespace kilochain

@@ -1,0 +1,392 @@
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "host/draws/disk_space.hpp"
+#include "host/draws/draws_chunks.hpp"
+#include "host/draws/draws_file.hpp"
+#include "host/draws/netcdf.hpp"
+#include "kernels/device/error.hpp"
+
+#ifndef KILOCHAIN_VERSION
+#define KILOCHAIN_VERSION "0.1.0"
+#endif
+
+namespace kilochain {
+namespace {
+
+using netcdf::check;
+using netcdf::define_dim;
+using netcdf::put_labels;
+
+constexpr std::int64_t kMargin = 1 << 18;  // kept free for HDF5's own tables and the closing attributes
+
+std::size_t size_of_real(const DrawsHeader& header) { return header.real == "float" ? sizeof(float) : sizeof(double); }
+
+std::string now_as_iso8601() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S+00:00", &utc);
+  return text;
+}
+
+void require_header(const std::string& path, const DrawsHeader& h) {
+  const auto wrong = [&](bool ok, const std::string& what, const std::string& where, const std::string& fix) {
+    require(ok, ExitStatus::usage, path + ": " + what, where, fix);
+  };
+  wrong(h.num_chains > 0, "no chains to write", "num_chains " + std::to_string(h.num_chains), "Set --num-chains?");
+  wrong(h.num_samples > 0, "no draws to write", "num_samples " + std::to_string(h.num_samples), "Set --num-samples?");
+  wrong(!h.names.empty(), "no coordinates to write", "0 names", "Is the target's dimension 0?");
+  wrong(h.real == "float" || h.real == "double", "unknown type of draws", "real \"" + h.real + "\"",
+        "Choose --real float or double?");
+  std::int64_t of_variables = 0;
+  for (const auto& [name, size] : h.variables) of_variables += std::max<std::int64_t>(size, 1);
+  wrong(h.variables.empty() || of_variables == std::ssize(h.names), "variables and names do not go together",
+        std::to_string(of_variables) + " values of variables, " + std::to_string(h.names.size()) + " names",
+        "Does the target name every recorded value?");
+  std::map<std::string, std::size_t> seen;
+  for (std::size_t i = 0; i < h.names.size(); ++i) {
+    const auto [first, added] = seen.emplace(h.names[i], i);
+    wrong(added, "two coordinates have the name \"" + h.names[i] + "\"",
+          "coordinates " + std::to_string(first->second) + " and " + std::to_string(i), "Rename one of the columns?");
+  }
+}
+
+/// One attribute for every group: what made the file.
+void put_origin(int group) {
+  netcdf::put_attribute(group, "created_at", now_as_iso8601());
+  netcdf::put_attribute(group, "inference_library", "kilochain");
+  netcdf::put_attribute(group, "inference_library_version", KILOCHAIN_VERSION);
+}
+
+nlohmann::json list_of(const std::vector<std::pair<std::string, std::int64_t>>& variables) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& [name, size] : variables) list.push_back({name, size});
+  return list;
+}
+
+void put_header(int group, const DrawsHeader& header) {
+  if (header.config.is_object()) {
+    for (const auto& [name, value] : header.config.items()) netcdf::put_attribute(group, name, value);
+  }
+  const nlohmann::json facts = {{"target", header.target},
+                                {"sampler", header.sampler},
+                                {"num_chains", header.num_chains},
+                                {"num_warmup", header.num_warmup},
+                                {"num_samples", header.num_samples},
+                                {"thin", header.thin},
+                                {"seed", header.seed},
+                                {"real", header.real},
+                                {"variable", header.variable},
+                                {"variables", list_of(header.variables).dump()},
+                                {"configuration", header.config.dump()}};
+  for (const auto& [name, value] : facts.items()) netcdf::put_attribute(group, name, value);
+}
+
+/// Whether the group itself (not its parents) has dimension `name`.
+bool dim_of_group(int group, const std::string& name, int& dim) {
+  int count = 0;
+  check(nc_inq_dimids(group, &count, nullptr, 0));
+  std::vector<int> ids(static_cast<std::size_t>(count));
+  check(nc_inq_dimids(group, &count, ids.data(), 0));
+  for (const int id : ids) {
+    char text[NC_MAX_NAME + 1];
+    check(nc_inq_dimname(group, id, text));
+    if (name == text) {
+      dim = id;
+      return true;
+    }
+  }
+  return false;
+}
+
+/// A variable over chain, draw (and parameter) whose missing part reads as NaN.
+template <class Real>
+int define_real(int group, const std::string& name, int rank, const int* dims, const ChunkShape& shape) {
+  int variable = -1;
+  const std::size_t chunk[3] = {static_cast<std::size_t>(shape.chains), static_cast<std::size_t>(shape.draws),
+                                static_cast<std::size_t>(shape.parameters)};
+  const Real missing = std::numeric_limits<Real>::quiet_NaN();
+  check(nc_def_var(group, name.c_str(), std::is_same_v<Real, float> ? NC_FLOAT : NC_DOUBLE, rank, dims, &variable));
+  check(nc_def_var_chunking(group, variable, NC_CHUNKED, chunk));
+  check(nc_def_var_fill(group, variable, NC_FILL, &missing));
+  return variable;
+}
+
+}  // namespace
+
+DrawsWriter::DrawsWriter(std::string path, DrawsHeader header) : path_(std::move(path)), header_(std::move(header)) {
+  require_header(path_, header_);
+  variables_ = variables_of(header_);
+  const std::string why = why_not_writable(path_);
+  require(why.empty(), ExitStatus::usage, path_ + ": the draws cannot be written there", why,
+          "Choose another --output?");
+  try {
+    check(nc_create(path_.c_str(), NC_NETCDF4 | NC_CLOBBER, &file_));
+    define();
+    check(nc_sync(file_));
+  } catch (const netcdf::Failure& failure) {
+    if (file_ >= 0) nc_close(file_);
+    throw Error(ExitStatus::usage, path_ + ": the file of draws cannot be made", netcdf::reason(failure.status),
+                "Choose another --output, or close the program that has it open?");
+  }
+  try {
+    reserve(0, 0, 0);
+  } catch (...) {
+    nc_close(file_);
+    throw;
+  }
+}
+
+DrawsWriter::~DrawsWriter() {
+  if (file_ < 0) return;
+  nc_close(file_);
+  release_disk_space(path_);
+}
+
+void DrawsWriter::define() {
+  check(nc_set_fill(file_, NC_FILL, nullptr));
+  put_origin(file_);
+  put_header(file_, header_);
+  netcdf::put_attribute(file_, "kilochain_draws_format", 1);
+  netcdf::put_attribute(file_, "kept_draws", header_.kept == KeptDraws::all ? "all" : "moments");
+  if (!header_.stats.empty()) netcdf::put_attribute(file_, "stats", nlohmann::json(header_.stats).dump());
+  put_labels(file_, define_dim(file_, "parameter", std::ssize(header_.names)), "parameter", header_.names);
+  check(nc_def_var(file_, "draws_written", NC_INT64, 0, nullptr, &written_variable_));
+  const long long none = 0;
+  check(nc_put_var_longlong(file_, written_variable_, &none));
+  if (header_.kept == KeptDraws::all) {
+    define_posterior();
+    sample_stats_ = define_stats("sample_stats");
+  }
+  if (header_.save_warmup_stats) warmup_stats_ = define_stats("warmup_sample_stats");
+}
+
+int DrawsWriter::define_chain_and_draw(int group, int dims[2]) {
+  dims[0] = define_dim(group, "chain", header_.num_chains);
+  dims[1] = define_dim(group, "draw", NC_UNLIMITED);
+  int chain = -1, draw = -1;
+  check(nc_def_var(group, "chain", NC_INT64, 1, &dims[0], &chain));
+  std::vector<long long> numbers(static_cast<std::size_t>(header_.num_chains));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  check(nc_put_var_longlong(group, chain, numbers.data()));
+  const std::size_t per_chunk = 1024;
+  check(nc_def_var(group, "draw", NC_INT64, 1, &dims[1], &draw));
+  check(nc_def_var_chunking(group, draw, NC_CHUNKED, &per_chunk));
+  return draw;
+}
+
+void DrawsWriter::define_posterior() {
+  check(nc_def_grp(file_, "posterior", &posterior_));
+  put_origin(posterior_);
+  put_header(posterior_, header_);
+  int dims[3];
+  draw_ = define_chain_and_draw(posterior_, dims);
+  for (auto& v : variables_) {
+    if (!v.scalar) {
+      const std::string labels = v.name + "_dim";
+      dims[2] = define_dim(posterior_, labels, v.size);
+      put_labels(posterior_, dims[2], labels,
+                 {header_.names.begin() + v.first, header_.names.begin() + v.first + v.size});
+    }
+    const int rank = v.scalar ? 2 : 3;
+    v.id = header_.real == "float" ? define_real<float>(posterior_, v.name, rank, dims, v.chunk)
+                                   : define_real<double>(posterior_, v.name, rank, dims, v.chunk);
+  }
+}
+
+DrawsWriter::StatsGroup DrawsWriter::define_stats(const char* name) {
+  StatsGroup out;
+  out.chunk = stats_chunk_shape(header_);
+  check(nc_def_grp(file_, name, &out.group));
+  put_origin(out.group);
+  int dims[2];
+  out.draw = define_chain_and_draw(out.group, dims);
+  out.lp = define_real<double>(out.group, "lp", 2, dims, out.chunk);
+  out.acceptance_rate = define_real<float>(out.group, "acceptance_rate", 2, dims, out.chunk);
+  for (const auto& stat : header_.stats) {
+    out.stats.push_back(define_real<float>(out.group, stat, 2, dims, out.chunk));
+  }
+  const std::size_t chunk[2] = {static_cast<std::size_t>(out.chunk.chains), static_cast<std::size_t>(out.chunk.draws)};
+  check(nc_def_var(out.group, "diverging", NC_BYTE, 2, dims, &out.diverging));
+  check(nc_def_var_chunking(out.group, out.diverging, NC_CHUNKED, chunk));
+  check(nc_put_att_text(out.group, out.diverging, "dtype", 4, "bool"));  // xarray's sign for a boolean
+  return out;
+}
+
+template <class Body>
+void DrawsWriter::guarded(const std::string& what, Body body) {
+  const auto safe = [&] { return std::to_string(written_) + " draws of each chain are safely in the file"; };
+  require(file_ >= 0 && !lost_, ExitStatus::output, path_ + ": " + what + " cannot be written",
+          "the file is closed or an earlier write failed; " + safe(), "Run again with another --output?");
+  try {
+    body();
+  } catch (const netcdf::Failure& failure) {
+    lost_ = true;
+    throw Error(ExitStatus::output, path_ + ": " + what + " could not be written",
+                netcdf::reason(failure.status) + "; " + safe(), "Is the disk still there, and not full?");
+  }
+}
+
+/// Throws unless `bytes` and the margin fit on the disk. HDF5 leaves a file that it cannot extend half changed, so it
+/// is never asked to.
+void DrawsWriter::reserve(std::int64_t bytes, std::int64_t first_draw, std::int64_t count) {
+  const std::string why = reserve_disk_space(path_, bytes + bytes / 16 + kMargin);
+  if (why.empty()) return;
+  const std::string what = count == 0 ? "the file of draws"
+                                      : "draws " + std::to_string(first_draw) + " to " +
+                                            std::to_string(first_draw + count - 1) + " of each chain";
+  throw Error(ExitStatus::output, path_ + ": " + what + " could not be written",
+              why + " for " + std::to_string(bytes) + " bytes more; " + std::to_string(written_) +
+                  " draws of each chain are safely in the file",
+              "Free some space, choose another --output, or keep fewer draws with --thin or --draws moments?");
+}
+
+void DrawsWriter::append(std::int64_t first_draw, std::int64_t count, const Window& window,
+                         const std::vector<Divergence>& divergences) {
+  require(posterior_ >= 0 && first_draw == written_ && count >= 0, ExitStatus::output,
+          path_ + ": draws out of order, or of a run that keeps moments only",
+          "draws from " + std::to_string(first_draw) + ", the file has " + std::to_string(written_),
+          "Is this a mistake of the program? Please report it");
+  if (count == 0) return;
+  const std::int64_t sizes = static_cast<std::int64_t>(9 + 2 * sizeof(float) + sizeof(float) * header_.stats.size());
+  std::int64_t elements = 0;
+  for (const auto& v : variables_) elements += touched_elements(v.chunk, header_.num_chains, v.size, first_draw, count);
+  reserve(std::ssize(divergences) * 8 * (std::ssize(header_.names) + 2) +
+              elements * static_cast<std::int64_t>(size_of_real(header_)) +
+              touched_elements(sample_stats_.chunk, header_.num_chains, 1, first_draw, count) * sizes,
+          first_draw, count);
+  guarded("draws " + std::to_string(first_draw) + " to " + std::to_string(first_draw + count - 1), [&] {
+    put_draws(first_draw, count, window);
+    put_stats(sample_stats_, first_draw, count, window);
+    if (!divergences.empty()) put_divergences(divergences);
+    check(nc_sync(file_));
+    // Only now, and in a flush of its own: a killed process must not leave a count that is ahead of its draws.
+    const long long written = first_draw + count;
+    check(nc_put_var_longlong(file_, written_variable_, &written));
+    check(nc_sync(file_));
+    written_ = written;
+  });
+}
+
+void DrawsWriter::append_warmup_stats(std::int64_t first_draw, std::int64_t count, const Window& window) {
+  require(warmup_stats_.group >= 0 && first_draw == warmup_stats_.written, ExitStatus::output,
+          path_ + ": warm-up statistics out of order, or not asked for",
+          "iterations from " + std::to_string(first_draw) + ", the file has " + std::to_string(warmup_stats_.written),
+          "Is this a mistake of the program? Please report it");
+  if (count == 0) return;
+  const std::int64_t sizes = static_cast<std::int64_t>(9 + 2 * sizeof(float) + sizeof(float) * header_.stats.size());
+  reserve(touched_elements(warmup_stats_.chunk, header_.num_chains, 1, first_draw, count) * sizes, first_draw, count);
+  guarded("warm-up statistics", [&] {
+    put_stats(warmup_stats_, first_draw, count, window);
+    check(nc_sync(file_));
+    warmup_stats_.written = first_draw + count;
+  });
+}
+
+void DrawsWriter::put_draws(std::int64_t first_draw, std::int64_t count, const Window& window) {
+  put_draw_index(posterior_, draw_, first_draw, count);
+  const std::int64_t row = std::ssize(header_.names);
+  for (const auto& v : variables_) {
+    const ChunkedVariable variable{posterior_, v.id, header_.num_chains, v.size, v.chunk};
+    if (header_.real == "float") {
+      put_window(variable, static_cast<const float*>(window.draws) + v.first, row, window.capacity, first_draw, count,
+                 scratch_);
+    } else {
+      put_window(variable, static_cast<const double*>(window.draws) + v.first, row, window.capacity, first_draw, count,
+                 scratch_);
+    }
+  }
+}
+
+void DrawsWriter::put_stats(StatsGroup& to, std::int64_t first_draw, std::int64_t count, const Window& window) {
+  const auto put = [&](int variable, const auto* source) {
+    const ChunkedVariable where{to.group, variable, header_.num_chains, 1, to.chunk};
+    put_window(where, source, 1, window.capacity, first_draw, count, scratch_);
+  };
+  put_draw_index(to.group, to.draw, first_draw, count);
+  put(to.lp, window.lp);
+  put(to.acceptance_rate, window.acceptance_rate);
+  put(to.diverging, window.diverging);
+  for (std::size_t i = 0; i < to.stats.size(); ++i) {
+    put(to.stats[i], window.stats + static_cast<std::int64_t>(i) * header_.num_chains * window.capacity);
+  }
+}
+
+void DrawsWriter::put_draw_index(int group, int variable, std::int64_t first_draw, std::int64_t count) {
+  std::vector<long long> index(static_cast<std::size_t>(count));
+  std::iota(index.begin(), index.end(), first_draw);
+  const auto start = static_cast<std::size_t>(first_draw), size = static_cast<std::size_t>(count);
+  check(nc_put_vara_longlong(group, variable, &start, &size, index.data()));
+}
+
+void DrawsWriter::add_constant_data(const std::string& name,
+                                    const std::vector<std::pair<std::string, std::int64_t>>& dims,
+                                    const std::vector<double>& values) {
+  reserve(std::ssize(values) * 8, 0, 0);
+  guarded("constant data " + name, [&] {
+    if (constant_ < 0) {
+      check(nc_def_grp(file_, "constant_data", &constant_));
+      put_origin(constant_);
+    }
+    std::vector<int> ids;
+    for (const auto& [dim, size] : dims) {
+      int id = -1;
+      // inq_dimid would also find dimensions of the root, such as parameter, which mean something else.
+      if (!dim_of_group(constant_, dim, id)) id = define_dim(constant_, dim, size);
+      ids.push_back(id);
+    }
+    int variable = -1;
+    check(nc_def_var(constant_, name.c_str(), NC_DOUBLE, static_cast<int>(ids.size()), ids.data(), &variable));
+    check(nc_put_var_double(constant_, variable, values.data()));
+    check(nc_sync(file_));
+  });
+}
+
+void DrawsWriter::write_summary(const std::vector<std::string>& names,
+                                const std::vector<std::pair<std::string, std::vector<double>>>& columns) {
+  reserve(std::ssize(names) * 8 * (std::ssize(columns) + 4), 0, 0);
+  guarded("the summary", [&] {
+    int group = -1;
+    check(nc_def_grp(file_, "summary", &group));
+    put_origin(group);
+    int dim = define_dim(group, "parameter", std::ssize(names));
+    put_labels(group, dim, "parameter", names);
+    for (const auto& [name, values] : columns) {
+      if (values.size() != names.size()) throw netcdf::Failure{NC_EEDGE};
+      int variable = -1;
+      check(nc_def_var(group, name.c_str(), NC_DOUBLE, 1, &dim, &variable));
+      check(nc_put_var_double(group, variable, values.data()));
+    }
+    check(nc_sync(file_));
+  });
+}
+
+void DrawsWriter::add_attributes(const nlohmann::json& attributes) {
+  guarded("attributes", [&] {
+    for (const auto& [name, value] : attributes.items()) {
+      netcdf::put_attribute(file_, name, value);
+      if (posterior_ >= 0) netcdf::put_attribute(posterior_, name, value);
+    }
+    check(nc_sync(file_));
+  });
+}
+
+void DrawsWriter::finish() {
+  if (file_ < 0) return;
+  const int status = nc_close(file_);
+  file_ = -1;
+  release_disk_space(path_);
+  if (status != NC_NOERR) {
+    throw Error(ExitStatus::output, path_ + ": the file of draws could not be closed",
+                netcdf::reason(status) + "; " + std::to_string(written_) + " draws of each chain were written before",
+                "Is the disk still there, and not full?");
+  }
+}
+
+}  // namespace kilochain

@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include "host/frontend/commands.hpp"
+#include "host/frontend/configuration.hpp"
+#include "host/frontend/estimate_table.hpp"
+#include "host/frontend/text.hpp"
+
+namespace kilochain::cli {
+namespace {
+
+std::string right(std::string text, std::size_t width) { return fmt::format("{:>{}}", text, width); }
+
+std::string total(const char* where, std::size_t bytes, std::size_t available) {
+  return fmt::format("  {:<7} {} of {} available{}\n", where, right(bytes_text(static_cast<double>(bytes)), 8),
+                     bytes_text(static_cast<double>(available)), bytes > available ? "  DOES NOT FIT" : "");
+}
+
+}  // namespace
+
+std::string estimate_table(const Estimate& e) {
+  std::vector<std::vector<std::string>> rows = {{"what", "where", "   bytes"}};
+  for (const Estimate::Row& row : e.rows)
+    rows.push_back({row.what, row.where, right(bytes_text(static_cast<double>(row.bytes)), 8)});
+  std::string out = columns(rows) + "total\n" + total("host", e.host_bytes, e.host_available);
+  if (e.device_bytes > 0 || e.device_available > 0) out += total("device", e.device_bytes, e.device_available);
+  if (e.disk_bytes > 0) out += total("disk", e.disk_bytes, e.disk_available);
+  out += fmt::format("time    {}\n", e.seconds < 0 ? "not known beforehand" : "about " + seconds_text(e.seconds));
+  out += fmt::format("{}\n", e.fits ? "It fits." : "It does not fit.");
+  if (!e.advice.empty()) out += e.advice + "\n";
+  return out;
+}
+
+nlohmann::json to_json(const Estimate& e) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const Estimate::Row& row : e.rows)
+    rows.push_back({{"what", row.what}, {"where", row.where}, {"bytes", row.bytes}});
+  return {{"rows", rows},
+          {"bytes", {{"host", e.host_bytes}, {"device", e.device_bytes}, {"disk", e.disk_bytes}}},
+          {"available", {{"host", e.host_available}, {"device", e.device_available}, {"disk", e.disk_available}}},
+          {"seconds", e.seconds < 0 ? nlohmann::json(nullptr) : nlohmann::json(e.seconds)},
+          {"fits", e.fits},
+          {"advice", e.advice}};
+}
+
+int estimate(const std::vector<std::string>& arguments) {
+  const Arguments split = split_arguments(arguments);
+  if (split.help) {
+    fmt::print("{}", sample_help("estimate"));
+    return 0;
+  }
+  const Configuration c = read_configuration(split);
+  if (c.verbose) fmt::print(stderr, "configuration {}\n", to_json(c.options).dump(2));
+  const Estimate e = kilochain::estimate(c.options);
+  if (c.json)
+    fmt::print("{}\n", to_json(e).dump(2));
+  else
+    fmt::print("{}", estimate_table(e));
+  return e.fits ? 0 : static_cast<int>(ExitStatus::usage);
+}
+
+}  // namespace kilochain::cli

@@ -1,0 +1,23 @@
+#include <fmt/format.h>
+
+#include "host/frontend/commands.hpp"
+#include "kernels/device/error.hpp"
+#include "targets/data/synthetic.hpp"
+
+namespace kilochain::cli {
+
+int generate(const std::string& output, std::int64_t rows, std::int64_t features, std::uint64_t seed) {
+  const auto size = [](const char* flag, std::int64_t value) {
+    require(value > 0, ExitStatus::usage, fmt::format("command line: {} = {}", flag, value), "must be > 0",
+            "Try 1000?");
+    return static_cast<std::size_t>(value);
+  };
+  const std::vector<double> weights =
+      write_synthetic_logistic(output, size("--rows", rows), size("--features", features), seed);
+  fmt::print("{}: {} rows, {} features, label y\ntrue weights, intercept last: {:.6g}\n", output, rows, features,
+             fmt::join(weights, " "));
+  fmt::print("Sample it: kilochain sample --target logistic_regression --data {}\n", output);
+  return 0;
+}
+
+}  // namespace kilochain::cli

@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+#include <netcdf.h>
+#include <omp.h>
+#include <toml++/toml.h>
+#include <zlib.h>
+
+#include <CLI/Version.hpp>
+#include <Eigen/Core>
+#include <nlohmann/json.hpp>
+
+#include "host/frontend/commands.hpp"
+#include "host/frontend/text.hpp"
+#include "host/registry/registry.hpp"
+#include "kernels/device/context.hpp"
+#include "kernels/device/gemm.hpp"
+
+namespace kilochain::cli {
+namespace {
+
+std::string compiler() {
+#if defined(__clang__)
+  return "Clang " __clang_version__;
+#else
+  return "GCC " __VERSION__;
+#endif
+}
+
+std::string vector_width() {
+#if defined(__AVX512F__)
+  return "512 bits (AVX-512): 8 doubles, 16 floats";
+#elif defined(__AVX2__)
+  return "256 bits (AVX2): 4 doubles, 8 floats";
+#elif defined(__SSE2__) || defined(__ARM_NEON)
+  return "128 bits: 2 doubles, 4 floats";
+#else
+  return "as the compiler sees fit";
+#endif
+}
+
+std::string libraries() {
+  std::string netcdf = nc_inq_libvers();
+  netcdf = netcdf.substr(0, netcdf.find(' '));
+  return fmt::format(
+      "NetCDF {}, zlib {}, Eigen {}.{}.{}, OpenMP {}, CLI11 {}, toml++ {}.{}.{}, nlohmann-json {}.{}.{}, fmt {}.{}.{}",
+      netcdf, zlibVersion(), EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION, _OPENMP, CLI11_VERSION,
+      TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH, NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+      NLOHMANN_JSON_VERSION_PATCH, FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100);
+}
+
+}  // namespace
+
+int info() {
+  std::vector<std::vector<std::string>> rows = {
+      {"version", KILOCHAIN_VERSION},
+      {"build", fmt::format("{}, {}", KILOCHAIN_BUILD_TYPE, compiler())},
+      {"real types", "float, double (default: double on the CPU, float on CUDA)"},
+      {"registered", fmt::format("{} samplers, {} targets", samplers().size(), targets().size())},
+      {"threads", fmt::format("{} (--threads)", omp_get_num_procs())},
+      {"vectors", vector_width()},
+      {"memory", bytes_text(static_cast<double>(available_bytes(cpu_context()))) + " available"},
+      {"BLAS", blas_name()},
+  };
+  const std::string why_none = cuda_unavailable();
+  if (!why_none.empty()) rows.push_back({"CUDA", "none: " + why_none});
+  for (const std::string& device : cuda_devices()) rows.push_back({"CUDA", device});
+  rows.push_back({"libraries", libraries()});
+  rows.push_back({"evaluation",
+                  "a target with data is evaluated for all chains at once by two matrix products, or chain by chain "
+                  "when its data is "
+                  "small; a cost model decides, and `kilochain sample --verbose` says how it did for a run"});
+  fmt::print("{}", columns(rows, 0));
+  return 0;
+}
+
+}  // namespace kilochain::cli

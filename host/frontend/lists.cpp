@@ -1,0 +1,91 @@
+// What is registered, with every setting; and the help of sample, which is the table of the common keys.
+#include <fmt/format.h>
+
+#include "host/frontend/commands.hpp"
+#include "host/frontend/keys.hpp"
+#include "host/frontend/text.hpp"
+
+namespace kilochain::cli {
+namespace {
+
+std::vector<std::string> row_of(const SettingInfo& info) {
+  std::string meaning = info.meaning;
+  if (!info.range.empty()) meaning += fmt::format(" ({})", info.range);
+  return {flag_of(info.name), info.type, info.default_value.empty() ? "-" : info.default_value, meaning};
+}
+
+template <class Entry>
+void print_settings(const Entry& entry) {
+  fmt::print("{}: {}\n", entry.name, entry.meaning);
+  std::vector<std::vector<std::string>> rows = {{"flag", "type", "default", "meaning (range)"}};
+  for (const SettingInfo& info : entry.settings) rows.push_back(row_of(info));
+  fmt::print("{}", rows.size() > 1 ? columns(rows) : "  no settings\n");
+}
+
+template <class Entry>
+int list(const std::vector<Entry>& entries, const Entry* one, const std::string& kind, bool verbose) {
+  if (one) {
+    print_settings(*one);
+    fmt::print("As TOML keys: dashes become underscores. `kilochain sample --{} {} --help` lists the common flags.\n",
+               kind, one->name);
+    return 0;
+  }
+  if (verbose) {
+    for (const Entry& e : entries) {
+      print_settings(e);
+      fmt::print("\n");
+    }
+    return 0;
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const Entry& e : entries) rows.push_back({e.name, e.meaning});
+  fmt::print("{}\n`kilochain {}s NAME` lists the settings of one, --verbose those of all.\n", columns(rows), kind);
+  return 0;
+}
+
+}  // namespace
+
+int list_samplers(const std::string& name, bool verbose) {
+  return list(samplers(), name.empty() ? nullptr : &find_sampler(name), "sampler", verbose);
+}
+
+int list_targets(const std::string& name, bool verbose) {
+  return list(targets(), name.empty() ? nullptr : &find_target(name), "target", verbose);
+}
+
+std::string sample_help(const std::string& command) {
+  std::string out = fmt::format(
+      "Usage: kilochain {} [CONFIG.toml] [--flag value ...]\n\n{}\n", command,
+      command == "sample"
+          ? "Draws from a target with many chains, prints a summary and writes the draws."
+          : "Says what a run would take: bytes on host, device and disk, and time. Status 2 when it does not fit.");
+  std::vector<std::vector<std::string>> rows;
+  for (const Key& key : common_keys()) rows.push_back(row_of(key.info));
+  const std::string table = columns(rows);
+  std::string group;
+  std::size_t at = 0;  // one table, so that columns line up over groups; a row may have several lines
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    if (common_keys()[k].group != group) out += fmt::format("\n{}:\n", group = common_keys()[k].group);
+    std::size_t end = table.find('\n', at);
+    while (end + 3 < table.size() && table[end + 3] == ' ') end = table.find('\n', end + 1);
+    out += table.substr(at, end + 1 - at);
+    at = end + 1;
+  }
+  out += R"(
+Settings of the sampler and of the target are flags too:
+  kilochain samplers NAME    those of a sampler, with default, range and meaning
+  kilochain targets NAME     those of a target
+  --sampler.NAME, --target.NAME   when both have a setting of that name
+
+CONFIG.toml holds the same keys: --num-chains 1000 is num_chains = 1000; settings stand beside them or in tables
+[sampler] and [target], where name = "..." chooses. Flags override the file. A relative path, in the file too, is
+relative to the directory that the program runs in.
+
+Exit status: 0 done, 2 usage, 3 data, 4 done but chains were quarantined, 5 output not written, 130 interrupted.
+
+Example: kilochain sample --target logistic_regression --data data/challenger.csv --output challenger.nc
+)";
+  return out;
+}
+
+}  // namespace kilochain::cli

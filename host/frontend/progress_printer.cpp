@@ -1,0 +1,53 @@
+#include "host/frontend/progress_printer.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cmath>
+
+#include "host/frontend/text.hpp"
+
+namespace kilochain::cli {
+
+std::string progress_text(const Progress& p) {
+  std::string line = fmt::format("{:<8} {}", p.phase, p.done);
+  if (p.total > 0)
+    line += fmt::format("/{} {:3.0f} %", p.total, 100.0 * static_cast<double>(p.done) / static_cast<double>(p.total));
+  if (p.iterations_per_second > 0) line += fmt::format("  {:.3g} it/s", p.iterations_per_second);
+  if (p.eta_seconds >= 0) line += "  ETA " + seconds_text(p.eta_seconds);
+  line += fmt::format("  accept {:.3f}", p.acceptance_rate);
+  if (std::isfinite(p.rhat_max)) line += fmt::format("  R-hat {:.3f}", p.rhat_max);
+  if (std::isfinite(p.ess_min)) line += fmt::format("  ESS {:.0f}", p.ess_min);
+  if (p.quarantined > 0) line += fmt::format("  quarantined {}", p.quarantined);
+  return line;
+}
+
+ProgressPrinter::ProgressPrinter(std::FILE* out) : out_(out), terminal_(isatty(fileno(out)) == 1) {}
+
+void ProgressPrinter::operator()(const Progress& progress) {
+  const Clock::time_point now = Clock::now();
+  const auto pause = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(3000);
+  if (progress.phase == phase_ && now - last_ < pause) return;
+  phase_ = progress.phase;
+  last_ = now;
+  std::string line = progress_text(progress);
+  if (terminal_) {
+    winsize size{};
+    if (ioctl(fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 && line.size() >= size.ws_col)
+      line.resize(size.ws_col - 1u);
+    std::fprintf(out_, "\r%s\033[K", line.c_str());
+    drawn_ = true;
+  } else {
+    std::fprintf(out_, "%s\n", line.c_str());
+  }
+  std::fflush(out_);
+}
+
+void ProgressPrinter::finish() {
+  if (drawn_) std::fputs("\r\033[K", out_);
+  std::fflush(out_);
+  drawn_ = false;
+}
+
+}  // namespace kilochain::cli

@@ -1,0 +1,19 @@
+#include <fmt/format.h>
+
+#include "host/frontend/commands.hpp"
+#include "host/frontend/summary_table.hpp"
+#include "host/run/run.hpp"
+
+namespace kilochain::cli {
+
+int summary(const std::string& path, bool json, std::int64_t rows) {
+  require(rows > 0, ExitStatus::usage, fmt::format("command line: --rows = {}", rows), "must be > 0", "Try 20?");
+  const RunSummary run = summarise_file(path);
+  if (json)
+    fmt::print("{}\n", to_json(run).dump(2));
+  else
+    print_summary(stdout, run, rows);
+  return 0;
+}
+
+}  // namespace kilochain::cli

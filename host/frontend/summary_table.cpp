@@ -1,0 +1,113 @@
+#include "host/frontend/summary_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace kilochain {
+namespace {
+
+constexpr int kColumns = 10;
+using Row = std::array<std::string, kColumns>;
+const Row kTitles = {"variable", "mean", "sd", "mcse", "q5", "q50", "q95", "ess_bulk", "ess_tail", "rhat"};
+
+/// Decimals so that two digits of the Monte Carlo error (or else of the spread) show.
+int decimals_of(const ParameterSummary& parameter) {
+  const double unit = parameter.mcse_mean > 0 ? parameter.mcse_mean : parameter.sd / 100;
+  if (!(unit > 0) || !std::isfinite(unit)) return 4;
+  return std::clamp(1 - static_cast<int>(std::floor(std::log10(unit))), 0, 12);
+}
+
+/// Fixed point, or scientific where that would need a very wide column.
+std::string value(double x, int decimals) {
+  if (!std::isfinite(x)) return fmt::format("{}", x);
+  return decimals > 8 || std::abs(x) >= 1e9 ? fmt::format("{:.4e}", x) : fmt::format("{:.{}f}", x, decimals);
+}
+
+Row row_of(const ParameterSummary& p) {
+  const int decimals = decimals_of(p);
+  return {p.name,
+          value(p.mean, decimals),
+          value(p.sd, decimals),
+          value(p.mcse_mean, decimals),
+          value(p.q05, decimals),
+          value(p.q50, decimals),
+          value(p.q95, decimals),
+          fmt::format("{:.0f}", p.ess_bulk),
+          fmt::format("{:.0f}", p.ess_tail),
+          fmt::format("{:.4f}", p.rhat)};
+}
+
+double per_second(double count, double seconds) {
+  return seconds > 0 ? count / seconds : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string format_head(const RunSummary& run) {
+  const Extremes extremes = extremes_of(run.parameters);
+  fmt::memory_buffer text;
+  const auto line = [&text](const auto&... arguments) {
+    fmt::format_to(std::back_inserter(text), arguments...);
+    text.push_back('\n');
+  };
+  line(fmt::runtime("{} on {}: {} chains, {} warm-up + {} samples each{} ({}, {})"), run.sampler, run.target,
+       run.num_chains, run.num_warmup, run.num_samples,
+       run.thin > 1 ? fmt::format(", every {}th kept", run.thin) : std::string(), run.device, run.real);
+  line(fmt::runtime("time        {:.3g} s: warm-up {:.3g} s, sampling {:.3g} s; {} gradient evaluations"),
+       run.seconds_total, run.seconds_warmup, run.seconds_sampling, run.gradient_evaluations);
+  if (!run.warmup_converged) {
+    line(fmt::runtime("warm-up     has NOT converged{}{}"), run.warmup_note.empty() ? "" : ": ", run.warmup_note);
+  } else if (!run.warmup_note.empty()) {
+    line(fmt::runtime("warm-up     {}"), run.warmup_note);
+  }
+  line(fmt::runtime("acceptance  mean {:.3f}; over chains 5% {:.3f}, 50% {:.3f}, 95% {:.3f}"), run.acceptance_mean,
+       run.acceptance_q05, run.acceptance_q50, run.acceptance_q95);
+  line(fmt::runtime("quarantined {} of {} chains{}"), run.quarantined, run.num_chains,
+       run.quarantined > 0 ? " (left out of everything below)" : "");
+  if (run.divergences > 0) {
+    const auto draws = run.num_samples / run.thin * (run.num_chains - run.quarantined);
+    line(fmt::runtime(
+             "divergences {} of {} draws ({:.2g} %): in places the step is too long, or the density not finite. Raise "
+             "target_accept, or reparametrise?"),
+         run.divergences, draws, 100.0 * static_cast<double>(run.divergences) / static_cast<double>(draws));
+  }
+  line(fmt::runtime("min ESS     {:.0f}; per second {:.4g} with warm-up, {:.4g} without"), extremes.worst_ess,
+       per_second(extremes.worst_ess, run.seconds_total), per_second(extremes.worst_ess, run.seconds_sampling));
+  line(fmt::runtime("max rhat    {:.4f}{}"), extremes.rhat_max,
+       extremes.rhat_max < 1.01 ? "" : "  (not below 1.01: do not trust these numbers yet)");
+  return fmt::to_string(text);
+}
+
+}  // namespace
+
+std::string format_table(const std::vector<ParameterSummary>& parameters, std::int64_t max_rows) {
+  const std::vector<ParameterSummary> ordered = worst_first(parameters);
+  const auto count = static_cast<std::int64_t>(ordered.size()), shown = std::clamp<std::int64_t>(max_rows, 0, count);
+  std::vector<Row> rows = {kTitles};
+  for (std::int64_t i = 0; i < shown; ++i) rows.push_back(row_of(ordered[i]));
+  std::array<std::size_t, kColumns> widths{};
+  for (const Row& row : rows) {
+    for (int c = 0; c < kColumns; ++c) widths[c] = std::max(widths[c], row[c].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    text += fmt::format("{:<{}}", row[0], widths[0]);
+    for (int c = 1; c < kColumns; ++c) text += fmt::format("  {:>{}}", row[c], widths[c]);
+    text += '\n';
+  }
+  if (shown < count) text += fmt::format("... {} more, all at least as good\n", count - shown);
+  return text;
+}
+
+void print_summary(std::ostream& out, const RunSummary& run, std::int64_t max_rows) {
+  out << format_head(run) << '\n' << format_table(run.parameters, max_rows);
+}
+
+void print_summary(std::FILE* out, const RunSummary& run, std::int64_t max_rows) {
+  const std::string text = format_head(run) + '\n' + format_table(run.parameters, max_rows);
+  std::fwrite(text.data(), 1, text.size(), out);
+}
+
+}  // namespace kilochain

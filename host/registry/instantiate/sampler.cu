@@ -1,0 +1,47 @@
+// Compiled once for each sampler where CUDA is (cmake/Register.cmake): its chains on CUDA, in both precisions.
+#define KILOCHAIN_STRING2(x) #x
+#define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
+// clang-format off
+#ifdef KILOCHAIN_HEADER  // of another project
+#include KILOCHAIN_HEADER
+#else
+#include KILOCHAIN_STRING(kernels/samplers/KILOCHAIN_NAME.hpp)
+#endif
+// clang-format on
+
+#include "host/chains/cuda_sampler.cuh"
+#include "host/registry/registry.hpp"
+
+namespace kilochain {
+namespace {
+
+const char* const name = KILOCHAIN_STRING(KILOCHAIN_NAME);
+
+template <class Real>
+std::unique_ptr<Sampler<Real>> make(const Context& context, const SettingTexts& texts, Index num_chains, Index dim,
+                                    Scope scope) {
+  using Move = KILOCHAIN_TYPE<Real>;
+  return std::make_unique<CudaSampler<Move, Real>>(context, num_chains, dim, scope,
+                                                   parse_settings<Move>(name, texts, scope == Scope::pooled));
+}
+template <class Real>
+ChainBytes bytes(const SettingTexts& texts, Index num_chains, Index dim, Scope scope) {
+  using Move = KILOCHAIN_TYPE<Real>;
+  return chain_bytes<Move, Real, WarpTeam::panel<Real>>(num_chains, dim, scope,
+                                                        parse_settings<Move>(name, texts, scope == Scope::pooled));
+}
+
+CudaSamplerEntry entry() {
+  CudaSamplerEntry e;
+  e.make_float = make<float>;
+  e.make_double = make<double>;
+  e.bytes = [](const SettingTexts& t, Index c, Index n, Scope s, bool is_double) {
+    return is_double ? bytes<double>(t, c, n, s) : bytes<float>(t, c, n, s);
+  };
+  return e;
+}
+
+const RegisterCudaSampler registered(name, entry());
+
+}  // namespace
+}  // namespace kilochain

@@ -1,0 +1,45 @@
+// Compiled once for each target (cmake/Register.cmake): it on the CPU in both precisions, and its row in the registry.
+#define KILOCHAIN_STRING2(x) #x
+#define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
+// clang-format off
+#ifdef KILOCHAIN_HEADER  // of another project
+#include KILOCHAIN_HEADER
+#else
+#include KILOCHAIN_STRING(targets/KILOCHAIN_NAME.hpp)
+#endif
+// clang-format on
+
+#include "host/chains/cpu_target.hpp"
+#include "host/registry/instantiate/model_of.hpp"
+#include "host/registry/registry.hpp"
+
+namespace kilochain {
+namespace {
+
+const char* const name = KILOCHAIN_STRING(KILOCHAIN_NAME);
+
+template <class Real>
+std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts& texts) {
+  using Model = decltype(model_of<KILOCHAIN_TYPE, Real>());
+  const auto settings = parse_settings<Model>(name, texts);
+  if constexpr (requires { Model::make_cpu(context, settings); })  // it evaluates many chains together
+    return Model::make_cpu(context, settings);
+  else
+    return std::make_unique<CpuTarget<Model, Real>>(context, settings);
+}
+
+TargetEntry entry() {
+  using Model = decltype(model_of<KILOCHAIN_TYPE, double>());
+  TargetEntry e;
+  e.name = name;
+  e.meaning = Model::meaning;
+  e.settings = describe_settings<Model>();
+  e.make_float = make<float>;
+  e.make_double = make<double>;
+  return e;
+}
+
+const RegisterTarget registered(entry());
+
+}  // namespace
+}  // namespace kilochain

@@ -1,0 +1,133 @@
+#include "host/registry/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "targets/data/nearest_name.hpp"
+
+namespace kilochain {
+namespace {
+
+// Inside functions: static objects of other files register before main, in no order.
+std::vector<SamplerEntry>& sampler_table() {
+  static std::vector<SamplerEntry> table;
+  return table;
+}
+std::vector<TargetEntry>& target_table() {
+  static std::vector<TargetEntry> table;
+  return table;
+}
+std::map<std::string, CudaSamplerEntry>& cuda_sampler_table() {
+  static std::map<std::string, CudaSamplerEntry> table;
+  return table;
+}
+std::map<std::string, CudaTargetEntry>& cuda_target_table() {
+  static std::map<std::string, CudaTargetEntry> table;
+  return table;
+}
+
+template <class Entry>
+void insert_sorted(std::vector<Entry>& table, Entry entry) {
+  const auto at = std::lower_bound(table.begin(), table.end(), entry,
+                                   [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  table.insert(at, std::move(entry));
+}
+
+template <class Entry>
+const Entry& find(const std::vector<Entry>& table, const std::string& kind, const std::string& name) {
+  std::vector<std::string> known;
+  for (const auto& e : table) {
+    if (e.name == name) return e;
+    known.push_back(e.name);
+  }
+  throw Error(ExitStatus::usage, fmt::format("unknown {} \"{}\"", kind, name),
+              fmt::format("{} {}s are registered", known.size(), kind),
+              fmt::format("Did you mean {}? `kilochain {}s` lists all.", nearest_name(name, known), kind));
+}
+
+template <class Entry>
+const Entry& need_cuda(const Entry* entry, const std::string& kind, const std::string& name) {
+  if (!entry)
+    throw Error(ExitStatus::usage, fmt::format("{} {} has no CUDA version", kind, name), "--device cuda",
+                "Run with --device cpu?");
+  return *entry;
+}
+
+}  // namespace
+
+const std::vector<SamplerEntry>& samplers() { return sampler_table(); }
+const std::vector<TargetEntry>& targets() { return target_table(); }
+const SamplerEntry& find_sampler(const std::string& name) { return find(sampler_table(), "sampler", name); }
+const TargetEntry& find_target(const std::string& name) { return find(target_table(), "target", name); }
+RegisterSampler::RegisterSampler(SamplerEntry entry) { insert_sorted(sampler_table(), std::move(entry)); }
+RegisterTarget::RegisterTarget(TargetEntry entry) { insert_sorted(target_table(), std::move(entry)); }
+RegisterCudaSampler::RegisterCudaSampler(const std::string& name, CudaSamplerEntry entry) {
+  cuda_sampler_table()[name] = std::move(entry);
+}
+RegisterCudaTarget::RegisterCudaTarget(const std::string& name, CudaTargetEntry entry) {
+  cuda_target_table()[name] = std::move(entry);
+}
+
+const CudaSamplerEntry* find_cuda_sampler(const std::string& name) {
+  const auto it = cuda_sampler_table().find(name);
+  return it == cuda_sampler_table().end() ? nullptr : &it->second;
+}
+const CudaTargetEntry* find_cuda_target(const std::string& name) {
+  const auto it = cuda_target_table().find(name);
+  return it == cuda_target_table().end() ? nullptr : &it->second;
+}
+
+template <class Real>
+std::unique_ptr<Sampler<Real>> make_sampler(const Context& context, const std::string& name, const SettingTexts& texts,
+                                            Index num_chains, Index dim, Scope scope) {
+  const SamplerEntry& entry = find_sampler(name);
+  if (context.backend == Backend::cpu) return entry.make<Real>()(context, texts, num_chains, dim, scope);
+  const CudaSamplerEntry& cuda = need_cuda(find_cuda_sampler(name), "sampler", name);
+  if constexpr (sizeof(Real) == 4)
+    return cuda.make_float(context, texts, num_chains, dim, scope);
+  else
+    return cuda.make_double(context, texts, num_chains, dim, scope);
+}
+
+template <class Real>
+std::unique_ptr<Target<Real>> make_target(const Context& context, const std::string& name, const SettingTexts& texts) {
+  const TargetEntry& entry = find_target(name);
+  if (context.backend == Backend::cpu) return entry.make<Real>()(context, texts);
+  const CudaTargetEntry& cuda = need_cuda(find_cuda_target(name), "target", name);
+  if constexpr (sizeof(Real) == 4)
+    return cuda.make_float(context, texts);
+  else
+    return cuda.make_double(context, texts);
+}
+
+template std::unique_ptr<Sampler<float>> make_sampler(const Context&, const std::string&, const SettingTexts&, Index,
+                                                      Index, Scope);
+template std::unique_ptr<Sampler<double>> make_sampler(const Context&, const std::string&, const SettingTexts&, Index,
+                                                       Index, Scope);
+void check_offer(const std::string& sampler, const std::string& target, Needs offers) {
+  const Needs wants = find_sampler(sampler).most_needs;
+  if (wants <= offers) return;
+  std::string others;
+  for (const auto& e : sampler_table())
+    if (e.most_needs <= offers) others += (others.empty() ? "" : ", ") + e.name;
+  const char* const words[] = {"nothing", "the log density", "gradients", "second derivatives"};
+  throw Error(ExitStatus::usage,
+              fmt::format("sampler {} asks for {}, target {} has only {}", sampler, words[static_cast<int>(wants)],
+                          target, words[static_cast<int>(offers)]),
+              fmt::format("--sampler {} --target {}", sampler, target),
+              fmt::format("Choose --sampler {}, or give the target its derivatives?", others));
+}
+
+template std::unique_ptr<Target<float>> make_target(const Context&, const std::string&, const SettingTexts&);
+template std::unique_ptr<Target<double>> make_target(const Context&, const std::string&, const SettingTexts&);
+
+ChainBytes sampler_bytes(const Context& context, const std::string& name, const SettingTexts& texts, Index num_chains,
+                         Index dim, Scope scope, bool is_double) {
+  if (context.backend == Backend::cuda)
+    return need_cuda(find_cuda_sampler(name), "sampler", name).bytes(texts, num_chains, dim, scope, is_double);
+  return find_sampler(name).bytes(context, texts, num_chains, dim, scope, is_double);
+}
+
+}  // namespace kilochain

@@ -1,0 +1,98 @@
+// Names to samplers and targets. Entries register themselves: one line of CMake compiles host/registry/instantiate/*.cpp for each.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/chains/chain_memory.hpp"
+#include "host/registry/settings.hpp"
+
+namespace kilochain {
+
+struct SamplerEntry {
+  std::string name, meaning;
+  std::vector<SettingInfo> settings;
+  std::vector<std::string> stats;  ///< names of what it adds to sample_stats
+  bool adaptive = false;
+  Needs start_needs = Needs::gradient, most_needs = Needs::gradient;  ///< at the start, and ever
+  template <class Real>
+  using Make = std::function<std::unique_ptr<Sampler<Real>>(const Context&, const SettingTexts&, Index num_chains,
+                                                            Index dim, Scope)>;
+  Make<float> make_float;
+  Make<double> make_double;
+  std::function<ChainBytes(const Context&, const SettingTexts&, Index num_chains, Index dim, Scope, bool is_double)>
+      bytes;
+
+  template <class Real>
+  const Make<Real>& make() const {
+    if constexpr (sizeof(Real) == 4)
+      return make_float;
+    else
+      return make_double;
+  }
+};
+
+struct TargetEntry {
+  std::string name, meaning;
+  std::vector<SettingInfo> settings;
+  template <class Real>
+  using Make = std::function<std::unique_ptr<Target<Real>>(const Context&, const SettingTexts&)>;
+  Make<float> make_float;
+  Make<double> make_double;
+
+  template <class Real>
+  const Make<Real>& make() const {
+    if constexpr (sizeof(Real) == 4)
+      return make_float;
+    else
+      return make_double;
+  }
+};
+
+/// All registered entries, by name.
+const std::vector<SamplerEntry>& samplers();
+const std::vector<TargetEntry>& targets();
+/// Throws Error (usage) naming the nearest known one.
+const SamplerEntry& find_sampler(const std::string& name);
+const TargetEntry& find_target(const std::string& name);
+
+/// For the static objects of host/registry/instantiate. CUDA halves are added by their own objects, in any order.
+struct RegisterSampler {
+  explicit RegisterSampler(SamplerEntry entry);
+};
+struct RegisterTarget {
+  explicit RegisterTarget(TargetEntry entry);
+};
+
+/// The CUDA halves: looked up by name when a context is on CUDA.
+struct CudaSamplerEntry {
+  SamplerEntry::Make<float> make_float;
+  SamplerEntry::Make<double> make_double;
+  std::function<ChainBytes(const SettingTexts&, Index, Index, Scope, bool)> bytes;
+};
+struct CudaTargetEntry {
+  TargetEntry::Make<float> make_float;
+  TargetEntry::Make<double> make_double;
+};
+struct RegisterCudaSampler {
+  RegisterCudaSampler(const std::string& name, CudaSamplerEntry entry);
+};
+struct RegisterCudaTarget {
+  RegisterCudaTarget(const std::string& name, CudaTargetEntry entry);
+};
+const CudaSamplerEntry* find_cuda_sampler(const std::string& name);
+const CudaTargetEntry* find_cuda_target(const std::string& name);
+
+/// A sampler or target on the context's backend. Throws Error (usage) when the backend has none.
+template <class Real>
+std::unique_ptr<Sampler<Real>> make_sampler(const Context& context, const std::string& name, const SettingTexts& texts,
+                                            Index num_chains, Index dim, Scope scope);
+template <class Real>
+std::unique_ptr<Target<Real>> make_target(const Context& context, const std::string& name, const SettingTexts& texts);
+/// Throws Error (usage), naming samplers that will do, when the sampler asks for more than the target offers.
+void check_offer(const std::string& sampler, const std::string& target, Needs offers);
+ChainBytes sampler_bytes(const Context& context, const std::string& name, const SettingTexts& texts, Index num_chains,
+                         Index dim, Scope scope, bool is_double);
+
+}  // namespace kilochain

@@ -1,0 +1,69 @@
+#include "host/registry/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "targets/data/nearest_name.hpp"
+
+namespace kilochain::settings_detail {
+namespace {
+
+[[noreturn]] void refuse(const std::string& owner, const std::string& name, const std::string& text,
+                         const std::string& why, const std::string& fix) {
+  throw Error(ExitStatus::usage, fmt::format("{}: {} = {}", owner, name, text), why, fix);
+}
+
+}  // namespace
+
+std::string text_of(double v) { return fmt::format("{}", v); }
+
+std::string text_of(Range r) {
+  std::string low = std::isinf(r.low) ? "" : fmt::format("{} {}", r.low_open ? ">" : ">=", r.low);
+  std::string high = std::isinf(r.high) ? "" : fmt::format("{} {}", r.high_open ? "<" : "<=", r.high);
+  return low.empty() || high.empty() ? low + high : low + " and " + high;
+}
+
+double parse_number(const std::string& owner, const std::string& name, const std::string& text, const Range& range,
+                    bool whole) {
+  double v = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
+  if (error != std::errc() || end != text.data() + text.size())
+    refuse(owner, name, text, "not a number", fmt::format("Write {} = a number {}?", name, text_of(range)));
+  if (whole && v != std::floor(v))
+    refuse(owner, name, text, "not a whole number", fmt::format("Try {}?", std::floor(v)));
+  if (!range.contains(v)) {
+    double near =
+        std::isnan(v) || v <= range.low
+            ? (range.low_open ? (std::isfinite(range.high) ? (range.low + range.high) / 2 : range.low + 1) : range.low)
+            : (range.high_open ? (range.low + range.high) / 2 : range.high);
+    if (!std::isfinite(near)) near = std::isfinite(range.low) ? range.low + 1 : 0;
+    refuse(owner, name, text, "must be " + (text_of(range).empty() ? "finite" : text_of(range)),
+           fmt::format("Try {}?", near));
+  }
+  return v;
+}
+
+bool parse_bool(const std::string& owner, const std::string& name, const std::string& text) {
+  if (text == "yes" || text == "true" || text == "1" || text == "on") return true;
+  if (text == "no" || text == "false" || text == "0" || text == "off") return false;
+  refuse(owner, name, text, "must be yes or no", fmt::format("Write {} = yes?", name));
+}
+
+int parse_choice(const std::string& owner, const std::string& name, const std::string& text, const char* const* names,
+                 int count) {
+  std::vector<std::string> known(names, names + count);
+  for (int k = 0; k < count; ++k)
+    if (text == known[static_cast<std::size_t>(k)]) return k;
+  refuse(owner, name, text, "must be one of " + join(names, count),
+         fmt::format("Did you mean {}?", nearest_name(text, known)));
+}
+
+std::string join(const char* const* names, int count) {
+  std::string out;
+  for (int k = 0; k < count; ++k) out += (k ? "|" : "") + std::string(names[k]);
+  return out;
+}
+
+}  // namespace kilochain::settings_detail

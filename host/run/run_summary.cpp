@@ -1,0 +1,98 @@
+#include "host/run/run_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <ostream>
+
+#include "host/statistics/ranks.hpp"
+
+namespace kilochain {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Sorted, or empty when a value is NaN.
+std::vector<double> sorted_or_empty(std::vector<double> values) {
+  if (std::any_of(values.begin(), values.end(), [](double x) { return std::isnan(x); })) return {};
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+double quantile(const std::vector<double>& sorted, double p) {
+  return quantile_of_sorted(sorted.data(), static_cast<std::int64_t>(sorted.size()), p);
+}
+
+double per_second(double count, double seconds) { return seconds > 0 ? count / seconds : kNaN; }
+
+nlohmann::json number(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(nullptr); }
+
+}  // namespace
+
+Extremes extremes_of(const std::vector<ParameterSummary>& parameters) {
+  std::vector<double> bulk, worst, rhat;
+  for (const ParameterSummary& parameter : parameters) {
+    bulk.push_back(parameter.ess_bulk);
+    worst.push_back(worst_ess(parameter));
+    rhat.push_back(parameter.rhat);
+  }
+  bulk = sorted_or_empty(bulk), worst = sorted_or_empty(worst), rhat = sorted_or_empty(rhat);
+  return {quantile(bulk, 0), quantile(bulk, 0.5), quantile(bulk, 1), quantile(worst, 0), quantile(rhat, 1)};
+}
+
+void set_acceptance(RunSummary& run, std::vector<double> per_chain) {
+  double sum = 0;
+  for (const double rate : per_chain) sum += rate;
+  const std::vector<double> sorted = sorted_or_empty(std::move(per_chain));
+  run.acceptance_mean = sorted.empty() ? kNaN : sum / static_cast<double>(sorted.size());
+  run.acceptance_q05 = quantile(sorted, 0.05);
+  run.acceptance_q50 = quantile(sorted, 0.50);
+  run.acceptance_q95 = quantile(sorted, 0.95);
+}
+
+nlohmann::json to_json(const RunSummary& run) {
+  const Extremes extremes = extremes_of(run.parameters);
+  auto parameters = nlohmann::json::array();
+  for (const ParameterSummary& parameter : run.parameters) {
+    parameters.push_back({{"name", parameter.name},
+                          {"mean", number(parameter.mean)},
+                          {"sd", number(parameter.sd)},
+                          {"mcse_mean", number(parameter.mcse_mean)},
+                          {"q05", number(parameter.q05)},
+                          {"q50", number(parameter.q50)},
+                          {"q95", number(parameter.q95)},
+                          {"ess_bulk", number(parameter.ess_bulk)},
+                          {"ess_tail", number(parameter.ess_tail)},
+                          {"rhat", number(parameter.rhat)}});
+  }
+  nlohmann::json out = {
+      {"target", run.target},
+      {"sampler", run.sampler},
+      {"device", run.device},
+      {"real", run.real},
+      {"num_chains", run.num_chains},
+      {"num_warmup", run.num_warmup},
+      {"num_samples", run.num_samples},
+      {"seconds",
+       {{"warmup", number(run.seconds_warmup)},
+        {"sampling", number(run.seconds_sampling)},
+        {"total", number(run.seconds_total)}}},
+      {"acceptance_rate",
+       {{"mean", number(run.acceptance_mean)},
+        {"q05", number(run.acceptance_q05)},
+        {"q95", number(run.acceptance_q95)}}},
+      {"gradient_evaluations", run.gradient_evaluations},
+      {"ess",
+       {{"min", number(extremes.ess_min)}, {"median", number(extremes.ess_median)}, {"max", number(extremes.ess_max)}}},
+      {"min_ess_per_second", number(per_second(extremes.worst_ess, run.seconds_total))},
+      {"rhat_max", number(extremes.rhat_max)},
+      {"quarantined", run.quarantined},
+      {"parameters", std::move(parameters)}};
+  if (run.divergences > 0) out["divergences"] = run.divergences;
+  return out;
+}
+
+}  // namespace kilochain

@@ -1,0 +1,47 @@
+// What is told about a finished run: the one JSON object of `--json`, and the text above and in the summary table.
+// ESS figures over parameters: {min, median, max} of ess_bulk; min_ess_per_second is the smallest of ess_bulk and
+// ess_tail of any parameter, per second of the whole run (warm-up included). A figure over parameters is null (NaN) as
+// soon as one parameter has none: a parameter that never moved must not look converged.
+#pragma once
+#include <cstdint>
+#include <cstdio>
+#include <iosfwd>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "host/statistics/summary.hpp"
+
+namespace kilochain {
+
+struct RunSummary {
+  std::string target, sampler, device, real;
+  std::int64_t num_chains = 0, num_warmup = 0, num_samples = 0, thin = 1;
+  double seconds_warmup = 0, seconds_sampling = 0, seconds_total = 0;
+  /// Mean over chains, and quantiles over chains of each chain's mean acceptance probability, while sampling.
+  double acceptance_mean = 0, acceptance_q05 = 0, acceptance_q50 = 0, acceptance_q95 = 0;
+  std::int64_t gradient_evaluations = 0, quarantined = 0;
+  std::int64_t divergences = 0;  ///< kept draws whose trajectory diverged, of chains that are not quarantined
+  bool warmup_converged = true;
+  std::string warmup_note;  ///< what ended the warm-up, or why it did not converge; may be empty
+  std::vector<ParameterSummary> parameters;
+};
+
+/// The figures over parameters.
+struct Extremes {
+  double ess_min, ess_median, ess_max;  ///< of ess_bulk
+  double worst_ess;                     ///< smallest of all ess_bulk and ess_tail
+  double rhat_max;
+};
+Extremes extremes_of(const std::vector<ParameterSummary>& parameters);
+
+/// Sets the four acceptance fields from one mean acceptance per chain (quarantined chains left out by the caller).
+void set_acceptance(RunSummary& run, std::vector<double> per_chain);
+
+/// Keys: target, sampler, device, real, num_chains, num_warmup, num_samples, seconds {warmup, sampling, total},
+/// acceptance_rate {mean, q05, q95}, gradient_evaluations, ess {min, median, max}, min_ess_per_second, rhat_max,
+/// quarantined, divergences (when there were any), parameters [{name, mean, sd, mcse_mean, q05, q50, q95, ess_bulk, ess_tail, rhat}].
+/// NaN and infinity become null.
+nlohmann::json to_json(const RunSummary& run);
+
+}  // namespace kilochain

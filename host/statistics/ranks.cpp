@@ -1,0 +1,141 @@
+#include "host/statistics/ranks.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/statistics/normal_quantile.hpp"
+
+namespace kilochain {
+namespace {
+
+/// Division of 32-bit numbers by a divisor >= 2 known only at run time, as one multiplication.
+class Divider {
+ public:
+  explicit Divider(std::uint64_t divisor) : inverse_(~std::uint64_t(0) / divisor + 1) {}
+  std::uint32_t operator()(std::uint32_t x) const {
+    return static_cast<std::uint32_t>((static_cast<unsigned __int128>(x) * inverse_) >> 64);
+  }
+
+ private:
+  std::uint64_t inverse_;
+};
+
+}  // namespace
+
+template <class T>
+double quantile_of_sorted(const T* sorted, std::int64_t n, double p) {
+  if (n < 1) return std::nan("");
+  double position = static_cast<double>(n - 1) * p;
+  // 0.95 * 2000 is not an integer in floating point; an order statistic asked for exactly is given exactly.
+  const double nearest = std::nearbyint(position);
+  if (std::abs(position - nearest) <= 4e-16 * static_cast<double>(n)) position = nearest;
+  const auto below = std::clamp<std::int64_t>(static_cast<std::int64_t>(position), 0, n - 1);
+  const auto above = std::min(below + 1, n - 1);
+  const double a = sorted[below], b = sorted[above];
+  return a == b ? a : a + (position - static_cast<double>(below)) * (b - a);
+}
+
+template <class T>
+RankedDraws<T>::RankedDraws(const BasicSeries<T>& series)
+    : chains_(series.chains),
+      draws_(series.draws),
+      half_(series.draws / 2),
+      all_(argsort(series.values, series.size())),
+      split_size_(2 * series.chains * half_) {
+  if (draws_ % 2 == 0 || draws_ < 2) {
+    split_values_ = all_.values.get();
+    split_place_ = all_.index.get();
+    return;
+  }
+  without_middle_ = {make_scratch<T>(split_size_), make_scratch<std::uint32_t>(split_size_)};
+  const Divider chain_of(draws_);
+  std::int64_t kept = 0;
+  for (std::int64_t i = 0; i < series.size(); ++i) {
+    const std::uint32_t chain = chain_of(all_.index[i]);
+    const std::int64_t draw = all_.index[i] - chain * draws_;
+    if (draw == half_) continue;
+    without_middle_.values[kept] = all_.values[i];
+    without_middle_.index[kept++] = all_.index[i] - chain - (draw > half_);
+  }
+  split_values_ = without_middle_.values.get();
+  split_place_ = without_middle_.index.get();
+}
+
+template <class T>
+double RankedDraws<T>::quantile(double p) const {
+  return quantile_of_sorted(all_.values.get(), chains_ * draws_, p);
+}
+
+template <class T>
+double RankedDraws<T>::score(double rank) const {
+  return normal_quantile((rank - 0.375) / (static_cast<double>(split_size_) + 0.25));
+}
+
+template <class T>
+template <class Visit>
+void RankedDraws<T>::each_score(Visit visit) const {
+  for (std::int64_t first = 0, last; first < split_size_; first = last) {
+    last = first + 1;
+    while (last < split_size_ && split_values_[last] == split_values_[first]) ++last;
+    const double z = score(0.5 * static_cast<double>(first + 1 + last));
+    for (std::int64_t i = first; i < last; ++i) visit(split_place_[i], z);
+  }
+}
+
+template <class T>
+template <class Visit>
+void RankedDraws<T>::each_folded_score(Visit visit) const {
+  // The number of split draws is even: the median lies between the two middle ones.
+  std::int64_t left = split_size_ / 2 - 1, right = split_size_ / 2;
+  const double median = (static_cast<double>(split_values_[left]) + static_cast<double>(split_values_[right])) / 2;
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto left_distance = [&] { return left >= 0 ? median - split_values_[left] : infinity; };
+  const auto right_distance = [&] { return right < split_size_ ? split_values_[right] - median : infinity; };
+  double to_left = left_distance(), to_right = right_distance();
+  for (std::int64_t ranked = 0; ranked < split_size_;) {
+    const double distance = std::min(to_left, to_right);
+    const std::int64_t first_left = left, first_right = right;
+    while (left >= 0 && to_left == distance) --left, to_left = left_distance();
+    while (right < split_size_ && to_right == distance) ++right, to_right = right_distance();
+    const std::int64_t tied = (first_left - left) + (right - first_right);
+    const double z = score(static_cast<double>(ranked) + 0.5 * static_cast<double>(tied + 1));
+    for (std::int64_t i = first_left; i > left; --i) visit(split_place_[i], z);
+    for (std::int64_t i = first_right; i < right; ++i) visit(split_place_[i], z);
+    ranked += tied;
+  }
+}
+
+template <class T>
+void RankedDraws<T>::normal_scores(double* z) const {
+  each_score([z](std::uint32_t place, double score) { z[place] = score; });
+}
+
+template <class T>
+RowVariances RankedDraws<T>::folded_variances() const {
+  const std::int64_t rows = 2 * chains_;
+  const auto n = static_cast<double>(half_), count = static_cast<double>(rows);
+  struct Sums {
+    double first = 0, second = 0;
+  };
+  std::vector<Sums> sums(rows);
+  const Divider row_of(half_);
+  each_folded_score([&](std::uint32_t place, double z) {
+    Sums& row = sums[row_of(place)];
+    row.first += z;
+    row.second += z * z;
+  });
+  double within = 0, total = 0, between = 0;
+  for (const Sums& row : sums) {
+    within += std::max(0.0, row.second - row.first * row.first / n) / (n - 1);
+    total += row.first / n;
+  }
+  for (const Sums& row : sums) between += (row.first / n - total / count) * (row.first / n - total / count);
+  return {rows, half_, within / count, between / (count - 1)};
+}
+
+template double quantile_of_sorted(const float*, std::int64_t, double);
+template double quantile_of_sorted(const double*, std::int64_t, double);
+template class RankedDraws<float>;
+template class RankedDraws<double>;
+
+}  // namespace kilochain

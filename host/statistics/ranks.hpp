@@ -1,0 +1,51 @@
+// Ranks, quantiles and normal scores of one parameter from a single sort.
+// Score of rank r among S draws: z = Phi^-1((r - 3/8) / (S + 1/4)), equal draws share their average rank (Vehtari,
+// Gelman, Simpson, Carpenter, Buerkner 2021). Ranks run over the split halves (without the middle draw of odd chains),
+// quantiles over all draws. Folded draws |x - median| are ranked by merging outwards from the median: no second sort.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "host/statistics/argsort.hpp"
+#include "host/statistics/series.hpp"
+
+namespace kilochain {
+
+/// Mean over rows of the variance within (divisor n - 1), and the variance of the row means (divisor rows - 1).
+struct RowVariances {
+  std::int64_t rows, length;
+  double within, between;
+};
+
+template <class T>
+class RankedDraws {
+ public:
+  /// Sorts; the series must satisfy has_diagnostics, except that fewer draws than 4 still have quantiles.
+  explicit RankedDraws(const BasicSeries<T>& series);
+
+  /// Linear interpolation between order statistics ("type 7", as R, NumPy and ArviZ); 0 <= p <= 1.
+  double quantile(double p) const;
+  /// Normal scores of the split draws into z[2 * chains][draws / 2].
+  void normal_scores(double* z) const;
+  /// Row variances of the normal scores of |x - median|; the scores themselves are not stored.
+  RowVariances folded_variances() const;
+
+ private:
+  template <class Visit>
+  void each_score(Visit visit) const;
+  template <class Visit>
+  void each_folded_score(Visit visit) const;
+  double score(double rank) const;
+
+  std::int64_t chains_, draws_, half_;
+  Sorted<T> all_, without_middle_;
+  const T* split_values_;             // ascending, those in the halves
+  const std::uint32_t* split_place_;  // where in [2 * chains][half] each belongs
+  std::int64_t split_size_;
+};
+
+/// Linear interpolation in n ascending values; the quantile rule of RankedDraws.
+template <class T>
+double quantile_of_sorted(const T* sorted, std::int64_t n, double p);
+
+}  // namespace kilochain

@@ -1,0 +1,94 @@
+#include "host/statistics/rhat.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/statistics/moments.hpp"
+#include "kernels/device/error.hpp"
+
+namespace kilochain {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Of a few numbers.
+Moments moments_of_vector(const std::vector<double>& x) {
+  return moments_of(Series{x.data(), 1, static_cast<std::int64_t>(x.size())});
+}
+
+template <class T>
+RowVariances row_variances(const SplitRows<T>& split) {
+  std::vector<double> means(split.rows);
+  double within = 0;
+  for (std::int64_t r = 0; r < split.rows; ++r) {
+    const Moments row = moments_of(BasicSeries<T>{split.row(r), 1, split.length});
+    means[r] = row.mean;
+    within += row.sd * row.sd / static_cast<double>(split.rows);
+  }
+  const double spread = moments_of_vector(means).sd;
+  return {split.rows, split.length, within, spread * spread};
+}
+
+}  // namespace
+
+double rhat_of(const RowVariances& variances) {
+  const auto n = static_cast<double>(variances.length);
+  return std::sqrt((n * variances.between / variances.within + n - 1) / n);
+}
+
+template <class T>
+double rhat_split(const BasicSeries<T>& series) {
+  return has_diagnostics(series) ? rhat_of(row_variances(SplitRows<T>(series))) : kNaN;
+}
+
+template <class T>
+double rhat(const BasicSeries<T>& series) {
+  if (!has_diagnostics(series)) return kNaN;
+  const RankedDraws<T> ranked(series);
+  const std::int64_t rows = 2 * series.chains, half = series.draws / 2;
+  const auto z = make_scratch<double>(rows * half);
+  ranked.normal_scores(z.get());
+  const SplitRows<double> halves(Series{z.get(), series.chains, 2 * half});
+  return std::max(rhat_of(row_variances(halves)), rhat_of(ranked.folded_variances()));
+}
+
+template <class T>
+double rhat_nested(const BasicSeries<T>& series, std::int64_t superchains) {
+  require(superchains >= 2 && series.chains % superchains == 0, ExitStatus::usage,
+          "chains do not fall into equal superchains",
+          std::to_string(series.chains) + " chains, " + std::to_string(superchains) + " superchains",
+          "Choose at least 2 superchains, a divisor of the number of chains?");
+  const Extent range = range_of(series);
+  if (series.draws < 1 || !range.finite || range.constant()) return kNaN;
+  const std::int64_t chains = series.chains / superchains;
+  std::vector<double> super_means(superchains), chain_means(chains);
+  double within = 0;
+  for (std::int64_t k = 0; k < superchains; ++k) {
+    double inside = 0;
+    for (std::int64_t m = 0; m < chains; ++m) {
+      const Moments chain =
+          moments_of(BasicSeries<T>{series.values + (k * chains + m) * series.draws, 1, series.draws});
+      chain_means[m] = chain.mean;
+      if (series.draws > 1) inside += chain.sd * chain.sd / static_cast<double>(chains);
+    }
+    const Moments super = moments_of_vector(chain_means);
+    super_means[k] = super.mean;
+    within += (inside + (chains > 1 ? super.sd * super.sd : 0)) / static_cast<double>(superchains);
+  }
+  const double between = moments_of_vector(super_means).sd;
+  return std::sqrt(1 + between * between / within);
+}
+
+#define KILOCHAIN_INSTANTIATE(T)                     \
+  template double rhat(const BasicSeries<T>&);       \
+  template double rhat_split(const BasicSeries<T>&); \
+  template double rhat_nested(const BasicSeries<T>&, std::int64_t);
+KILOCHAIN_INSTANTIATE(float)
+KILOCHAIN_INSTANTIATE(double)
+#undef KILOCHAIN_INSTANTIATE
+
+}  // namespace kilochain

@@ -1,0 +1,133 @@
+// The summary of a run from draws that are not kept: windows of draws go in, any number of them, memory stays the same.
+// The first draws (65 536 a parameter, or 64 MiB in all) are kept, and while no more came every figure is exact; from
+// them each parameter gets a ScoreMap. Then per chain and parameter (96 bytes): sums of x and x^2, and of normal scores
+// and folded scores in 8 blocks of draws, for split R-hat; per parameter: a histogram for quantiles; on at most 256
+// chains, evenly spread: a LagTrack for effective sizes. When the histogram leaves what a map was learnt from, the map
+// is learnt anew at 1, 2, 4, ... times the first draws; R-hat and ESS of that parameter then speak of later draws.
+// Against the same run with all draws kept: quantiles within 0.03 sd, ESS within 15 %, R-hat within 0.005.
+// Results depend neither on threads nor on windows. Cost: see add.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host/statistics/streaming/lag_track.hpp"
+#include "host/statistics/streaming/score_map.hpp"
+#include "host/statistics/summary.hpp"
+
+namespace kilochain {
+
+struct StreamingOptions {
+  std::int64_t max_tracked_chains = 256;           ///< chains whose autocovariances are followed
+  std::size_t first_bytes = std::size_t(1) << 26;  ///< for the draws that are kept at first
+  std::int64_t first_values = 65536;               ///< of them a parameter, at most
+};
+
+class StreamingSummary {
+ public:
+  /// `expected_draws`: of each chain; 0 when not known (more may come than expected, at some loss in R-hat).
+  StreamingSummary(std::int64_t num_chains, std::int64_t dim, std::int64_t expected_draws,
+                   StreamingOptions options = {});
+  /// What add and the results will have allocated at most, with that many threads.
+  static std::size_t bytes(std::int64_t num_chains, std::int64_t dim, std::int64_t expected_draws, int threads,
+                           StreamingOptions options = {});
+
+  /// The next `count` draws of every chain from draws[chain][capacity][dim], draw 0 to count - 1. `threads` as in
+  /// OpenMP. About 2 ns a value and core for windows of 8 draws and more, 6 ns more for chains that are tracked.
+  /// A draw that is not finite makes the figures of its parameter NaN, unless its chain is excluded.
+  template <class Real>
+  void add(const Real* draws, std::int64_t capacity, std::int64_t count, int threads);
+  /// The chain's draws from now on are ignored, and its past leaves means, sd and R-hat; in quantiles and in
+  /// autocovariances draws that have left the first ones stay, a share of at most 1 / chains.
+  void exclude(std::int64_t chain);
+
+  std::int64_t num_draws() const { return num_draws_; }  ///< of each chain so far
+  bool exact() const { return !streaming_; }             ///< all draws are still kept
+
+  /// All figures; names.size() == dim. NaN where summarise would say NaN. mcse_mean takes the autocorrelation of values
+  /// cut at 10 units (near sd) from the median: for heavy tails it is too large (lognormal with sigma 2: by half).
+  std::vector<ParameterSummary> results(const std::vector<std::string>& names, int threads) const;
+  struct Quick {
+    double rhat_max, ess_min;  ///< ESS: the smaller of bulk and tail; NaN while a parameter has none
+  };
+  /// The worst over at most max_parameters parameters, evenly spread: for a progress line. Milliseconds.
+  Quick quick(std::int64_t max_parameters = 64) const;
+
+ private:
+  static constexpr int kLanes = 16, kBlocks = 8;
+
+  /// Sixteen (chain, parameter) pairs side by side: `width` parameters of one chain, or of `pack` chains.
+  struct Tile {
+    std::int64_t first_parameter, width, pack, first_cell, num_cells;
+  };
+  struct Cell {
+    alignas(64) double sum[kLanes], square[kLanes];  // of t = (x - centre) / unit
+    std::int64_t bulk_square[kLanes], folded_square[kLanes];
+    std::uint32_t bulk[kBlocks][kLanes], folded[kBlocks][kLanes];  // unsigned: wraps instead of overflowing
+  };
+  struct Track {
+    LagTrack lags;
+    float blocks[kBlocks][kFeatures];
+  };
+  struct Parameter {
+    ScoreMap map;
+    ScoreMap::Counts counts{};
+    LagSums lags;
+    std::int64_t start = 0;  // the draw from which scores, blocks and lags are taken
+  };
+  struct Plan;     // sizes, shared by the constructor and bytes()
+  struct Scratch;  // of a thread
+  struct Halves;   // which share of each block belongs to which half
+
+  static std::vector<Tile> tiles_of(std::int64_t num_chains, std::int64_t dim);
+  void start_streaming(int threads);
+  template <class Real>
+  void stream(const Real* draws, std::int64_t capacity, std::int64_t count, int threads);
+  template <class Real>
+  void add_rows(const Real* draws, std::int64_t capacity, std::int64_t count, int threads);
+  template <class Real>
+  void add_to_tile(const Tile& tile, std::int64_t first, std::int64_t last, const Real* draws, std::int64_t capacity,
+                   int count, Scratch& scratch);
+  void add_to_track(std::int64_t slot, std::int64_t parameter, const std::uint8_t* codes, int count, LagSums& sums);
+  void open_block(int threads);
+  std::int64_t block_end() const;
+  void check_maps(int threads);
+  void learn_again(const Tile& tile, std::int64_t parameter);
+
+  const Tile& tile_of(std::int64_t parameter) const { return tiles_[parameter / kLanes]; }
+  const Cell& cell_of(const Tile& tile, std::int64_t chain) const {
+    return cells_[tile.first_cell + chain / tile.pack];
+  }
+  std::int64_t lane_of(const Tile& tile, std::int64_t chain, std::int64_t parameter) const {
+    return chain % tile.pack * tile.width + parameter - tile.first_parameter;
+  }
+  Halves halves_of(std::int64_t start) const;
+  ParameterSummary exact_figures(std::int64_t parameter) const;
+  ParameterSummary streamed_figures(std::int64_t parameter) const;
+  ParameterSummary figures_of(std::int64_t parameter) const;
+
+  std::int64_t num_chains_, dim_, expected_draws_, num_draws_ = 0;
+  StreamingOptions options_;
+  std::vector<char> excluded_;
+  std::vector<std::int64_t> tracked_;         // chains, ascending
+  std::vector<std::int64_t> track_of_chain_;  // -1, or the place in tracked_
+  bool streaming_ = false;
+
+  std::int64_t first_draws_;   // of each chain that are kept at first
+  std::vector<double> first_;  // [chain][first_draws][dim]
+  std::int64_t next_check_ = 0;
+  /// Block k holds draws block_begin_[k] to block_begin_[k + 1] (the last one: to num_draws_). An edge at half of the
+  /// expected draws stays until they are all there; of other edges those that cannot be near the middle of the draws
+  /// any more go first, so that the block which the middle cuts is short.
+  std::array<std::int64_t, kBlocks + 1> block_begin_{};
+  int num_blocks_ = 0;
+  std::int64_t block_draws_ = 0;  ///< of the blocks opened from now on
+  std::vector<Tile> tiles_;
+  std::vector<Cell> cells_;
+  std::vector<Track> tracks_;  // [tracked][dim]
+  std::vector<Parameter> parameters_;
+};
+
+}  // namespace kilochain

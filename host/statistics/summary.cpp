@@ -1,0 +1,145 @@
+#include "host/statistics/summary.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <limits>
+
+#include "host/statistics/ess.hpp"
+#include "host/statistics/geyer.hpp"
+#include "host/statistics/moments.hpp"
+#include "host/statistics/ranks.hpp"
+#include "host/statistics/rhat.hpp"
+#include "host/statistics/scratch.hpp"
+
+namespace kilochain {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t kGatherBytes = std::int64_t(1) << 30;
+
+}  // namespace
+
+double worst_ess(const ParameterSummary& parameter) {
+  if (std::isnan(parameter.ess_bulk) || std::isnan(parameter.ess_tail)) return std::numeric_limits<double>::quiet_NaN();
+  return std::min(parameter.ess_bulk, parameter.ess_tail);
+}
+
+std::vector<ParameterSummary> worst_first(std::vector<ParameterSummary> parameters) {
+  const auto ess = [](const ParameterSummary& p) {
+    const double worst = worst_ess(p);
+    return std::isnan(worst) ? -1 : worst;
+  };
+  const auto rhat = [](const ParameterSummary& p) {
+    return std::isnan(p.rhat) ? std::numeric_limits<double>::infinity() : p.rhat;
+  };
+  std::stable_sort(parameters.begin(), parameters.end(), [&](const ParameterSummary& a, const ParameterSummary& b) {
+    return ess(a) != ess(b) ? ess(a) < ess(b) : rhat(a) > rhat(b);
+  });
+  return parameters;
+}
+
+template <class T>
+ParameterSummary summarise(const std::string& name, const BasicSeries<T>& series) {
+  ParameterSummary summary{name, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN};
+  const Extent range = range_of(series);
+  if (series.size() < 1 || !range.finite) return summary;
+  const ScratchReuse reuse;
+  const Moments moments = moments_of(series);
+  summary.mean = moments.mean;
+  summary.sd = moments.sd;
+  if (range.constant()) {
+    summary.mean = summary.q05 = summary.q50 = summary.q95 = range.lowest;
+    summary.sd = 0;
+    return summary;
+  }
+  const bool diagnosed = series.draws >= kFewestDraws;
+  const std::int64_t rows = 2 * series.chains, half = series.draws / 2;
+  Scratch<double> z;
+  double rhat_folded = kNaN;
+  {
+    const RankedDraws<T> ranked(series);
+    summary.q05 = ranked.quantile(0.05);
+    summary.q50 = ranked.quantile(0.50);
+    summary.q95 = ranked.quantile(0.95);
+    if (!diagnosed) return summary;
+    z = make_scratch<double>(rows * half);
+    ranked.normal_scores(z.get());
+    rhat_folded = rhat_of(ranked.folded_variances());
+  }  // the sorted copy is not needed any more
+  {
+    RealAutocovariance covariance(rows, half,
+                                  [&](std::int64_t r, double* out) { std::copy_n(z.get() + r * half, half, out); });
+    summary.ess_bulk = ess_of_rows(covariance);
+    const double rhat_bulk = rhat_of({rows, half, covariance.variance_within(), covariance.variance_of_means()});
+    summary.rhat = std::max(rhat_bulk, rhat_folded);
+  }
+  z.reset();
+  const SplitRows<T> split(series);
+  RealAutocovariance covariance(split.rows, split.length,
+                                [&](std::int64_t r, double* out) { std::copy_n(split.row(r), split.length, out); });
+  summary.mcse_mean = moments.sd / std::sqrt(ess_of_rows(covariance));
+  summary.ess_tail = std::min(ess_below(series, summary.q05), ess_below(series, summary.q95));
+  return summary;
+}
+
+template <class T>
+std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& names, const T* draws,
+                                              std::int64_t chains, std::int64_t num_draws,
+                                              std::span<const std::int64_t> excluded) {
+  const auto dim = static_cast<std::int64_t>(names.size());
+  std::vector<char> left_out(chains, 0);
+  for (const std::int64_t c : excluded) left_out.at(c) = 1;
+  std::vector<std::int64_t> kept;
+  for (std::int64_t c = 0; c < chains; ++c) {
+    if (!left_out[c]) kept.push_back(c);
+  }
+  const auto num_kept = static_cast<std::int64_t>(kept.size()), size = num_kept * num_draws;
+  std::vector<ParameterSummary> summaries(dim);
+  if (dim == 0) return summaries;
+  // Neighbouring parameters share cache lines: several are gathered in one pass over the draws.
+  const std::int64_t threads = omp_get_max_threads(), wanted = std::max<std::int64_t>(threads, 64 / sizeof(T));
+  const std::int64_t affordable = kGatherBytes / std::max<std::int64_t>(1, size * static_cast<std::int64_t>(sizeof(T)));
+  const std::int64_t block = std::min(dim, std::clamp(affordable, std::min(threads, wanted), wanted));
+  const auto values = make_scratch<T>(block * size);
+  std::exception_ptr failure;  // an exception may not leave a parallel region
+#pragma omp parallel
+  {
+    const ScratchReuse reuse;
+    for (std::int64_t first = 0; first < dim; first += block) {
+      const std::int64_t count = std::min(block, dim - first);
+#pragma omp for schedule(static)
+      for (std::int64_t k = 0; k < num_kept; ++k) {
+        const T* from = draws + kept[k] * num_draws * dim + first;
+        T* to = values.get() + k * num_draws;
+        for (std::int64_t i = 0; i < num_draws; ++i) {
+          for (std::int64_t d = 0; d < count; ++d) to[d * size + i] = from[i * dim + d];
+        }
+      }
+#pragma omp for schedule(dynamic, 1)
+      for (std::int64_t d = 0; d < count; ++d) {
+        try {
+          summaries[first + d] =
+              summarise(names[first + d], BasicSeries<T>{values.get() + d * size, num_kept, num_draws});
+        } catch (...) {
+#pragma omp critical(kilochain_summarise_failure)
+          failure = std::current_exception();
+        }
+      }
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  return summaries;
+}
+
+#define KILOCHAIN_INSTANTIATE(T)                                                                                  \
+  template ParameterSummary summarise(const std::string&, const BasicSeries<T>&);                                 \
+  template std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>&, const T*, std::int64_t, \
+                                                         std::int64_t, std::span<const std::int64_t>);
+KILOCHAIN_INSTANTIATE(float)
+KILOCHAIN_INSTANTIATE(double)
+#undef KILOCHAIN_INSTANTIATE
+
+}  // namespace kilochain

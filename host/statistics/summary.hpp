@@ -1,0 +1,40 @@
+// Everything the summary table says about one parameter, with the work shared: one sort gives quantiles, ranks and
+// folded ranks; one set of row variances serves R-hat and bulk ESS. Single-threaded: the caller runs parameters side by
+// side. Definitions: ess.hpp, rhat.hpp, ranks.hpp.
+// Cost for S draws: about 55 ns per draw when chains mix well, 130 ns when lags run into the thousands (S = 2e7, one
+// core); scratch 28 S bytes (double), 24 S (float) at the peak, in the sort.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/statistics/series.hpp"
+
+namespace kilochain {
+
+/// Units of the parameter, but ess_* in draws and rhat without unit.
+struct ParameterSummary {
+  std::string name;
+  double mean, sd, mcse_mean, q05, q50, q95, ess_bulk, ess_tail, rhat;
+};
+
+/// The smaller of ess_bulk and ess_tail; NaN when either is.
+double worst_ess(const ParameterSummary& parameter);
+
+/// Worst first: parameters without ESS, then by worst_ess ascending, then by rhat descending, then as given.
+std::vector<ParameterSummary> worst_first(std::vector<ParameterSummary> parameters);
+
+/// A non-finite draw makes every figure NaN. Fewer than 4 draws a chain, or draws that are all equal, leave mean, sd
+/// and quantiles, and make mcse_mean, ess_bulk, ess_tail and rhat NaN.
+template <class T>
+ParameterSummary summarise(const std::string& name, const BasicSeries<T>& series);
+
+/// All parameters of draws[chain][draw][dim], in parallel over dim; names.size() == dim. Chains listed in `excluded`
+/// (quarantined ones) are left out. Scratch: that of summarise per thread, and 1 GiB or one parameter per thread.
+template <class T>
+std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& names, const T* draws,
+                                              std::int64_t chains, std::int64_t num_draws,
+                                              std::span<const std::int64_t> excluded = {});
+
+}  // namespace kilochain

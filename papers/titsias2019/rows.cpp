@@ -1,0 +1,171 @@
+#include "papers/titsias2019/rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/registry/registry.hpp"
+#include "host/statistics/ess.hpp"
+
+namespace kilochain::reproduce {
+namespace {
+
+constexpr double memory_limit = 2e9;  ///< bytes of draws; more repeats than fit run in turns
+
+double median(const std::vector<double>& sorted) {
+  const std::size_t n = sorted.size();
+  return n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
+}
+
+template <class Real>
+Repeat repeat_of(const Repeats<Real>& chains, Index chain, Index dim) {
+  std::vector<double> ess;
+  for (Index i = 0; i < dim; ++i) {
+    const std::vector<double> x = chains.draws(chain, i);
+    const double value = ess_paper(x.data(), static_cast<std::int64_t>(x.size()));
+    ess.push_back(std::isfinite(value) ? value : 1.0);  // a coordinate that never moved
+  }
+  std::sort(ess.begin(), ess.end());
+  return {chains.acceptance(chain), ess.front(), median(ess), ess.back()};
+}
+
+/// Seconds of one repeat alone from a stretch of each phase, by gradients: trajectories of unequal length count rightly.
+template <class Real>
+double predicted_alone(const Setup& setup, Target<Real>& target, std::uint64_t seed, std::int64_t warmup_gradients,
+                       std::int64_t sampling_gradients, const std::atomic<bool>& stop) {
+  Repeats<Real> alone(setup, target, 0, 1, seed);
+  const std::int64_t stretch = 100;
+  alone.warm_up(stretch, stop);
+  const double warmup = alone.seconds();
+  const auto first = alone.gradients();
+  alone.sample_unkept(stretch, stop);
+  const auto second = alone.gradients() - first;
+  return warmup / static_cast<double>(std::max<std::int64_t>(1, first)) * static_cast<double>(warmup_gradients) +
+         (alone.seconds() - warmup) / static_cast<double>(std::max<std::int64_t>(1, second)) *
+             static_cast<double>(sampling_gradients);
+}
+
+template <class Real>
+RowResult run_row_in(const PaperRow& row, const Setup& setup, Index num_repeats, std::uint64_t seed,
+                     const std::atomic<bool>& stop, const std::function<void(double)>& tick) {
+  const Context context = cpu_context(1);  // the target keeps a reference to it
+  const auto target = make_target<Real>(context, setup.target, setup.target_settings);
+  const Index dim = target->info().dim;
+  const double bytes = static_cast<double>(setup.num_samples) * (sizeof(Real) * static_cast<double>(dim) + 32);
+  const Index most = static_cast<Index>(std::clamp(memory_limit / bytes, 1.0, static_cast<double>(num_repeats)));
+  const double iterations = static_cast<double>(setup.num_warmup + setup.num_samples);
+  const double batches_weight = row.table == 7 ? 1.0 : 0.75;  // of the row's time, alone being the rest
+
+  RowResult out;
+  out.row = &row;
+  out.printed = setup.printed;
+  out.real = setup.real;
+  std::int64_t warmup_gradients = 0, sampling_gradients = 0;
+  for (Index first = 0; first < num_repeats; first += most) {
+    const Index count = std::min<Index>(most, num_repeats - first);
+    const Tick share = [&](std::int64_t done) {
+      tick(batches_weight * (first + count * static_cast<double>(done) / iterations) / num_repeats);
+    };
+    Repeats<Real> chains(setup, *target, first, count, seed);
+    if (!chains.warm_up(-1, stop, share)) return {};
+    warmup_gradients += chains.gradients();
+    if (!chains.sample(stop, share)) return {};
+    sampling_gradients += chains.gradients();
+    out.seconds_batched += chains.seconds() / num_repeats;
+    for (Index k = 0; k < count; ++k) out.repeats.push_back(repeat_of(chains, k, dim));
+  }
+  warmup_gradients /= num_repeats;
+  sampling_gradients /= num_repeats;
+  out.seconds_predicted = row.table == 7;
+  if (out.seconds_predicted) {
+    out.seconds = predicted_alone(setup, *target, seed, warmup_gradients, sampling_gradients, stop);
+  } else {
+    Repeats<Real> alone(setup, *target, 0, 1, seed);
+    const Tick share = [&](std::int64_t done) { tick(0.75 + 0.25 * static_cast<double>(done) / iterations); };
+    if (!alone.warm_up(-1, stop, share) || !alone.sample(stop, share)) return {};
+    out.seconds = alone.seconds();
+  }
+  return stop ? RowResult{} : out;
+}
+
+}  // namespace
+
+Mean mean_of(const std::vector<Repeat>& repeats, double Repeat::*member) {
+  const double n = static_cast<double>(repeats.size());
+  double mean = 0, square = 0;
+  for (const Repeat& r : repeats) mean += r.*member / n;
+  for (const Repeat& r : repeats) square += (r.*member - mean) * (r.*member - mean);
+  return {mean, n > 1 ? std::sqrt(square / (n - 1)) : none};
+}
+
+Mean RowResult::min_ess_per_second() const {
+  const Mean m = mean_of(repeats, &Repeat::ess_min);
+  return {m.value / seconds, m.sd / seconds};
+}
+
+bool has_sampler(const Setup& setup) {
+  const auto& all = samplers();
+  return std::any_of(all.begin(), all.end(), [&](const SamplerEntry& e) { return e.name == setup.sampler; });
+}
+
+RowResult run_row(const PaperRow& row, const Setup& setup, Index num_repeats, std::uint64_t seed,
+                  const std::atomic<bool>& stop, const std::function<void(double)>& tick) {
+  return setup.real == "float" ? run_row_in<float>(row, setup, num_repeats, seed, stop, tick)
+                               : run_row_in<double>(row, setup, num_repeats, seed, stop, tick);
+}
+
+nlohmann::json to_json(const RowResult& r, bool whole) {
+  const auto number = [](double v) { return std::isfinite(v) ? nlohmann::json(v) : nlohmann::json(); };
+  const auto figures = [&](const Figures& f) -> nlohmann::json {
+    if (!std::isfinite(f.seconds)) return {};
+    return {{"seconds", f.seconds},
+            {"acceptance", number(f.acceptance)},
+            {"ess_min", f.ess_min},
+            {"ess_median", f.ess_median},
+            {"ess_max", f.ess_max},
+            {"min_ess_per_second", f.min_ess_per_second},
+            {"min_ess_per_second_sd", number(f.min_ess_per_second_sd)}};
+  };
+  const Measured& m = r.row->measured;
+  nlohmann::json measured = figures(m.mean);
+  if (m.repeats > 0)
+    measured.update({{"repeats", m.repeats},
+                     {"acceptance_sd", number(m.acceptance_sd)},
+                     {"ess_min_sd", number(m.ess_min_sd)},
+                     {"ess_median_sd", number(m.ess_median_sd)},
+                     {"ess_max_sd", number(m.ess_max_sd)}});
+  const auto mean = [&](double Repeat::*member) { return mean_of(r.repeats, member).value; };
+  const Mean rate = r.min_ess_per_second();
+  nlohmann::json j = {{"source", "titsias2019"},
+                      {"table", r.row->table},
+                      {"target", r.row->target},
+                      {"sampler", r.row->sampler},
+                      {"repeats", r.repeats.size()},
+                      {"seconds", r.seconds},
+                      {"seconds_batched", r.seconds_batched},
+                      {"real", r.real},
+                      {"acceptance", mean(&Repeat::acceptance)},
+                      {"ess_min", mean(&Repeat::ess_min)},
+                      {"ess_median", mean(&Repeat::ess_median)},
+                      {"ess_max", mean(&Repeat::ess_max)},
+                      {"min_ess_per_second", rate.value},
+                      {"min_ess_per_second_sd", number(rate.sd)},
+                      {"published", figures(r.row->published)},
+                      {"measured", measured}};
+  if (!whole) return j;
+  j["seconds_predicted"] = r.seconds_predicted;
+  for (const auto& [name, member] :
+       std::initializer_list<std::pair<const char*, double Repeat::*>>{{"acceptance", &Repeat::acceptance},
+                                                                       {"ess_min", &Repeat::ess_min},
+                                                                       {"ess_median", &Repeat::ess_median},
+                                                                       {"ess_max", &Repeat::ess_max}}) {
+    j[std::string(name) + "_sd"] = number(mean_of(r.repeats, member).sd);
+    for (const Repeat& one : r.repeats) j["per_repeat"][name].push_back(one.*member);
+  }
+  const Agreement a = agreement_of(r);
+  j["agrees"] = a.tested ? nlohmann::json(a.findings.empty()) : nlohmann::json();
+  j["findings"] = nlohmann::json::array();
+  for (const Finding& f : a.findings) j["findings"].push_back({{"what", f.what}, {"reason", f.reason}});
+  return j;
+}
+
+}  // namespace kilochain::reproduce

@@ -1,0 +1,50 @@
+// One row of a table: the repeats run, timed alone and side by side, and set beside what is known of it.
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include "papers/titsias2019/repeats.hpp"
+
+namespace kilochain::reproduce {
+
+struct Repeat {
+  double acceptance, ess_min, ess_median, ess_max;
+};
+struct Mean {
+  double value, sd;  ///< sd: NaN for one repeat
+};
+Mean mean_of(const std::vector<Repeat>& repeats, double Repeat::*member);
+
+struct RowResult {
+  const PaperRow* row = nullptr;
+  std::string printed;          ///< Setup::printed
+  std::string real = "double";  ///< Setup::real
+  std::vector<Repeat> repeats;
+  double seconds = 0;              ///< one repeat alone on one core, warm-up included
+  double seconds_batched = 0;      ///< all repeats on one core, divided by their number
+  bool seconds_predicted = false;  ///< from a stretch of iterations and the number of gradients: a row that takes long
+
+  Mean min_ess_per_second() const;
+};
+
+/// Whether `kilochain` has the sampler that a row needs.
+bool has_sampler(const Setup& setup);
+/// Runs a row on the calling thread. `tick` is told the fraction done. Returns no repeats when `stop` became true.
+RowResult run_row(const PaperRow& row, const Setup& setup, Index repeats, std::uint64_t seed,
+                  const std::atomic<bool>& stop, const std::function<void(double)>& tick);
+
+/// A figure that is not as it should be.
+struct Finding {
+  std::string what;    ///< "acceptance 0.612 against 0.578 (z = 1.9)"
+  std::string reason;  ///< empty: none was found
+};
+struct Agreement {
+  bool tested = false;  ///< the authors' code was measured
+  std::vector<Finding> findings;
+};
+/// Acceptance within 0.03, ESS within z < 4 of the authors' code, where z uses the spread of both.
+Agreement agreement_of(const RowResult& result);
+
+/// The row as the command's JSON has it; `whole` adds spreads and every repeat.
+nlohmann::json to_json(const RowResult& result, bool whole);
+
+}  // namespace kilochain::reproduce
