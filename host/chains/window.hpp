@@ -5,6 +5,11 @@
 
 namespace kilochain {
 
+/// What is kept of a run's draws: every one, what the summary needs, or nothing.
+enum class KeptDraws { all, moments, none };
+inline constexpr const char* kept_draws_names[] = {"all", "moments", "none"};  ///< in the order of KeptDraws
+constexpr const char* name_of(KeptDraws kept) { return kept_draws_names[static_cast<int>(kept)]; }
+
 /// Where a trajectory went wrong: the draw that was being made (the flag `diverging` of it is set), and the point at which
 /// the energy error or the density was found to be out of bounds.
 struct Divergence {

@@ -20,9 +20,6 @@
 
 namespace kilochain {
 
-/// What is kept of the draws.
-enum class KeptDraws { all, moments };
-
 /// What a run is, known before its first draw.
 struct DrawsHeader {
   std::string target;

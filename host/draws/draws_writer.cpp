@@ -154,7 +154,7 @@ void DrawsWriter::define() {
   put_origin(file_);
   put_header(file_, header_);
   netcdf::put_attribute(file_, "kilochain_draws_format", 1);
-  netcdf::put_attribute(file_, "kept_draws", header_.kept == KeptDraws::all ? "all" : "moments");
+  netcdf::put_attribute(file_, "kept_draws", name_of(header_.kept));
   if (!header_.stats.empty()) netcdf::put_attribute(file_, "stats", nlohmann::json(header_.stats).dump());
   put_labels(file_, define_dim(file_, "parameter", std::ssize(header_.names)), "parameter", header_.names);
   check(nc_def_var(file_, "draws_written", NC_INT64, 0, nullptr, &written_variable_));

@@ -93,7 +93,6 @@ void set_seed(Configuration& c, const std::string& owner, const std::string& sho
 // In the order of the enumerations.
 const char* const scopes[] = {"chain", "pooled"};
 const char* const reals[] = {"auto", "float", "double"};
-const char* const draws_modes[] = {"all", "moments", "none"};
 static_assert(static_cast<int>(Scope::chain) == 0 && static_cast<int>(Scope::pooled) == 1);
 
 std::vector<Key> make_keys() {
@@ -121,7 +120,7 @@ std::vector<Key> make_keys() {
       whole(where, "threads", &Options::threads, between(0, 4096), "CPU threads; 0: all"),
       whole(where, "chain_batch_size", &Options::chain_batch_size, between(0, 1 << 24),
             "chains in memory at a time; 0: all"),
-      choice(kept, "draws", &Options::draws, draws_modes,
+      choice(kept, "draws", &Options::draws, kept_draws_names,
              "what is kept: every draw, or what the summary needs, or nothing"),
       text(kept, "output", &Options::output, "path",
            "NetCDF file for the draws (ArviZ reads it); without it none is written"),

@@ -15,10 +15,10 @@ Estimate estimate_for(const Options& options, const Context& context, const Targ
 /// Throws Error (usage) with the table when the estimate does not fit.
 void refuse_if_too_large(const Options& options, const Estimate& estimate);
 /// Whether draws are stored, which needs an output and draws = all.
-inline bool stores_draws(const Options& o) { return !o.output.empty() && o.draws == DrawsMode::all; }
+inline bool stores_draws(const Options& o) { return !o.output.empty() && o.draws == KeptDraws::all; }
 /// Whether streaming statistics make the summary.
 inline bool streams(const Options& o) {
-  return o.draws == DrawsMode::moments || (o.draws == DrawsMode::all && o.output.empty());
+  return o.draws == KeptDraws::moments || (o.draws == KeptDraws::all && o.output.empty());
 }
 
 /// What automatic num_warmup and num_samples stop at.

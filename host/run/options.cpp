@@ -50,9 +50,7 @@ nlohmann::json to_json(const Options& o) {
                       {"real", o.real == Precision::automatic          ? "auto"
                                : o.real == Precision::double_precision ? "double"
                                                                        : "float"},
-                      {"draws", o.draws == DrawsMode::all       ? "all"
-                                : o.draws == DrawsMode::moments ? "moments"
-                                                                : "none"},
+                      {"draws", name_of(o.draws)},
                       {"output", o.output},
                       {"save_warmup", o.save_warmup},
                       {"threads", o.threads},

@@ -15,7 +15,6 @@
 namespace kilochain {
 
 enum class Precision { automatic, single_precision, double_precision };
-enum class DrawsMode { all, moments, none };
 
 /// Everything a user can choose. Settings of the sampler and of the target are texts, as written; run parses and checks.
 struct Options {
@@ -32,7 +31,7 @@ struct Options {
   std::string init = "normal";  ///< normal[:sd] | zeros | file:PATH (a row for each chain, or one row for all)
   std::string device = "auto";  ///< auto | cpu | cuda[:k]
   Precision real = Precision::automatic;  ///< double on the CPU, float on CUDA
-  DrawsMode draws = DrawsMode::all;
+  KeptDraws draws = KeptDraws::all;
   std::string output;                 ///< NetCDF file; empty: nothing is written
   bool keep_draws = false;            ///< the draws in memory too, in Result::draws
   bool save_warmup = false;           ///< statistics of warm-up iterations too

@@ -47,7 +47,7 @@ DrawsHeader Session<Real>::header(std::int64_t num_samples) const {
   h.config = to_json(options_);
   h.stats = find_sampler(options_.sampler).stats;
   h.save_warmup_stats = options_.save_warmup;
-  h.kept = options_.draws == DrawsMode::all ? KeptDraws::all : KeptDraws::moments;
+  h.kept = options_.draws;
   h.draws_per_append = window_draws(num_chains_, recorded_, num_samples / options_.thin, sizeof(Real));
   return h;
 }
@@ -65,7 +65,7 @@ void Session<Real>::create_file(std::int64_t num_samples) {
 
 template <class Real>
 void Session<Real>::open_output() {
-  if (!options_.output.empty() && options_.draws != DrawsMode::none)
+  if (!options_.output.empty() && options_.draws != KeptDraws::none)
     create_file(options_.num_samples < 0 ? most_automatic_samples : options_.num_samples);
 }
 

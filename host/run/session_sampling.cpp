@@ -82,7 +82,7 @@ void Session<Real>::sample() {
   if (interrupted_) num_samples_ = 0;
   if (options_.num_samples < 0 && writer_ && !interrupted_) create_file(num_samples_);
   const std::int64_t num_draws = num_samples_ / options_.thin;
-  if (options_.draws != DrawsMode::none && num_draws > 0)
+  if (options_.draws != KeptDraws::none && num_draws > 0)
     streaming_ = std::make_unique<StreamingSummary>(num_chains_, recorded_, num_draws);
   if (streaming_)
     for (const auto chain : quarantined_chains()) streaming_->exclude(chain);
@@ -98,10 +98,10 @@ void Session<Real>::sample() {
     DrawsBuffer<Real>& buffer = buffers[window % buffers.size()];
     const std::int64_t first = iteration_, wanted = std::min(num_samples_ - sampled_, room * options_.thin);
     Recording<Real> kept = buffer.recording(0, first, options_.thin);
-    if (options_.draws == DrawsMode::none) kept.draws = nullptr;
+    if (options_.draws == KeptDraws::none) kept.draws = nullptr;
     interrupted_ = !each_batch(first, plan, &buffer, kept, first + wanted, false);
     const std::int64_t done = iteration_ - first, count = done / options_.thin;
-    if (count > 0 && options_.draws != DrawsMode::none) deliver(buffer, count, all_controls(), first);
+    if (count > 0 && options_.draws != KeptDraws::none) deliver(buffer, count, all_controls(), first);
     sampled_ += done;
   }
   wait_for_disk();

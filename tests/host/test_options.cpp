@@ -83,7 +83,7 @@ TEST(Options, EveryFlagReachesItsOption) {
   EXPECT_EQ(o.real, Precision::single_precision);
   EXPECT_EQ(o.threads, 2);
   EXPECT_EQ(o.chain_batch_size, 32);
-  EXPECT_EQ(o.draws, DrawsMode::moments);
+  EXPECT_EQ(o.draws, KeptDraws::moments);
   EXPECT_EQ(o.output, "a=b.nc");
   EXPECT_TRUE(o.save_warmup && c.quiet && c.verbose && c.json);
   EXPECT_EQ(o.target_settings, (SettingTexts{{"preset", "gauss2d_corr"}}));
@@ -94,7 +94,7 @@ TEST(Options, EnumerationsHaveTheirNames) {
   EXPECT_EQ(gaussian({"--adapt-scope", "pooled"}).options.adapt_scope, Scope::pooled);
   EXPECT_EQ(gaussian({"--real", "double"}).options.real, Precision::double_precision);
   EXPECT_EQ(gaussian({"--real", "auto"}).options.real, Precision::automatic);
-  EXPECT_EQ(gaussian({"--draws", "none"}).options.draws, DrawsMode::none);
+  EXPECT_EQ(gaussian({"--draws", "none"}).options.draws, KeptDraws::none);
   EXPECT_EQ(gaussian({"--num-warmup", "auto"}).options.num_warmup, -1);
   EXPECT_EQ(gaussian({"--num-samples", "auto"}).options.num_samples, -1);
 }

@@ -111,7 +111,7 @@ TEST(Recorded, InMemoryAndOnDiskAlike) {
 TEST(Recorded, MomentsAreThoseOfTheRecordedValues) {
   Options o = options();
   const Result all = run_quietly(o);
-  o.draws = DrawsMode::moments;
+  o.draws = KeptDraws::moments;
   const Result moments = run_quietly(o);
   for (std::size_t p = 0; p < 3; ++p)  // the same sums in another order: 2 100 terms of about one sd
     EXPECT_NEAR(all.summary.parameters[p].mean, moments.summary.parameters[p].mean,

@@ -177,7 +177,7 @@ TEST(Run, DivergencesHaveAPlace) {
     narrow += stored[k].point[0] < 0;  // v: the neck is where it is small
   }
   EXPECT_GT(narrow, 0.5 * static_cast<double>(stored.size()));
-  o.draws = DrawsMode::moments;
+  o.draws = KeptDraws::moments;
   o.output = files.path("moments.nc");
   run_quietly(o);
   EXPECT_EQ(summarise_file(o.output).divergences, flags);
@@ -197,7 +197,7 @@ TEST(Run, MomentsAgreeWithAllDraws) {
   Options all = gaussian(64, 500, 3000), moments = all;
   all.target_settings["preset"] = moments.target_settings["preset"] = "gp51_gaussian";
   all.output = files.path("all.nc"), moments.output = files.path("moments.nc");
-  moments.draws = DrawsMode::moments;
+  moments.draws = KeptDraws::moments;
   const RunSummary a = run_quietly(all).summary;
   run_quietly(moments);
   const RunSummary m = summarise_file(moments.output);
