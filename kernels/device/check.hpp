@@ -12,7 +12,7 @@ namespace kilochain {
 [[noreturn]] KC_HD inline void promise_broken(const char* condition, const char* file, int line) {
   std::printf("kilochain: a promise does not hold: %s (%s:%d). Please report this with what was run.\n", condition,
               file, line);
-#if defined(__CUDA_ARCH__)
+#if defined(KC_ON_DEVICE)
   __trap();
 #else
   std::fflush(stdout);

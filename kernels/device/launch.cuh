@@ -21,21 +21,25 @@ __device__ inline Index chain_of_warp(Index first) {
   return first + static_cast<Index>(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32);
 }
 
-template <class Kernel, class... Arguments>
-void for_each_chain(const Context& context, Kernel kernel, Index first, Index last, const Arguments&... arguments) {
-  if (last <= first) return;
+/// cudaLaunchKernelEx rather than <<<>>>, because it is plain C++, which the emulated device compiles too.
+template <class... Parameters, class... Arguments>
+void launch(const Context& context, void (*kernel)(Parameters...), dim3 blocks, int threads,
+            const Arguments&... arguments) {
   CUDA_CHECK(cudaSetDevice(context.device));
-  const int warps = warps_per_block(last - first);
-  const unsigned blocks = static_cast<unsigned>((last - first + warps - 1) / warps);
-  kernel<<<blocks, static_cast<unsigned>(32 * warps), 0, stream_of(context)>>>(arguments..., first, last);
-  CUDA_CHECK(cudaGetLastError());
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks;
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.stream = stream_of(context);
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
 }
 
-template <class Kernel, class... Arguments>
-void launch(const Context& context, Kernel kernel, dim3 blocks, int threads, const Arguments&... arguments) {
-  CUDA_CHECK(cudaSetDevice(context.device));
-  kernel<<<blocks, static_cast<unsigned>(threads), 0, stream_of(context)>>>(arguments...);
-  CUDA_CHECK(cudaGetLastError());
+template <class... Parameters, class... Arguments>
+void for_each_chain(const Context& context, void (*kernel)(Parameters...), Index first, Index last,
+                    const Arguments&... arguments) {
+  if (last <= first) return;
+  const int warps = warps_per_block(last - first);
+  const unsigned blocks = static_cast<unsigned>((last - first + warps - 1) / warps);
+  launch(context, kernel, dim3(blocks), 32 * warps, arguments..., first, last);
 }
 
 }  // namespace kilochain::cuda

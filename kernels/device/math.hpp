@@ -34,28 +34,28 @@ struct Bits<double> {
 };
 
 KC_INLINE std::int32_t bits_of(float x) {
-#if defined(__CUDA_ARCH__)
+#if defined(KC_ON_DEVICE)
   return __float_as_int(x);
 #else
   return std::bit_cast<std::int32_t>(x);
 #endif
 }
 KC_INLINE std::int64_t bits_of(double x) {
-#if defined(__CUDA_ARCH__)
+#if defined(KC_ON_DEVICE)
   return __double_as_longlong(x);
 #else
   return std::bit_cast<std::int64_t>(x);
 #endif
 }
 KC_INLINE float from_bits(std::int32_t b) {
-#if defined(__CUDA_ARCH__)
+#if defined(KC_ON_DEVICE)
   return __int_as_float(b);
 #else
   return std::bit_cast<float>(b);
 #endif
 }
 KC_INLINE double from_bits(std::int64_t b) {
-#if defined(__CUDA_ARCH__)
+#if defined(KC_ON_DEVICE)
   return __longlong_as_double(b);
 #else
   return std::bit_cast<double>(b);

@@ -38,10 +38,10 @@ struct HostTeam {
   KC_HD void sync() const {}
 };
 
-#if defined(__CUDACC__)
+#if defined(KC_CUDA)
 // Marked for both machines, so that algorithms marked so may call them; the host's halves are never run.
 KC_INLINE int thread_of_block() {
-#if defined(__CUDA_ARCH__)
+#if defined(KC_ON_DEVICE)
   return static_cast<int>(threadIdx.x);
 #else
   return 0;
@@ -62,7 +62,7 @@ struct WarpTeam {
   }
   template <class T>
   KC_INLINE T all_sum(T value) const {
-#if defined(__CUDA_ARCH__)
+#if defined(KC_ON_DEVICE)
     for (int half = 16; half > 0; half /= 2) value += __shfl_xor_sync(0xffffffffu, value, half);
 #endif
     return value;
@@ -78,7 +78,7 @@ struct WarpTeam {
     if (rank() == 0) f();
   }
   KC_INLINE void sync() const {
-#if defined(__CUDA_ARCH__)
+#if defined(KC_ON_DEVICE)
     __syncwarp();
 #endif
   }
@@ -104,7 +104,7 @@ struct BlockTeam {
     T part{};
     for (Index i = rank(); i < n; i += lanes) part += f(i);
     part = WarpTeam().all_sum(part);
-#if defined(__CUDA_ARCH__)
+#if defined(KC_ON_DEVICE)
     __shared__ T parts[Threads / 32];
     __syncthreads();
     if (rank() % 32 == 0) parts[rank() / 32] = part;
@@ -119,7 +119,7 @@ struct BlockTeam {
     if (rank() == 0) f();
   }
   KC_INLINE void sync() const {
-#if defined(__CUDA_ARCH__)
+#if defined(KC_ON_DEVICE)
     __syncthreads();
 #endif
   }

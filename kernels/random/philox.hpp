@@ -3,13 +3,13 @@
 // Counter: (index, iteration low word, chain, purpose in the top byte + iteration's next 24 bits); key: the seed.
 // So a number depends on (seed, chain, iteration, purpose, index) alone: not on batch, thread, device or who asked first.
 #pragma once
-#if defined(__CUDA_ARCH__)
+#include "kernels/device/platform.hpp"
+
+#if defined(KC_ON_DEVICE)
 #include <curand_philox4x32_x.h>
 #else
 #include <Random123/philox.h>
 #endif
-
-#include "kernels/device/platform.hpp"
 
 namespace kilochain {
 
@@ -19,7 +19,7 @@ struct Words {
 
 KC_INLINE Words philox(std::uint32_t c0, std::uint32_t c1, std::uint32_t c2, std::uint32_t c3, std::uint32_t k0,
                        std::uint32_t k1) {
-#if defined(__CUDA_ARCH__)
+#if defined(KC_ON_DEVICE)
   const uint4 w = curand_Philox4x32_10(make_uint4(c0, c1, c2, c3), make_uint2(k0, k1));
   return {{w.x, w.y, w.z, w.w}};
 #else
