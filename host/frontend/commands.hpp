@@ -14,18 +14,6 @@ int list_targets(const std::string& name, bool verbose);
 int info();
 int generate(const std::string& output, std::int64_t rows, std::int64_t features, std::uint64_t seed);
 
-/// The flags of reproduce.
-struct ReproduceFlags {
-  std::string paper, only, output, data_dir;
-  std::vector<int> tables, figures;  ///< both empty: tables 1 to 6, and with an output figures 1 to 5
-  std::int64_t repeats = 0;          ///< 0: the paper's
-  int threads = 0;
-  std::uint64_t seed = 1;
-  std::string real = "double";
-  bool json = false, as_printed = false;
-};
-int reproduce(const ReproduceFlags& flags);
-
 /// The help of sample and estimate: common keys by group, and how to list the settings of a sampler or target.
 std::string sample_help(const std::string& command);
 

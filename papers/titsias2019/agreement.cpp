@@ -5,7 +5,7 @@
 
 #include "papers/titsias2019/rows.hpp"
 
-namespace kilochain::reproduce {
+namespace kilochain::titsias2019 {
 namespace {
 
 struct Reference {
@@ -69,4 +69,4 @@ Agreement agreement_of(const RowResult& r) {
   return out;
 }
 
-}  // namespace kilochain::reproduce
+}  // namespace kilochain::titsias2019

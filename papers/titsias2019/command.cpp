@@ -1,314 +1,33 @@
-// kilochain reproduce: rows of a paper's tables and the data of its figures, beside what was published.
-#include <fmt/format.h>
-#include <omp.h>
-#include <sys/utsname.h>
-#include <unistd.h>
+// kilochain reproduce titsias2019: its flags.
+#include <CLI/App.hpp>
+#include <memory>
 
-#include <algorithm>
-#include <csignal>
-#include <ctime>
-#include <filesystem>
-#include <fstream>
-#include <set>
-#include <sstream>
+#include "host/frontend/papers.hpp"
+#include "papers/titsias2019/reproduction.hpp"
 
-#include "host/frontend/commands.hpp"
-#include "host/frontend/text.hpp"
-#include "papers/titsias2019/figures.hpp"
-#include "papers/titsias2019/jobs.hpp"
-#include "papers/titsias2019/report.hpp"
-#include "papers/titsias2019/rows.hpp"
-#include "targets/data/nearest_name.hpp"
-
-namespace kilochain::cli {
+namespace kilochain::titsias2019 {
 namespace {
 
-using namespace reproduce;
-using Json = nlohmann::json;
-namespace fs = std::filesystem;
-
-std::atomic<bool> stop_requested{false};
-void on_signal(int) {
-  stop_requested = true;
-  std::signal(SIGINT, SIG_DFL);
+std::function<int()> add_flags(CLI::App& command) {
+  const auto f = std::make_shared<Flags>();
+  command.add_option("--table", f->tables, "tables, 1 to 7; 1 to 6 when none is named (7 takes hours)");
+  command.add_option("--figure", f->figures, "data of figures, 1 to 7, into the output folder");
+  command.add_option(
+      "--only", f->only,
+      "rows (and schemes of figures 3 to 6) of these samplers, targets or target/sampler only, with commas");
+  command.add_option("--repeats", f->repeats, "repeats of each row; 0: the paper's 10, 5 in table 7");
+  command.add_flag("--json", f->json, "one JSON array, an object for each row");
+  command.add_option("--output", f->output, "folder for the page, its data and those of the figures");
+  command.add_option("--data-dir", f->data_dir, "folder of the data sets; else data/public or ../shared/data");
+  command.add_flag("--as-printed", f->as_printed, "the paper's text where its authors ran something else");
+  command.add_option("--real", f->real, "precision of the tables: double, or float to see what it costs and gains")
+      ->capture_default_str();
+  command.add_option("--seed", f->seed, "the same seed draws the same")->capture_default_str();
+  command.add_option("--threads", f->threads, "rows at a time, each on one core; 0: as many as cores");
+  return [f] { return reproduce(*f); };
 }
 
-std::string first_line_of(const std::string& command) {
-  std::string out;
-  if (FILE* pipe = popen(command.c_str(), "r")) {
-    char text[256];
-    if (fgets(text, sizeof text, pipe)) out = text;
-    pclose(pipe);
-  }
-  while (!out.empty() && out.back() == '\n') out.pop_back();
-  return out;
-}
-
-std::string machine() {
-  std::string model = "processor not known", text;
-  std::ifstream cpu("/proc/cpuinfo");
-  while (std::getline(cpu, text))
-    if (text.rfind("model name", 0) == 0) {
-      model = text.substr(text.find(':') + 2);
-      break;
-    }
-  utsname u{};
-  uname(&u);
-  return fmt::format("{}, {} cores, {} {}", model, omp_get_num_procs(), u.sysname, u.machine);
-}
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
-  return text;
-}
-
-/// The commit of the tree that the page is written into.
-std::string commit_of(const std::string& folder) {
-  const std::string commit = first_line_of(fmt::format("git -C '{}' rev-parse --short HEAD 2>/dev/null", folder));
-  return commit.empty() ? "not known" : commit;
-}
-
-std::string write(const fs::path& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  require(file.good(), ExitStatus::output, path.string() + ": cannot be written", fmt::format("{} bytes", text.size()),
-          "Is there room, and may you write there?");
-  return path.string();
-}
-
-bool matches_one(const std::string& only, const PaperRow& row) {
-  return only == row.sampler || only == row.paper_name || only == row.target ||
-         (only == "hmc" && row.sampler.starts_with("hmc")) || (only == "adaptive_metropolis" && row.sampler == "am");
-}
-
-/// `only`: a name, or several with commas between, or target/sampler; empty: every row.
-bool matches(const std::string& only, const PaperRow& row) {
-  std::istringstream names(only);
-  bool any = only.empty();
-  for (std::string name; std::getline(names, name, ',');) {
-    std::istringstream parts(name);
-    bool both = !name.empty();
-    for (std::string part; std::getline(parts, part, '/');) both = both && matches_one(part, row);
-    any = any || both;
-  }
-  return any;
-}
-
-/// Seconds that a row takes, about: for the order of work, and for what is said before a long one begins.
-double predicted(const PaperRow& row, Index repeats) {
-  double paper = row.published.seconds;
-  for (const PaperRow& r : titsias2019_rows())
-    if (row.table == 7 && r.table == 7 && r.sampler == row.sampler && r.target == "mnist_5v6")
-      paper = r.published.seconds;
-  const double octave = row.measured.repeats > 0 ? row.measured.mean.seconds : paper;
-  return octave * (repeats + 3) / (row.table == 7 ? 75.0 : row.target == "caravan" ? 15.0 : 40.0);
-}
-
-class Reproduction {
- public:
-  explicit Reproduction(const ReproduceFlags& flags) : flags_(flags), data_(DataFolder::find(flags.data_dir)) {
-    if (!flags.output.empty()) {
-      std::error_code failed;
-      fs::create_directories(flags.output, failed);
-      require(!failed, ExitStatus::usage, flags.output + ": no such folder, and it cannot be made", failed.message(),
-              "Name another with --output?");
-    }
-    scratch_ = fs::temp_directory_path() / fmt::format("kilochain_reproduce_{}", getpid());
-    choose();
-  }
-  ~Reproduction() {
-    std::error_code ignored;
-    fs::remove_all(scratch_, ignored);
-  }
-  Reproduction(const Reproduction&) = delete;
-
-  int run() {
-    std::vector<Job> jobs;
-    results_.resize(chosen_.size());
-    for (std::size_t k = 0; k < chosen_.size(); ++k) {
-      const PaperRow& row = *chosen_[k].row;
-      const Index repeats = repeats_of(row);
-      const double seconds = predicted(row, repeats);
-      if (row.table == 7 || row.sampler == "nuts")
-        say(fmt::format("{} {}: {} repeats take about {} of one core", row.target, row.paper_name, repeats,
-                        time_text(seconds)));
-      jobs.push_back({row.target + " " + row.paper_name, seconds, [this, k, &row, repeats](const auto& tick) {
-                        results_[k] = run_row(row, chosen_[k].setup, repeats, seed_of(row), stop_requested, tick);
-                      }});
-    }
-    for (const int f : figures_) {
-      if (f >= 6) say(fmt::format("figure {}: takes about {} of one core", f, time_text(figure_seconds(f))));
-      const std::string mnist = f >= 6 ? labels() : "";
-      jobs.push_back({fmt::format("figure {}", f), figure_seconds(f), [this, f, mnist](const auto& tick) {
-                        const Json data = figure_data(
-                            f, data_, mnist, [this](const PaperRow& row) { return matches(flags_.only, row); },
-                            flags_.seed, stop_requested, tick);
-                        if (!stop_requested)
-                          write(fs::path(output()) / fmt::format("{}_figure{}.json", stem(), f), data.dump() + "\n");
-                      }});
-    }
-    std::signal(SIGINT, on_signal);
-    std::signal(SIGTERM, on_signal);
-    const int threads = flags_.threads > 0 ? flags_.threads : omp_get_num_procs();
-    run_jobs(std::move(jobs), threads, stop_requested, 5, say);
-    report();
-    return stop_requested ? 130 : 0;
-  }
-
- private:
-  struct Chosen {
-    const PaperRow* row;
-    Setup setup;
-  };
-  static void say(const std::string& line) { fmt::print(stderr, "{}\n", line); }
-
-  /// The labels of the published MNIST runs, written when first needed.
-  std::string labels() {
-    const std::string path = (scratch_ / "labels-as-published-idx1-ubyte").string();
-    if (!fs::exists(path)) {
-      fs::create_directories(scratch_);
-      write_published_labels(data_, path);
-    }
-    return path;
-  }
-  Index repeats_of(const PaperRow& row) const {
-    return static_cast<Index>(flags_.repeats > 0 ? flags_.repeats : row.table == 7 ? 5 : 10);
-  }
-  /// Of its own for each row: one seed for all would give all rows the same proposals, and errors that go together.
-  std::uint64_t seed_of(const PaperRow& row) const {
-    return flags_.seed + (static_cast<std::uint64_t>(&row - titsias2019_rows().data()) << 32);
-  }
-  std::string stem() const {
-    return std::string("titsias2019") + (flags_.as_printed ? "_as_printed" : "") +
-           (flags_.real == "float" ? "_float" : "");
-  }
-  std::string output() const { return flags_.output.empty() ? "." : flags_.output; }
-
-  void choose() {
-    const bool everything = flags_.tables.empty() && flags_.figures.empty();
-    std::set<int> tables(flags_.tables.begin(), flags_.tables.end());
-    if (everything) tables = {1, 2, 3, 4, 5, 6};
-    std::vector<std::string> known;
-    bool matched = false;
-    for (const PaperRow& row : titsias2019_rows()) {
-      for (const auto& name : {row.sampler, row.target})
-        if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
-      if (!tables.count(row.table)) continue;
-      if (!matches(flags_.only, row)) continue;
-      matched = true;
-      Setup setup =
-          setup_of(row.target, row.sampler, flags_.as_printed, data_, row.target == "mnist_5v6" ? labels() : "");
-      setup.real = flags_.real;
-      if (has_sampler(setup))
-        chosen_.push_back({&row, setup});
-      else
-        skipped_.push_back(
-            fmt::format("{} {}: there is no sampler {} yet.", row.target, row.paper_name, setup.sampler));
-    }
-    require(matched || tables.empty(), ExitStatus::usage, fmt::format("command line: --only {}", flags_.only),
-            "no row of the chosen tables has that sampler or target",
-            fmt::format("Did you mean {}?", nearest_name(flags_.only, known)));
-    figures_ = flags_.figures;
-    if (everything && !flags_.output.empty() && flags_.only.empty() && !flags_.as_printed && flags_.real == "double")
-      figures_ = {1, 2, 3, 4, 5};
-  }
-
-  void report() {
-    std::vector<Json> brief, whole;
-    for (const RowResult& r : results_) {
-      if (r.repeats.empty()) continue;  // interrupted
-      brief.push_back(to_json(r, false));
-      whole.push_back(to_json(r, true));
-      whole.back()["date"] = today();
-      whole.back()["commit"] = commit_of(output());
-    }
-    if (flags_.json)
-      fmt::print("{}\n", Json(brief).dump(2));
-    else
-      print_tables(whole);
-    for (const std::string& s : skipped_) say("skipped: " + s);
-    if (!flags_.output.empty()) write_page(whole);
-  }
-
-  void print_tables(const std::vector<Json>& rows) const {
-    for (std::size_t k = 0; k < rows.size();) {
-      std::size_t end = k;
-      while (end < rows.size() && rows[end]["target"] == rows[k]["target"]) ++end;
-      const std::vector<Json> part(rows.begin() + static_cast<std::ptrdiff_t>(k),
-                                   rows.begin() + static_cast<std::ptrdiff_t>(end));
-      fmt::print("table {}: {}, {} repeats\n{}", part[0]["table"].get<int>(), part[0]["target"].get<std::string>(),
-                 part[0]["repeats"].get<int>(), columns(table_cells(part)));
-      for (const std::string& v : verdicts(part)) fmt::print("  {}\n", v);
-      fmt::print("\n");
-      k = end;
-    }
-  }
-
-  /// New rows take the place of those that an earlier run left in the folder; the page is made of all.
-  void write_page(const std::vector<Json>& rows) const {
-    const fs::path folder = flags_.output, store = folder / (stem() + ".json");
-    std::vector<Json> all;
-    if (std::ifstream old(store); old) all = Json::parse(old).get<std::vector<Json>>();
-    for (const Json& r : rows) {
-      std::erase_if(all, [&](const Json& o) { return o["target"] == r["target"] && o["sampler"] == r["sampler"]; });
-      all.push_back(r);
-    }
-    Page page;
-    for (const PaperRow& p : titsias2019_rows())
-      for (const Json& r : all)
-        if (r["target"] == p.target && r["sampler"] == p.sampler) page.rows.push_back(r);
-    for (const PaperRow& p : titsias2019_rows())
-      if (std::none_of(all.begin(), all.end(),
-                       [&](const Json& r) { return r["target"] == p.target && r["sampler"] == p.sampler; }))
-        page.missing.push_back(p.target + " " + p.paper_name);
-    if (!page.rows.empty()) write(store, Json(page.rows).dump(1) + "\n");
-    page.title = "Gradient-based Adaptive MCMC (Titsias & Dellaportas 2019), run again";
-    page.command = fmt::format("kilochain reproduce titsias2019{}{} --output", flags_.as_printed ? " --as-printed" : "",
-                               flags_.real == "float" ? " --real float" : "");
-    page.real = flags_.real;
-    page.machine = machine();
-    page.stem = stem();
-    for (int f = 1; f <= 7; ++f)
-      for (const char* kind : {"json", "png"})
-        if (fs::exists(folder / fmt::format("{}_figure{}.{}", stem(), f, kind))) {
-          page.figures.push_back(f);
-          break;
-        }
-    say("written: " + write(folder / (stem() + ".md"), markdown(page)));
-    if (!figures_.empty()) say(fmt::format("pictures: tools/plot_titsias2019.py {}", folder.string()));
-  }
-
-  const ReproduceFlags& flags_;
-  DataFolder data_;
-  fs::path scratch_;
-  std::vector<Chosen> chosen_;
-  std::vector<RowResult> results_;
-  std::vector<std::string> skipped_;
-  std::vector<int> figures_;
-};
+const cli::RegisterPaper registered({"titsias2019", "Gradient-based Adaptive Markov Chain Monte Carlo", add_flags});
 
 }  // namespace
-
-int reproduce(const ReproduceFlags& flags) {
-  require(flags.paper == "titsias2019", ExitStatus::usage,
-          fmt::format("command line: unknown paper \"{}\"", flags.paper), "1 paper is known",
-          "Did you mean titsias2019?");
-  for (const auto* list : {&flags.tables, &flags.figures})
-    for (const int k : *list)
-      require(k >= 1 && k <= 7, ExitStatus::usage,
-              fmt::format("command line: {} {}", list == &flags.tables ? "--table" : "--figure", k),
-              "must be >= 1 and <= 7", "Try 1?");
-  require(flags.real == "float" || flags.real == "double", ExitStatus::usage,
-          fmt::format("command line: --real {}", flags.real), "must be float or double",
-          fmt::format("Did you mean {}?", nearest_name(flags.real, {"float", "double"})));
-  require(flags.real == "double" || flags.figures.empty(), ExitStatus::usage,
-          "command line: --figure with --real float", "figures are computed in double", "Leave --real out?");
-  require(flags.repeats >= 0 && flags.repeats <= 10000, ExitStatus::usage,
-          fmt::format("command line: --repeats {}", flags.repeats), "must be >= 1 and <= 10000", "Try 10?");
-  return Reproduction(flags).run();
-}
-
-}  // namespace kilochain::cli
+}  // namespace kilochain::titsias2019

@@ -7,7 +7,7 @@
 #include "host/registry/registry.hpp"
 #include "papers/titsias2019/rows.hpp"
 
-namespace kilochain::reproduce {
+namespace kilochain::titsias2019 {
 namespace {
 
 using Json = nlohmann::json;
@@ -180,4 +180,4 @@ double figure_seconds(int figure) {
   return seconds[figure];
 }
 
-}  // namespace kilochain::reproduce
+}  // namespace kilochain::titsias2019

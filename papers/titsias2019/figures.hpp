@@ -4,7 +4,7 @@
 
 #include "papers/titsias2019/repeats.hpp"
 
-namespace kilochain::reproduce {
+namespace kilochain::titsias2019 {
 
 /// Which of the schemes of figures 3 to 6 are run.
 using KeepRow = std::function<bool(const PaperRow&)>;
@@ -16,4 +16,4 @@ nlohmann::json figure_data(int figure, const DataFolder& data, const std::string
 /// About how long that takes on one core.
 double figure_seconds(int figure);
 
-}  // namespace kilochain::reproduce
+}  // namespace kilochain::titsias2019

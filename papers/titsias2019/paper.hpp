@@ -1,14 +1,17 @@
 // The tables of "Gradient-based Adaptive Markov Chain Monte Carlo" (Titsias & Dellaportas, NeurIPS 2019): what was
 // published, what the authors' released code gives when it is run again, and what each row runs here.
-// The figures are facts, kept in titsias2019_rows.cpp; the settings are in plan.cpp.
+// The figures are facts, kept in published.cpp; the settings are in plan.cpp.
 #pragma once
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "host/registry/settings.hpp"
+#include "papers/data_folder.hpp"
 
-namespace kilochain::reproduce {
+namespace kilochain::titsias2019 {
+
+using papers::DataFolder;
 
 inline constexpr double none = std::numeric_limits<double>::quiet_NaN();  ///< not published: "> 0.7"
 
@@ -46,15 +49,6 @@ struct Setup {
   std::string printed = {};     ///< as printed: how that differs from what the authors ran; empty when it does not
 };
 
-/// Where the data sets are.
-struct DataFolder {
-  std::string path;
-  /// `given`, else data/public, else ../shared/data, whichever is there. Throws Error (data) when `given` is not.
-  static DataFolder find(const std::string& given);
-  /// Throws Error (data), naming scripts/fetch_data, when the file is missing.
-  std::string file(const std::string& name) const;
-};
-
 /// The setup of a row. as_printed: what the paper's text says, where the authors ran something else. `labels`: a file
 /// with the labels of MNIST as the published runs had them, for target mnist_5v6.
 Setup setup_of(const std::string& target, const std::string& sampler, bool as_printed, const DataFolder& data,
@@ -64,4 +58,4 @@ Setup setup_of(const std::string& target, const std::string& sampler, bool as_pr
 /// boundary was the number of sixes, 5918, where 5421 fives come first. Throws Error (data, output).
 void write_published_labels(const DataFolder& data, const std::string& path);
 
-}  // namespace kilochain::reproduce
+}  // namespace kilochain::titsias2019

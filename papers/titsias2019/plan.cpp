@@ -8,7 +8,7 @@
 #include "papers/titsias2019/paper.hpp"
 #include "targets/data/bytes.hpp"
 
-namespace kilochain::reproduce {
+namespace kilochain::titsias2019 {
 namespace {
 
 const char* const images_name = "train-images-idx3-ubyte.gz";
@@ -61,25 +61,6 @@ void set_sampler(Setup& s, const std::string& name, bool as_printed) {
 
 }  // namespace
 
-DataFolder DataFolder::find(const std::string& given) {
-  if (!given.empty()) {
-    require(std::filesystem::is_directory(given), ExitStatus::data, given + ": no such folder", "--data-dir",
-            "Fetch the data with scripts/fetch_data, or name the folder that holds them?");
-    return {given};
-  }
-  for (const char* folder : {"data/public", "../shared/data"})
-    if (std::filesystem::exists(std::filesystem::path(folder) / "ripley.csv")) return {folder};
-  return {"data/public"};
-}
-
-std::string DataFolder::file(const std::string& name) const {
-  const std::string whole = (std::filesystem::path(path) / name).string();
-  require(std::filesystem::exists(whole), ExitStatus::data, whole + ": the data set is not here",
-          "looked for in " + path,
-          "Fetch it with scripts/fetch_data, or name the folder that holds it with --data-dir?");
-  return whole;
-}
-
 Setup setup_of(const std::string& target, const std::string& sampler, bool as_printed, const DataFolder& data,
                const std::string& labels) {
   Setup s;
@@ -114,4 +95,4 @@ void write_published_labels(const DataFolder& data, const std::string& path) {
           "Is there room, and may you write there?");
 }
 
-}  // namespace kilochain::reproduce
+}  // namespace kilochain::titsias2019

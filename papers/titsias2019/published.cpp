@@ -3,7 +3,7 @@
 // {{the same}, repeats, sd of acceptance, of ESS min, median, max, least and greatest acceptance of one repeat}.
 #include "papers/titsias2019/paper.hpp"
 
-namespace kilochain::reproduce {
+namespace kilochain::titsias2019 {
 
 // clang-format off
 const std::vector<PaperRow>& titsias2019_rows() {
@@ -83,4 +83,4 @@ const std::vector<PaperRow>& titsias2019_rows() {
 }
 // clang-format on
 
-}  // namespace kilochain::reproduce
+}  // namespace kilochain::titsias2019

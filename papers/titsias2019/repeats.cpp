@@ -8,7 +8,7 @@
 #include "host/registry/registry.hpp"
 #include "host/run/start.hpp"
 
-namespace kilochain::reproduce {
+namespace kilochain::titsias2019 {
 
 template <class Real>
 Repeats<Real>::Repeats(const Setup& setup, Target<Real>& target, Index first, Index count, std::uint64_t seed)
@@ -119,4 +119,4 @@ double Repeats<Real>::acceptance(Index chain) const {
 template class Repeats<float>;
 template class Repeats<double>;
 
-}  // namespace kilochain::reproduce
+}  // namespace kilochain::titsias2019

@@ -10,7 +10,7 @@
 #include "host/chains/rounds.hpp"
 #include "papers/titsias2019/paper.hpp"
 
-namespace kilochain::reproduce {
+namespace kilochain::titsias2019 {
 
 /// Told from time to time how many of the row's iterations (num_warmup + num_samples) are done.
 using Tick = std::function<void(std::int64_t iterations)>;
@@ -59,4 +59,4 @@ class Repeats {
 extern template class Repeats<float>;
 extern template class Repeats<double>;
 
-}  // namespace kilochain::reproduce
+}  // namespace kilochain::titsias2019

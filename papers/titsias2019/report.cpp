@@ -8,7 +8,7 @@
 
 #include "papers/titsias2019/paper.hpp"
 
-namespace kilochain::reproduce {
+namespace kilochain::titsias2019 {
 namespace {
 
 using Json = nlohmann::json;
@@ -163,4 +163,4 @@ std::string markdown(const Page& page) {
   return out;
 }
 
-}  // namespace kilochain::reproduce
+}  // namespace kilochain::titsias2019

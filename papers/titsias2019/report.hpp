@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace kilochain::reproduce {
+namespace kilochain::titsias2019 {
 
 using Cells = std::vector<std::vector<std::string>>;
 
@@ -23,4 +23,4 @@ struct Page {
 };
 std::string markdown(const Page& page);
 
-}  // namespace kilochain::reproduce
+}  // namespace kilochain::titsias2019

@@ -6,7 +6,7 @@
 #include "host/registry/registry.hpp"
 #include "host/statistics/ess.hpp"
 
-namespace kilochain::reproduce {
+namespace kilochain::titsias2019 {
 namespace {
 
 constexpr double memory_limit = 2e9;  ///< bytes of draws; more repeats than fit run in turns
@@ -168,4 +168,4 @@ nlohmann::json to_json(const RowResult& r, bool whole) {
   return j;
 }
 
-}  // namespace kilochain::reproduce
+}  // namespace kilochain::titsias2019

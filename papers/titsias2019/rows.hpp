@@ -4,7 +4,7 @@
 
 #include "papers/titsias2019/repeats.hpp"
 
-namespace kilochain::reproduce {
+namespace kilochain::titsias2019 {
 
 struct Repeat {
   double acceptance, ess_min, ess_median, ess_max;
@@ -47,4 +47,4 @@ Agreement agreement_of(const RowResult& result);
 /// The row as the command's JSON has it; `whole` adds spreads and every repeat.
 nlohmann::json to_json(const RowResult& result, bool whole);
 
-}  // namespace kilochain::reproduce
+}  // namespace kilochain::titsias2019

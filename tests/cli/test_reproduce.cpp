@@ -55,7 +55,7 @@ TEST(Reproduce, InSinglePrecision) {
 TEST(Reproduce, Refusals) {
   ScratchFiles files;
   expect_refusal(files, {"reproduce", "titsias2018"}, 2,
-                 "command line: unknown paper \"titsias2018\" (1 paper is known). Did you mean titsias2019?");
+                 "command line: unknown paper \"titsias2018\" (titsias2019). Did you mean titsias2019?");
   expect_refusal(files, {"reproduce", "titsias2019", "--table", "8"}, 2,
                  "command line: --table 8 (must be >= 1 and <= 7). Try 1?");
   expect_refusal(files, {"reproduce", "titsias2019", "--only", "gad_mala_fat"}, 2,
@@ -73,12 +73,12 @@ TEST(Reproduce, Refusals) {
 
 /// The repeats of a row are chains of one batch: batching must not change what any of them draws.
 TEST(Reproduce, ARepeatDrawsTheSameAloneAndInABatch) {
-  reproduce::Setup setup{"gaussian", "gad_mala_fast", {{"preset", "neal_gaussian"}}, {{"optimizer", "rmsprop"}}, 200,
-                         50,         "normal"};
+  titsias2019::Setup setup{"gaussian", "gad_mala_fast", {{"preset", "neal_gaussian"}}, {{"optimizer", "rmsprop"}}, 200,
+                           50,         "normal"};
   const Context context = cpu_context(1);
   const auto target = make_target<double>(context, setup.target, setup.target_settings);
   const std::atomic<bool> never{false};
-  reproduce::Repeats<double> batch(setup, *target, 0, 4, 7), alone(setup, *target, 2, 1, 7);
+  titsias2019::Repeats<double> batch(setup, *target, 0, 4, 7), alone(setup, *target, 2, 1, 7);
   ASSERT_TRUE(batch.warm_up(-1, never) && batch.sample(never));
   ASSERT_TRUE(alone.warm_up(150, never) && alone.warm_up(-1, never) && alone.sample(never));
   EXPECT_EQ(batch.learnt(2).factor, alone.learnt(0).factor);
@@ -89,11 +89,11 @@ TEST(Reproduce, ARepeatDrawsTheSameAloneAndInABatch) {
 
 TEST(Reproduce, EverySetupIsAccepted) {
   if (!std::filesystem::exists(data_folder)) GTEST_SKIP() << "no data sets in " << data_folder;
-  const auto data = reproduce::DataFolder::find(data_folder);
-  for (const auto& row : reproduce::titsias2019_rows())
+  const auto data = titsias2019::DataFolder::find(data_folder);
+  for (const auto& row : titsias2019::titsias2019_rows())
     for (const bool as_printed : {false, true}) {
-      const reproduce::Setup s = reproduce::setup_of(row.target, row.sampler, as_printed, data, "labels");
-      ASSERT_TRUE(reproduce::has_sampler(s)) << s.sampler;
+      const titsias2019::Setup s = titsias2019::setup_of(row.target, row.sampler, as_printed, data, "labels");
+      ASSERT_TRUE(titsias2019::has_sampler(s)) << s.sampler;
       EXPECT_GT(sampler_bytes(cpu_context(1), s.sampler, s.sampler_settings, 1, 10, Scope::chain, true).state, 0u);
       EXPECT_TRUE(as_printed || s.printed.empty());
     }
@@ -101,9 +101,9 @@ TEST(Reproduce, EverySetupIsAccepted) {
 
 /// A row that is off must be found: the table's own figures agree, the same with one changed do not.
 TEST(Reproduce, AgreementFindsWhatIsOff) {
-  const auto& row = reproduce::titsias2019_rows()[0];
+  const auto& row = titsias2019::titsias2019_rows()[0];
   const auto& m = row.measured.mean;
-  reproduce::RowResult r;
+  titsias2019::RowResult r;
   r.row = &row;
   r.repeats = {{m.acceptance - 0.01, m.ess_min - 90, m.ess_median - 20, m.ess_max - 90},
                {m.acceptance + 0.01, m.ess_min + 90, m.ess_median + 20, m.ess_max + 90}};

@@ -10,7 +10,7 @@
 #include "papers/titsias2019/figures.hpp"
 #include "papers/titsias2019/rows.hpp"
 
-namespace kilochain::reproduce {
+namespace kilochain::titsias2019 {
 namespace {
 
 const char* const data_folder = KILOCHAIN_SOURCE_DIR "/../shared/data";
@@ -67,4 +67,4 @@ TEST(ReproduceTitsias2019, FigureOne) {
 }
 
 }  // namespace
-}  // namespace kilochain::reproduce
+}  // namespace kilochain::titsias2019

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace kilochain::reproduce {
+namespace kilochain::papers {
 
 struct Job {
   std::string name;
@@ -18,7 +18,4 @@ struct Job {
 void run_jobs(std::vector<Job> jobs, int threads, std::atomic<bool>& stop, double seconds,
               const std::function<void(const std::string& line)>& say);
 
-/// 12 s, 3 min 20 s, 2 h 05 min.
-std::string time_text(double seconds);
-
-}  // namespace kilochain::reproduce
+}  // namespace kilochain::papers

@@ -1,4 +1,4 @@
-#include "papers/titsias2019/jobs.hpp"
+#include "papers/jobs.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,9 @@
 #include <mutex>
 #include <thread>
 
-namespace kilochain::reproduce {
+#include "host/frontend/text.hpp"
+
+namespace kilochain::papers {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -52,7 +54,7 @@ class Board {
     double all = 0, over = 0;
     for (std::size_t k = 0; k < jobs_.size(); ++k) all += jobs_[k].weight, over += jobs_[k].weight * fraction_[k];
     const double elapsed = std::chrono::duration<double>(Clock::now() - begin_).count();
-    return over > 0 ? fmt::format("ETA {}", time_text(elapsed * (all - over) / over)) : "ETA not known yet";
+    return over > 0 ? fmt::format("ETA {}", cli::seconds_text(elapsed * (all - over) / over)) : "ETA not known yet";
   }
   std::vector<Job>& jobs_;
   const std::function<void(const std::string&)>& say_;
@@ -102,11 +104,4 @@ void run_jobs(std::vector<Job> jobs, int threads, std::atomic<bool>& stop, doubl
   if (failure) std::rethrow_exception(failure);
 }
 
-std::string time_text(double seconds) {
-  const auto s = static_cast<std::int64_t>(seconds + 0.5);
-  if (s < 60) return fmt::format("{} s", s);
-  if (s < 3600) return fmt::format("{} min {:02} s", s / 60, s % 60);
-  return fmt::format("{} h {:02} min", s / 3600, s / 60 % 60);
-}
-
-}  // namespace kilochain::reproduce
+}  // namespace kilochain::papers
