@@ -35,6 +35,15 @@ RowVariances row_variances(const SplitRows<T>& split) {
 
 }  // namespace
 
+RowVariances row_variances(std::span<const double> means, std::int64_t length, double mean_square) {
+  const auto rows = static_cast<double>(means.size()), n = static_cast<double>(length);
+  double mean = 0, squares = 0, between = 0;
+  for (const double m : means) mean += m / rows, squares += m * m / rows;
+  for (const double m : means) between += (m - mean) * (m - mean);
+  const double within = std::max(0.0, mean_square - squares) * n / (n - 1);
+  return {std::ssize(means), length, within, between / (rows - 1)};
+}
+
 double rhat_of(const RowVariances& variances) {
   const auto n = static_cast<double>(variances.length);
   return std::sqrt((n * variances.between / variances.within + n - 1) / n);

@@ -6,6 +6,7 @@
 // that never move from different points. One chain is enough (its halves are compared; ArviZ returns NaN there).
 #pragma once
 #include <cstdint>
+#include <span>
 
 #include "host/statistics/ranks.hpp"
 #include "host/statistics/series.hpp"
@@ -28,5 +29,7 @@ double rhat_nested(const BasicSeries<T>& series, std::int64_t superchains);
 
 /// sqrt((n between / within + n - 1) / n) for rows of n.
 double rhat_of(const RowVariances& variances);
+/// Variances of rows of `length` values from their means and the mean square of all values.
+RowVariances row_variances(std::span<const double> means, std::int64_t length, double mean_square);
 
 }  // namespace kilochain

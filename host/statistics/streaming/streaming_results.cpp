@@ -4,7 +4,6 @@
 #include <cmath>
 #include <exception>
 #include <limits>
-#include <span>
 
 #include "host/statistics/geyer.hpp"
 #include "host/statistics/rhat.hpp"
@@ -16,15 +15,6 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// Draws of a chain beyond which the few that wait for their frame do not matter.
 constexpr std::int64_t kManyDraws = 8192;
-
-/// Variances of rows of `length` values, from their means and the mean square over all of them.
-RowVariances variances_of(std::span<const double> means, std::int64_t length, double mean_square) {
-  const auto rows = static_cast<double>(means.size()), n = static_cast<double>(length);
-  double mean = 0, squares = 0, between = 0;
-  for (const double m : means) mean += m / rows, squares += m * m / rows;
-  for (const double m : means) between += (m - mean) * (m - mean);
-  return {static_cast<std::int64_t>(means.size()), length, (mean_square - squares) * n / (n - 1), between / (rows - 1)};
-}
 
 /// ESS of rows.rows * rows.length draws whose covariances follow the curve of `tracked` (some of the rows).
 double ess_of_curve(const RowVariances& rows, const RowVariances& tracked, const LagCurve& curve) {
@@ -137,8 +127,8 @@ ParameterSummary StreamingSummary::streamed_figures(std::int64_t d) const {
   if (length < kFewestDraws) return summary;
 
   const double scored = chains * static_cast<double>(length) / (kScoreUnit * kScoreUnit);
-  const RowVariances bulk = variances_of(bulk_means, halves.length, bulk_square / scored);
-  const RowVariances folded = variances_of(folded_means, halves.length, folded_square / scored);
+  const RowVariances bulk = row_variances(bulk_means, halves.length, bulk_square / scored);
+  const RowVariances folded = row_variances(folded_means, halves.length, folded_square / scored);
   summary.rhat = std::max(rhat_of(bulk), rhat_of(folded));
 
   // The tracked chains: their lags, those of the last frame included, and their halves.
@@ -160,7 +150,7 @@ ParameterSummary StreamingSummary::streamed_figures(std::int64_t d) const {
   std::array<double, kFeatures> ess;
   for (int f = 0; f < kFeatures; ++f) {
     const LagCurve curve(lags, f);
-    RowVariances tracked = variances_of(means[f], halves.length, curve.at_zero());
+    RowVariances tracked = row_variances(means[f], halves.length, curve.at_zero());
     RowVariances rows = f == 1 ? bulk : tracked;
     rows.rows = bulk.rows;
     // Draws before the start count too: the chains are taken to have mixed then as they did later.
