@@ -70,10 +70,9 @@ bool bench(const Context& context, const Case& one, bool smoke) {
     if (bandwidth == 0) {
       bandwidth = reading(info.bytes, smoke ? 0 : 0.3);
       std::printf(
-          "{\"data\": \"%s\", \"precision\": \"%s\", \"peak_gflops\": %.1f, \"reading_gbytes\": %.1f, \"plan\": "
+          "{\"data\": \"%s\", \"precision\": \"%s\", \"peak_gflops\": %.1f, \"reading_gbytes\": %.1f, \"evaluation\": "
           "\"%s\"}\n",
-          one.name.c_str(), sizeof(Real) == 4 ? "float" : "double", most * 1e-9, bandwidth * 1e-9,
-          target->plan().c_str());
+          one.name.c_str(), name_of(precision_of<Real>), most * 1e-9, bandwidth * 1e-9, target->evaluation().c_str());
     }
     for (const Index chains : {1, 8, 64}) {
       Memory<Real> memory(context, chains, info.dim);
@@ -91,8 +90,8 @@ bool bench(const Context& context, const Case& one, bool smoke) {
       std::printf(
           "{\"data\": \"%s\", \"precision\": \"%s\", \"evaluator\": \"%s\", \"chains\": %d, \"us\": %.3f, \"gflops\": "
           "%.1f, \"of_floor\": %.2f, \"agrees\": %s}\n",
-          one.name.c_str(), sizeof(Real) == 4 ? "float" : "double", evaluator, chains, best * 1e6,
-          info.flops / best * 1e-9, floor / best, agrees ? "true" : "false");
+          one.name.c_str(), name_of(precision_of<Real>), evaluator, chains, best * 1e6, info.flops / best * 1e-9,
+          floor / best, agrees ? "true" : "false");
       std::fflush(stdout);
     }
   }

@@ -33,28 +33,28 @@ void time_row(const Row& row, double peak_flops, double entry_step, int repeats)
   const Index n = target->info().dim;
   double best = 1e30, best_warmup = 1e30, best_samples = 1e30, acceptance = 0;
   for (int repeat = 0; repeat < repeats; ++repeat) {
-    auto sampler = make_sampler<Real>(context, row.sampler, {}, row.chains, n, row.scope);
+    auto sampler = make_chains<Real>(context, row.sampler, {}, row.chains, n, row.scope);
     Rounds<Real> rounds(context, *target, *sampler, row.chains);
     Options o;
     o.num_chains = row.chains;
     o.seed = static_cast<std::uint64_t>(repeat + 1);
     rounds.start(starting_points<Real>(o, 0, row.chains, n));
     const std::atomic<bool> never{false};
-    Plan<Real> plan;
-    plan.seed = o.seed;
-    plan.schedule.num_warmup = plan.until = row.num_warmup;
-    plan.schedule.adapting = true;
+    Segment<Real> segment;
+    segment.seed = o.seed;
+    segment.schedule.num_warmup = segment.until = row.num_warmup;
+    segment.schedule.adapting = true;
     const bool pool = row.scope == Scope::pooled && find_sampler(row.sampler).adaptive;
-    plan.adapt_alone = !pool;
-    plan.rate_decays = pool;
+    segment.scope = pool ? Scope::pooled : Scope::chain;
+    segment.rate_decays = pool;
     const double begin = thread_seconds();
-    rounds.run(plan, pool, never);
+    rounds.run(segment, never);
     const double warm = thread_seconds();
     sampler->reset_counts();
-    plan.phase_start = row.num_warmup;
-    plan.until += row.num_samples;
-    plan.schedule.adapting = plan.adapt_alone = plan.rate_decays = false;
-    rounds.run(plan, false, never);
+    segment.phase_start = row.num_warmup;
+    segment.until += row.num_samples;
+    segment.schedule.adapting = segment.rate_decays = false;
+    rounds.run(segment, never);
     const double end = thread_seconds();
     double sum = 0, count = 0;
     for (const auto& c : sampler->controls()) sum += c.acceptance_sum, count += static_cast<double>(c.counted);
@@ -81,8 +81,7 @@ void time_row(const Row& row, double peak_flops, double entry_step, int repeats)
       "\"us_per_chain_iteration\": %.4f, "
       "\"us_warmup\": %.4f, \"us_sampling\": %.4f, \"seconds\": %.4f, \"floor_us\": %.4f, \"of_floor\": %.3f, "
       "\"acceptance\": %.3f",
-      row.name.c_str(), row.sampler.c_str(), sizeof(Real) == 8 ? "double" : "float", n, row.chains,
-      row.scope == Scope::pooled ? "pooled" : "chain", us,
+      row.name.c_str(), row.sampler.c_str(), name_of(precision_of<Real>), n, row.chains, name_of(row.scope), us,
       best_warmup / (static_cast<double>(row.num_warmup) * row.chains) * 1e6,
       best_samples / (static_cast<double>(row.num_samples) * row.chains) * 1e6, best, floor_us, floor_us / us,
       acceptance);
@@ -103,24 +102,24 @@ void time_trajectories(const std::string& name, const SettingTexts& target_setti
   for (int k = 0; k < 2; ++k) {
     us[k] = 1e30;
     for (int repeat = 0; repeat < repeats; ++repeat) {
-      const auto sampler = make_sampler<double>(context, names[k], {{"mass", "diagonal"}}, chains, n, Scope::chain);
+      const auto sampler = make_chains<double>(context, names[k], {{"mass", "diagonal"}}, chains, n, Scope::chain);
       Rounds<double> rounds(context, *target, *sampler, chains);
       Options o;
       o.num_chains = chains;
       o.seed = static_cast<std::uint64_t>(repeat + 1);
       rounds.start(starting_points<double>(o, 0, chains, n));
       const std::atomic<bool> never{false};
-      Plan<double> plan;
-      plan.seed = o.seed;
-      plan.schedule.num_warmup = plan.until = 500;
-      plan.schedule.adapting = plan.adapt_alone = true;
-      rounds.run(plan, false, never);
+      Segment<double> segment;
+      segment.seed = o.seed;
+      segment.schedule.num_warmup = segment.until = 500;
+      segment.schedule.adapting = true;
+      rounds.run(segment, never);
       sampler->reset_counts();
-      plan.phase_start = 500;
-      plan.until += 500;
-      plan.schedule.adapting = plan.adapt_alone = false;
+      segment.phase_start = 500;
+      segment.until += 500;
+      segment.schedule.adapting = false;
       const double begin = thread_seconds();
-      rounds.run(plan, false, never);
+      rounds.run(segment, never);
       const double seconds = thread_seconds() - begin;
       double gradients = 0;
       for (const auto& c : sampler->controls()) gradients += static_cast<double>(c.gradients);

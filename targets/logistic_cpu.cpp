@@ -74,14 +74,14 @@ class LogisticCpu final : public Target<Real> {
     return (share + tiles - 1) / tiles;
   }
 
-  std::string plan() const override { return plan_; }
+  std::string evaluation() const override { return evaluation_; }
 
  private:
   std::unique_ptr<ManyChains<Real>> sparse(const Context& context, const Design& design, const Panels& panels,
                                            double prior_sd) {
     const double unit = byte_unit(design);
     const double kept = panels.kept(design.columns) * this->info_.bytes / (unit > 0 ? sizeof(Real) : 1);
-    plan_ += fmt::format("; {:.1f} MB are kept{}", 1e-6 * kept, unit > 0 ? ", as bytes" : "");
+    evaluation_ += fmt::format("; {:.1f} MB are kept{}", 1e-6 * kept, unit > 0 ? ", as bytes" : "");
     if (unit > 0) return std::make_unique<SparseLogistic<Real, std::uint8_t>>(context, design, panels, unit, prior_sd);
     return std::make_unique<SparseLogistic<Real, Real>>(context, design, panels, 1.0, prior_sd);
   }
@@ -95,17 +95,17 @@ class LogisticCpu final : public Target<Real> {
                    : blocked <= product                ? Evaluator::blocked
                                                        : Evaluator::gemm;
     const char* const names[] = {"", "team", "blocked", "gemm", "sparse"};
-    plan_ = fmt::format(
+    evaluation_ = fmt::format(
         "{} ({}): {:.0f} observations x {} features, {:.1f} MB, read once for up to 64 chains; expected per gradient "
         "of one chain: blocked {:.3g} us, gemm {:.3g} us",
         names[static_cast<int>(evaluator_)], asked ? "as asked" : "auto", rows, this->info_.dim,
         1e-6 * this->info_.bytes, blocked, product);
-    if (kept < 1) plan_ += fmt::format(", sparse {:.3g} us ({:.0f} % of the data kept)", sparse, 100 * kept);
+    if (kept < 1) evaluation_ += fmt::format(", sparse {:.3g} us ({:.0f} % of the data kept)", sparse, 100 * kept);
   }
 
   Arena<Real> arena_;
   Evaluator evaluator_;
-  std::string plan_;
+  std::string evaluation_;
   typename Model::Data data_{};
   std::unique_ptr<ManyChains<Real>> many_;  // null: one chain at a time
 };

@@ -88,7 +88,7 @@ class LogisticCuda final : public Target<Real> {
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
     for (Index from = first; from < last; from += most_) batch(exchange, from, std::min(last, from + most_));
   }
-  std::string plan() const override {
+  std::string evaluation() const override {
     return "matrix products over all chains (cuBLAS), at most " + std::to_string(most_) + " chains at a time";
   }
 

@@ -18,7 +18,7 @@ namespace kilochain {
 template <class Real>
 struct Exchange {
   Real *point, *direction, *gradient, *hessian_vector;
-  double *lp, *accepted;  ///< (chain); accepted: acceptance in the last signal, read by pooled adaptation
+  double *lp, *adaptation_signal;  ///< (chain); the latter: acceptance in the last signal, read by pooled adaptation
   Needs* needs;
   std::size_t row;
   Needs most = Needs::hessian_vector;  ///< no chain asks for more: lets a target of many chains leave work out
@@ -105,7 +105,7 @@ class Target {
   /// How many chains a CPU thread should bring to one call.
   virtual Index tile(Index /*num_chains*/, int /*threads*/) const { return 1; }
   /// How evaluate works and why, for --verbose.
-  virtual std::string plan() const { return "one chain at a time"; }
+  virtual std::string evaluation() const { return "one chain at a time"; }
 
  protected:
   TargetInfo info_;

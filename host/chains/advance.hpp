@@ -1,39 +1,40 @@
 // The body that every sampler's chains run through, on a CUDA team or a CPU loop: update, adapt alone, record, propose.
 // A chain counts its own iterations, so chains need no lock-step; a chain that turns non-finite is quarantined where it stands.
 #pragma once
-#include "host/chains/sampler.hpp"
+#include "host/chains/chains.hpp"
 
 namespace kilochain {
 
 /// All that a kernel needs of one sampler's chains: pointers and plain values.
-template <class Move, class Real>
-struct Chains {
-  typename Move::Settings settings;
+template <class Sampler, class Real>
+struct ChainsView {
+  typename Sampler::Settings settings;
   Exchange<Real> exchange;
   ChainControl* control;
   char *states, *adaptations;
   Index num_chains, dim;
-  bool pooled;
+  Scope scope;
 
   template <int P>
-  KC_INLINE typename Move::State state(Index chain) const {
-    typename Move::State s;
-    Move::template state<P>(FieldBinder{states, static_cast<std::size_t>(num_chains), static_cast<std::size_t>(chain)},
-                            s, dim, settings);
+  KC_INLINE typename Sampler::State state(Index chain) const {
+    typename Sampler::State s;
+    Sampler::template state<P>(
+        FieldBinder{states, static_cast<std::size_t>(num_chains), static_cast<std::size_t>(chain)}, s, dim, settings);
     return s;
   }
   template <int P>
-  KC_INLINE typename Move::Adaptation adaptation(Index chain) const {
-    typename Move::Adaptation a;
+  KC_INLINE typename Sampler::Adaptation adaptation(Index chain) const {
+    typename Sampler::Adaptation a;
+    const bool pooled = scope == Scope::pooled;
     const std::size_t copies = pooled ? 1 : static_cast<std::size_t>(num_chains);
-    Move::template adaptation<P>(FieldBinder{adaptations, copies, pooled ? 0 : static_cast<std::size_t>(chain)}, a, dim,
-                                 settings);
+    Sampler::template adaptation<P>(FieldBinder{adaptations, copies, pooled ? 0 : static_cast<std::size_t>(chain)}, a,
+                                    dim, settings);
     return a;
   }
 };
 
-template <class Move, class Real, class Team>
-KC_HD void start_chain(const Team& team, const Chains<Move, Real>& c, Index chain) {
+template <class Sampler, class Real, class Team>
+KC_HD void start_chain(const Team& team, const ChainsView<Sampler, Real>& c, Index chain) {
   constexpr int P = Team::template panel<Real>;
   auto st = c.template state<P>(chain);
   auto a = c.template adaptation<P>(chain);
@@ -44,7 +45,7 @@ KC_HD void start_chain(const Team& team, const Chains<Move, Real>& c, Index chai
     status = ChainStatus::start_zero_density;
   else if (*query.needs == Needs::gradient && !all_finite(team, reply.gradient, c.dim))
     status = ChainStatus::start_gradient;
-  if (status == ChainStatus::running) Move::start(team, c.settings, a, st, query, reply, c.dim);
+  if (status == ChainStatus::running) Sampler::start(team, c.settings, a, st, query, reply, c.dim);
   team.sync();
   team.single([&] {
     c.control[chain].status = status;
@@ -84,9 +85,9 @@ KC_HD void record(const Team& team, const Recording<Real>& r, const Real* x, con
 }
 
 /// Returns whether the chain waits for an answer.
-template <class Move, class Real, class Team>
-KC_HD bool advance_chain(const Team& team, const Chains<Move, Real>& c, const Plan<Real>& plan, unsigned actions,
-                         Index chain) {
+template <class Sampler, class Real, class Team>
+KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, const Segment<Real>& segment,
+                         unsigned actions, Index chain) {
   constexpr int P = Team::template panel<Real>;
   ChainControl control = c.control[chain];
   if (control.status != ChainStatus::running) return false;
@@ -94,34 +95,36 @@ KC_HD bool advance_chain(const Team& team, const Chains<Move, Real>& c, const Pl
   auto a = c.template adaptation<P>(chain);
   const auto query = c.exchange.query(chain);
   const auto reply = c.exchange.reply(chain);
-  const auto at_iteration = [&](std::int64_t iteration) { return schedule_at(plan, iteration); };
+  const auto at_iteration = [&](std::int64_t iteration) { return schedule_at(segment, iteration); };
   const auto rng_at = [&](std::int64_t iteration) {
-    return Rng{plan.seed, plan.first_chain + static_cast<std::uint32_t>(chain), iteration};
+    return Rng{segment.seed, segment.first_chain + static_cast<std::uint32_t>(chain), iteration};
   };
   team.sync();
   if ((actions & action_update) && control.waiting) {
     const Schedule at = at_iteration(control.iteration);
     Info info;
     ++control.gradients;
-    if (Move::update(team, rng_at(control.iteration), c.settings, at, a, st, query, reply, info, c.dim) == Step::done) {
+    if (Sampler::update(team, rng_at(control.iteration), c.settings, at, a, st, query, reply, info, c.dim) ==
+        Step::done) {
       team.sync();  // all of the team has read the adaptation before one of them changes it
-      if constexpr (Move::adaptive)
-        if (at.adapting && plan.adapt_alone)
-          Move::adapt(team, c.settings, at, ChainSource<Real>{Move::signal(c.settings, st, info.accepted)}, a, c.dim);
-      record(team, plan.recording, st.x, query.point, info, control.iteration, chain, c.dim, Move::num_stats);
+      if constexpr (Sampler::adaptive)
+        if (segment.adapts_alone())
+          Sampler::adapt(team, c.settings, at, ChainSource<Real>{Sampler::signal(c.settings, st, info.accepted)}, a,
+                         c.dim);
+      record(team, segment.recording, st.x, query.point, info, control.iteration, chain, c.dim, Sampler::num_stats);
       control.waiting = 0;
       ++control.iteration;
       ++control.counted;
       control.acceptance_sum += info.acceptance_rate;
       control.lp_sum += info.lp;
-      if constexpr (Move::adaptive) {
-        const double acceptance = Move::signal(c.settings, st, info.accepted).acceptance;
-        team.single([&] { c.exchange.accepted[chain] = acceptance; });
+      if constexpr (Sampler::adaptive) {
+        const double acceptance = Sampler::signal(c.settings, st, info.accepted).acceptance;
+        team.single([&] { c.exchange.adaptation_signal[chain] = acceptance; });
       }
     }
   }
-  if ((actions & action_propose) && !control.waiting && control.iteration < plan.until) {
-    Move::propose(team, rng_at(control.iteration), c.settings, at_iteration(control.iteration), a, st, query, c.dim);
+  if ((actions & action_propose) && !control.waiting && control.iteration < segment.until) {
+    Sampler::propose(team, rng_at(control.iteration), c.settings, at_iteration(control.iteration), a, st, query, c.dim);
     control.waiting = 1;
     if (!all_finite(team, query.point, c.dim)) {
       control.status = ChainStatus::proposal;

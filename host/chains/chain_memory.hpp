@@ -8,12 +8,12 @@
 namespace kilochain {
 
 /// Layout of the mean of the signals' outer products: the factor's where the settings have one, else what the move says.
-template <class Move>
-Shape signal_shape(const typename Move::Settings& settings) {
+template <class Sampler>
+Shape signal_shape(const typename Sampler::Settings& settings) {
   if constexpr (requires { settings.factor; })
     return settings.factor;
-  else if constexpr (requires { Move::signal_shape(settings); })
-    return Move::signal_shape(settings);
+  else if constexpr (requires { Sampler::signal_shape(settings); })
+    return Sampler::signal_shape(settings);
   else
     return Shape::diagonal;
 }
@@ -23,27 +23,28 @@ struct ChainBytes {
   std::size_t state, adaptation, exchange;
 };
 
-template <class Move, class Real, int P>
-ChainBytes chain_bytes(Index num_chains, Index dim, Scope scope, const typename Move::Settings& settings) {
-  typename Move::State st;
-  typename Move::Adaptation a;
+template <class Sampler, class Real, int P>
+ChainBytes chain_bytes(Index num_chains, Index dim, Scope scope, const typename Sampler::Settings& settings) {
+  typename Sampler::State st;
+  typename Sampler::Adaptation a;
   FieldBinder states{nullptr, static_cast<std::size_t>(num_chains), 0};
   FieldBinder adaptations{nullptr, scope == Scope::pooled ? 1 : static_cast<std::size_t>(num_chains), 0};
-  Move::template state<P>(states, st, dim, settings);
-  Move::template adaptation<P>(adaptations, a, dim, settings);
+  Sampler::template state<P>(states, st, dim, settings);
+  Sampler::template adaptation<P>(adaptations, a, dim, settings);
   const std::size_t rows = padded(static_cast<std::size_t>(dim)) * sizeof(Real) * 4 + 3 * sizeof(double);
   return {states.offset, adaptations.offset, static_cast<std::size_t>(num_chains) * (rows + sizeof(ChainControl))};
 }
 
-template <class Move, class Real, int P>
+template <class Sampler, class Real, int P>
 class ChainMemory {
  public:
-  ChainMemory(const Context& context, Index num_chains, Index dim, Scope scope, const typename Move::Settings& settings)
+  ChainMemory(const Context& context, Index num_chains, Index dim, Scope scope,
+              const typename Sampler::Settings& settings)
       : context_(context),
         dim_(dim),
         num_chains_(num_chains),
         row_(padded(static_cast<std::size_t>(dim) + (dim == 1))) {
-    const ChainBytes bytes = chain_bytes<Move, Real, P>(num_chains, dim, scope, settings);
+    const ChainBytes bytes = chain_bytes<Sampler, Real, P>(num_chains, dim, scope, settings);
     const std::size_t chains = static_cast<std::size_t>(num_chains);
     states_ = Buffer<char>(context, bytes.state);
     adaptations_ = Buffer<char>(context, bytes.adaptation);
@@ -52,24 +53,24 @@ class ChainMemory {
     needs_ = Buffer<Needs>(context, chains);
     control_ = Buffer<ChainControl>(context, chains);
     Real* r = rows_.data();
-    chains_.settings = settings;
-    chains_.exchange = {r,
-                        r + chains * row_,
-                        r + 2 * chains * row_,
-                        r + 3 * chains * row_,
-                        scalars_.data(),
-                        scalars_.data() + chains,
-                        needs_.data(),
-                        row_};
-    chains_.control = control_.data();
-    chains_.states = states_.data();
-    chains_.adaptations = adaptations_.data();
-    chains_.num_chains = num_chains;
-    chains_.dim = dim;
-    chains_.pooled = scope == Scope::pooled;
+    view_.settings = settings;
+    view_.exchange = {r,
+                      r + chains * row_,
+                      r + 2 * chains * row_,
+                      r + 3 * chains * row_,
+                      scalars_.data(),
+                      scalars_.data() + chains,
+                      needs_.data(),
+                      row_};
+    view_.control = control_.data();
+    view_.states = states_.data();
+    view_.adaptations = adaptations_.data();
+    view_.num_chains = num_chains;
+    view_.dim = dim;
+    view_.scope = scope;
   }
-  const Chains<Move, Real>& chains() const { return chains_; }
-  Index adaptations() const { return chains_.pooled ? 1 : num_chains_; }
+  const ChainsView<Sampler, Real>& view() const { return view_; }
+  Index adaptations() const { return view_.scope == Scope::pooled ? 1 : num_chains_; }
 
   void place(const std::vector<Real>& x) {
     const std::size_t n = static_cast<std::size_t>(dim_);
@@ -77,7 +78,7 @@ class ChainMemory {
     for (std::size_t c = 0; c < static_cast<std::size_t>(num_chains_); ++c)
       std::memcpy(rows.data() + c * row_, x.data() + c * n, n * sizeof(Real));
     copy_to_device(context_, rows_.data(), rows.data(), rows.size() * sizeof(Real));
-    std::vector<Needs> needs(static_cast<std::size_t>(num_chains_), Move::start_needs(chains_.settings));
+    std::vector<Needs> needs(static_cast<std::size_t>(num_chains_), Sampler::start_needs(view_.settings));
     needs_.upload(needs.data());
     std::vector<ChainControl> control(static_cast<std::size_t>(num_chains_));
     control_.upload(control.data());
@@ -92,24 +93,24 @@ class ChainMemory {
     std::vector<char> host = states_.host();
     std::vector<Real> out(static_cast<std::size_t>(num_chains_) * static_cast<std::size_t>(dim_));
     for (std::size_t c = 0; c < static_cast<std::size_t>(num_chains_); ++c) {
-      typename Move::State st;
-      Move::template state<P>(FieldBinder{host.data(), static_cast<std::size_t>(num_chains_), c}, st, dim_,
-                              chains_.settings);
+      typename Sampler::State st;
+      Sampler::template state<P>(FieldBinder{host.data(), static_cast<std::size_t>(num_chains_), c}, st, dim_,
+                                 view_.settings);
       std::memcpy(out.data() + c * static_cast<std::size_t>(dim_), st.x, static_cast<std::size_t>(dim_) * sizeof(Real));
     }
     return out;
   }
   Learnt learnt(Index chain) const {
     Learnt out;
-    using Adaptation = typename Move::Adaptation;
+    using Adaptation = typename Sampler::Adaptation;
     if constexpr (requires(Adaptation a) { a.L; }) {
       std::vector<char> host = adaptations_.host();
       Adaptation a;
-      Move::template adaptation<P>(
+      Sampler::template adaptation<P>(
           FieldBinder{host.data(), static_cast<std::size_t>(adaptations()), static_cast<std::size_t>(chain)}, a, dim_,
-          chains_.settings);
+          view_.settings);
       const std::size_t n = static_cast<std::size_t>(dim_);
-      const bool diagonal = signal_shape<Move>(chains_.settings) == Shape::diagonal;
+      const bool diagonal = signal_shape<Sampler>(view_.settings) == Shape::diagonal;
       out.factor.assign(n * n, 0.0);
       for (Index i = 0; i < dim_; ++i)
         for (Index j = diagonal ? i : 0; j <= i; ++j)
@@ -150,7 +151,7 @@ class ChainMemory {
   Buffer<double> scalars_;
   Buffer<Needs> needs_;
   Buffer<ChainControl> control_;
-  Chains<Move, Real> chains_;
+  ChainsView<Sampler, Real> view_;
 };
 
 }  // namespace kilochain

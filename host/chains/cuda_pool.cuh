@@ -22,16 +22,16 @@ struct PoolSplit {
 };
 
 /// The signal of one chain; of rank 0 when the chain is quarantined.
-template <class Move, class Real>
-__device__ Signal<Real> pooled_signal(const Chains<Move, Real>& c, Index chain, Index last) {
+template <class Sampler, class Real>
+__device__ Signal<Real> pooled_signal(const ChainsView<Sampler, Real>& c, Index chain, Index last) {
   if (chain >= last || c.control[chain].status != ChainStatus::running) return {};
-  return Move::signal(c.settings, c.template state<32>(chain), c.exchange.accepted[chain]);
+  return Sampler::signal(c.settings, c.template state<32>(chain), c.exchange.adaptation_signal[chain]);
 }
 
 /// Blocks (tile, chunk) of 256 threads: tile (p, q) of the packed factor, entry (l, j) at 1024 tile + 32 j + l.
-template <class Move, class Real>
+template <class Sampler, class Real>
 __global__ void __launch_bounds__(256, 1)
-    pool_tiles(const __grid_constant__ Chains<Move, Real> c, Index chunk, std::size_t size, Real* partial) {
+    pool_tiles(const __grid_constant__ ChainsView<Sampler, Real> c, Index chunk, std::size_t size, Real* partial) {
   __shared__ Real a[32][32], b[32][32];
   const Index tile = static_cast<Index>(blockIdx.x), first = static_cast<Index>(blockIdx.y) * chunk;
   const Index last = first + chunk < c.num_chains ? first + chunk : c.num_chains;
@@ -66,9 +66,9 @@ __global__ void __launch_bounds__(256, 1)
 }
 
 /// Blocks (128 entries, chunk): the diagonal of the same sum, or the sum of the signals' vectors.
-template <class Move, class Real, bool vectors>
+template <class Sampler, class Real, bool vectors>
 __global__ void __launch_bounds__(128, 1)
-    pool_rows(const __grid_constant__ Chains<Move, Real> c, Index chunk, std::size_t size, Real* partial) {
+    pool_rows(const __grid_constant__ ChainsView<Sampler, Real> c, Index chunk, std::size_t size, Real* partial) {
   const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x),
               first = static_cast<Index>(blockIdx.y) * chunk;
   const Index last = first + chunk < c.num_chains ? first + chunk : c.num_chains;
@@ -117,9 +117,9 @@ struct PoolSums {
 inline constexpr int adapt_block = 512;
 
 /// One block takes the step, from the means over the running chains; sums go by a fixed tree.
-template <class Move, class Real>
+template <class Sampler, class Real>
 __global__ void __launch_bounds__(adapt_block, 1)
-    pool_adapt(const __grid_constant__ Chains<Move, Real> c, const __grid_constant__ Plan<Real> plan,
+    pool_adapt(const __grid_constant__ ChainsView<Sampler, Real> c, const __grid_constant__ Segment<Real> segment,
                const __grid_constant__ PoolSums<Real> sums) {
   const BlockTeam<adapt_block> team;
   __shared__ int latest;
@@ -127,16 +127,16 @@ __global__ void __launch_bounds__(adapt_block, 1)
   const double running = team.template sum<double>(
       c.num_chains, [&](Index i) { return c.control[i].status == ChainStatus::running ? 1.0 : 0.0; });
   const double accepted = team.template sum<double>(c.num_chains, [&](Index i) {
-    return c.control[i].status == ChainStatus::running ? c.exchange.accepted[i] : 0.0;
+    return c.control[i].status == ChainStatus::running ? c.exchange.adaptation_signal[i] : 0.0;
   });
   team.for_each(c.num_chains, [&](Index i) {
     if (c.control[i].status == ChainStatus::running) atomicMax(&latest, i);
   });
   team.sync();
   if (latest < 0) return;
-  const Schedule at = schedule_at(plan, c.control[latest].iteration - 1);
+  const Schedule at = schedule_at(segment, c.control[latest].iteration - 1);
   const Real scale = static_cast<Real>(1 / running);
-  if constexpr (Move::has_vector) {
+  if constexpr (Sampler::has_vector) {
     team.for_each(c.dim, [&](Index i) {
       Real v = 0;
       for (Index k = 0; k < sums.vector_chunks; ++k)
@@ -148,37 +148,37 @@ __global__ void __launch_bounds__(adapt_block, 1)
   auto a = c.template adaptation<32>(0);
   const ChunkedSource<Real> source{sums.matrix, sums.vector,        sums.size, sums.matrix_chunks,
                                    scale,       accepted / running, running};
-  Move::adapt(team, c.settings, at, source, a, c.dim);
+  Sampler::adapt(team, c.settings, at, source, a, c.dim);
 }
 
 /// Owns the sums of one sampler's pooled steps and launches them.
-template <class Move, class Real>
+template <class Sampler, class Real>
 class Pool {
  public:
   Pool() = default;
-  Pool(const Context& context, const Chains<Move, Real>& c) {
+  Pool(const Context& context, const ChainsView<Sampler, Real>& c) {
     const Index panels = (c.dim + 31) / 32;
-    dense_ = signal_shape<Move>(c.settings) == Shape::dense;
+    dense_ = signal_shape<Sampler>(c.settings) == Shape::dense;
     rows_ = PoolSplit(c.num_chains, (c.dim + 127) / 128);
     matrix_ = dense_ ? PoolSplit(c.num_chains, panels * (panels + 1) / 2) : rows_;
     size_ = factor_size<32>(c.dim, dense_ ? Shape::dense : Shape::diagonal);
     vector_size_ = static_cast<std::size_t>(c.dim);
     sums_ = Buffer<Real>(context, size_ * static_cast<std::size_t>(matrix_.chunks));
-    if constexpr (Move::has_vector)
+    if constexpr (Sampler::has_vector)
       vectors_ = Buffer<Real>(context, vector_size_ * static_cast<std::size_t>(rows_.chunks));
   }
-  void step(const Context& context, const Chains<Move, Real>& c, const Plan<Real>& plan) {
+  void step(const Context& context, const ChainsView<Sampler, Real>& c, const Segment<Real>& segment) {
     const auto grid = [](const PoolSplit& s) {
       return dim3(static_cast<unsigned>(s.tiles), static_cast<unsigned>(s.chunks));
     };
     if (dense_)
-      launch(context, pool_tiles<Move, Real>, grid(matrix_), 256, c, matrix_.chunk, size_, sums_.data());
+      launch(context, pool_tiles<Sampler, Real>, grid(matrix_), 256, c, matrix_.chunk, size_, sums_.data());
     else
-      launch(context, pool_rows<Move, Real, false>, grid(matrix_), 128, c, matrix_.chunk, size_, sums_.data());
-    if constexpr (Move::has_vector)
-      launch(context, pool_rows<Move, Real, true>, grid(rows_), 128, c, rows_.chunk, vector_size_, vectors_.data());
+      launch(context, pool_rows<Sampler, Real, false>, grid(matrix_), 128, c, matrix_.chunk, size_, sums_.data());
+    if constexpr (Sampler::has_vector)
+      launch(context, pool_rows<Sampler, Real, true>, grid(rows_), 128, c, rows_.chunk, vector_size_, vectors_.data());
     const PoolSums<Real> sums{sums_.data(), vectors_.data(), size_, vector_size_, matrix_.chunks, rows_.chunks};
-    launch(context, pool_adapt<Move, Real>, dim3(1), adapt_block, c, plan, sums);
+    launch(context, pool_adapt<Sampler, Real>, dim3(1), adapt_block, c, segment, sums);
   }
 
  private:

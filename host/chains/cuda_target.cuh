@@ -37,7 +37,7 @@ class CudaTarget final : public Target<Real> {
     cuda::for_each_chain(context_, cuda::evaluate_chains<Model, Real>, first, last, data_, exchange, scratch_.data(),
                          row_);
   }
-  std::string plan() const override { return "a warp for each chain"; }
+  std::string evaluation() const override { return "a warp for each chain"; }
 
  private:
   const Context& context_;

@@ -8,7 +8,7 @@
 #include <functional>
 #include <limits>
 
-#include "host/chains/sampler.hpp"
+#include "host/chains/chains.hpp"
 #include "host/chains/window.hpp"
 
 namespace kilochain {

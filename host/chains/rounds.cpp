@@ -60,24 +60,24 @@ void Rounds<Real>::start(const std::vector<Real>& x) {
 }
 
 template <class Real>
-void Rounds<Real>::stretch(Index first, Index last, const Plan<Real>& plan) {
+void Rounds<Real>::stretch(Index first, Index last, const Segment<Real>& segment) {
   const Exchange<Real> exchange = sampler_.exchange();
-  Index waiting = sampler_.advance(first, last, action_propose, plan);
+  Index waiting = sampler_.advance(first, last, action_propose, segment);
   while (waiting > 0) {
     target_.evaluate(exchange, first, last);
-    waiting = sampler_.advance(first, last, action_update | action_propose, plan);
+    waiting = sampler_.advance(first, last, action_update | action_propose, segment);
   }
 }
 
 template <class Real>
-bool Rounds<Real>::run(const Plan<Real>& plan, bool pool, const std::atomic<bool>& stop) {
-  if (const auto reached = sampler_.replay(target_, plan, pool, stop)) return *reached;
-  if (!pool) {
-    each_tile([&](Index first, Index last) { stretch(first, last, plan); });
+bool Rounds<Real>::run(const Segment<Real>& segment, const std::atomic<bool>& stop) {
+  if (const auto reached = sampler_.replay(target_, segment, stop)) return *reached;
+  if (!segment.pools()) {
+    each_tile([&](Index first, Index last) { stretch(first, last, segment); });
     return true;
   }
   const auto controls = sampler_.controls();
-  std::int64_t now = plan.until;
+  std::int64_t now = segment.until;
   for (const auto& c : controls)
     if (c.status == ChainStatus::running) now = std::min(now, c.iteration);
   // One parallel region for the whole stretch, and a barrier that sleeps in the end: thousands of OpenMP regions would spin
@@ -85,10 +85,10 @@ bool Rounds<Real>::run(const Plan<Real>& plan, bool pool, const std::atomic<bool
   const Index tiles = (num_chains_ + tile_ - 1) / tile_;
   int threads = std::max(1, std::min<int>(context_.threads, tiles));
   if (threads > 1 && alone_seconds_ <= 0) {  // time a few iterations on one thread first
-    const std::int64_t few = std::min(plan.until, now + 8);
+    const std::int64_t few = std::min(segment.until, now + 8);
     const auto begin = std::chrono::steady_clock::now();
     for (std::int64_t t = now; t < few; ++t) {
-      Plan<Real> one = plan;
+      Segment<Real> one = segment;
       one.until = t + 1;
       for (Index k = 0; k < tiles; ++k) stretch(k * tile_, std::min(num_chains_, (k + 1) * tile_), one);
       sampler_.pool(one);
@@ -110,8 +110,8 @@ bool Rounds<Real>::run(const Plan<Real>& plan, bool pool, const std::atomic<bool
     }
     Meeting& all = *meeting;
     const int me = omp_get_thread_num();
-    for (std::int64_t t = now; t < plan.until; ++t) {
-      Plan<Real> one = plan;
+    for (std::int64_t t = now; t < segment.until; ++t) {
+      Segment<Real> one = segment;
       one.until = t + 1;
       try {
         for (Index k = me; k < tiles; k += threads) stretch(k * tile_, std::min(num_chains_, (k + 1) * tile_), one);

@@ -5,14 +5,14 @@
 #pragma once
 #include <atomic>
 
-#include "host/chains/sampler.hpp"
+#include "host/chains/chains.hpp"
 
 namespace kilochain {
 
 template <class Real>
 class Rounds {
  public:
-  Rounds(const Context& context, Target<Real>& target, Sampler<Real>& sampler, Index num_chains)
+  Rounds(const Context& context, Target<Real>& target, Chains<Real>& sampler, Index num_chains)
       : context_(context),
         target_(target),
         sampler_(sampler),
@@ -23,18 +23,18 @@ class Rounds {
 
   /// Evaluates the starting points, x: (chain, dim), and starts every chain there.
   void start(const std::vector<Real>& x);
-  /// Runs every chain to plan.until. `pool`: adapt the pooled factor after each iteration. Stops early, at the end of an
-  /// iteration or tile, when `stop` becomes true; returns false then.
-  bool run(const Plan<Real>& plan, bool pool, const std::atomic<bool>& stop);
+  /// Runs every chain to segment.until; a segment that pools takes one step of the shared adaptation after each iteration.
+  /// Stops early, at the end of an iteration or tile, when `stop` becomes true; returns false then.
+  bool run(const Segment<Real>& segment, const std::atomic<bool>& stop);
 
  private:
   template <class F>
   void each_tile(F&& f);
-  void stretch(Index first, Index last, const Plan<Real>& plan);
+  void stretch(Index first, Index last, const Segment<Real>& segment);
 
   const Context& context_;
   Target<Real>& target_;
-  Sampler<Real>& sampler_;
+  Chains<Real>& sampler_;
   Index num_chains_, tile_;
   double alone_seconds_ = 0;  ///< of one pooled iteration on one thread, once measured; decides threads, never draws
 };

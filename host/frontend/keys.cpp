@@ -90,10 +90,12 @@ void set_seed(Configuration& c, const std::string& owner, const std::string& sho
   c.options.seed = seed;
 }
 
-// In the order of the enumerations.
-const char* const scopes[] = {"chain", "pooled"};
-const char* const reals[] = {"auto", "float", "double"};
-static_assert(static_cast<int>(Scope::chain) == 0 && static_cast<int>(Scope::pooled) == 1);
+void set_precision(Configuration& c, const std::string& owner, const std::string& shown, const std::string& value) {
+  const char* const names[] = {"auto", precision_names.value[0], precision_names.value[1]};
+  const int choice = parse_choice(owner, shown, value, names, 3);
+  c.options.real.reset();
+  if (choice > 0) c.options.real = static_cast<Precision>(choice - 1);
+}
 
 std::vector<Key> make_keys() {
   const double far = static_cast<double>(std::int64_t(1) << 40);
@@ -102,7 +104,7 @@ std::vector<Key> make_keys() {
   return {
       text(what, "target", &Options::target, "name", "distribution to sample; `kilochain targets` lists all"),
       text(what, "sampler", &Options::sampler, "name", "algorithm; `kilochain samplers` lists all"),
-      choice(what, "adapt_scope", &Options::adapt_scope, scopes,
+      choice(what, "adapt_scope", &Options::adapt_scope, scope_names.value,
              "adaptation of each chain alone, or one for all chains"),
       text(what, "init", &Options::init, "text",
            "starting points: normal[:sd], zeros or file:PATH (one row, or one for each chain)"),
@@ -116,7 +118,10 @@ std::vector<Key> make_keys() {
        {"seed", "integer", std::to_string(Options().seed), ">= 0", "the same seed gives the same draws"},
        set_seed},
       text(where, "device", &Options::device, "text", "auto, cpu, cuda or cuda:k"),
-      choice(where, "real", &Options::real, reals, "precision; auto: double on the CPU, float on CUDA"),
+      {where,
+       {"real", "auto|" + settings_detail::join(precision_names.value, precision_names.count), "auto", "",
+        "precision; auto: double on the CPU, float on CUDA"},
+       set_precision},
       whole(where, "threads", &Options::threads, between(0, 4096), "CPU threads; 0: all"),
       whole(where, "chain_batch_size", &Options::chain_batch_size, between(0, 1 << 24),
             "chains in memory at a time; 0: all"),

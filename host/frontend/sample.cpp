@@ -67,7 +67,7 @@ int sample(const std::vector<std::string>& arguments) {
       progress = [](const Progress&) {};
     result = run(c.options, progress, stop_requested);
   }
-  if (c.verbose && !result.plan.empty()) fmt::print(stderr, "plan: {}\n", result.plan);
+  if (c.verbose && !result.evaluation.empty()) fmt::print(stderr, "evaluation: {}\n", result.evaluation);
   std::FILE* words = c.json ? stderr : stdout;
   if (c.json)
     fmt::print("{}\n", to_json(result.summary).dump(2));

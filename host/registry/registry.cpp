@@ -80,8 +80,8 @@ const CudaTargetEntry* find_cuda_target(const std::string& name) {
 }
 
 template <class Real>
-std::unique_ptr<Sampler<Real>> make_sampler(const Context& context, const std::string& name, const SettingTexts& texts,
-                                            Index num_chains, Index dim, Scope scope) {
+std::unique_ptr<Chains<Real>> make_chains(const Context& context, const std::string& name, const SettingTexts& texts,
+                                          Index num_chains, Index dim, Scope scope) {
   const SamplerEntry& entry = find_sampler(name);
   if (context.backend == Backend::cpu) return entry.make<Real>()(context, texts, num_chains, dim, scope);
   const CudaSamplerEntry& cuda = need_cuda(find_cuda_sampler(name), "sampler", name);
@@ -102,10 +102,10 @@ std::unique_ptr<Target<Real>> make_target(const Context& context, const std::str
     return cuda.make_double(context, texts);
 }
 
-template std::unique_ptr<Sampler<float>> make_sampler(const Context&, const std::string&, const SettingTexts&, Index,
-                                                      Index, Scope);
-template std::unique_ptr<Sampler<double>> make_sampler(const Context&, const std::string&, const SettingTexts&, Index,
-                                                       Index, Scope);
+template std::unique_ptr<Chains<float>> make_chains(const Context&, const std::string&, const SettingTexts&, Index,
+                                                    Index, Scope);
+template std::unique_ptr<Chains<double>> make_chains(const Context&, const std::string&, const SettingTexts&, Index,
+                                                     Index, Scope);
 void check_offer(const std::string& sampler, const std::string& target, Needs offers) {
   const Needs wants = find_sampler(sampler).most_needs;
   if (wants <= offers) return;
@@ -123,11 +123,11 @@ void check_offer(const std::string& sampler, const std::string& target, Needs of
 template std::unique_ptr<Target<float>> make_target(const Context&, const std::string&, const SettingTexts&);
 template std::unique_ptr<Target<double>> make_target(const Context&, const std::string&, const SettingTexts&);
 
-ChainBytes sampler_bytes(const Context& context, const std::string& name, const SettingTexts& texts, Index num_chains,
-                         Index dim, Scope scope, bool is_double) {
+ChainBytes bytes_of_chains(const Context& context, const std::string& name, const SettingTexts& texts, Index num_chains,
+                           Index dim, Scope scope, Precision precision) {
   if (context.backend == Backend::cuda)
-    return need_cuda(find_cuda_sampler(name), "sampler", name).bytes(texts, num_chains, dim, scope, is_double);
-  return find_sampler(name).bytes(context, texts, num_chains, dim, scope, is_double);
+    return need_cuda(find_cuda_sampler(name), "sampler", name).bytes(texts, num_chains, dim, scope, precision);
+  return find_sampler(name).bytes(context, texts, num_chains, dim, scope, precision);
 }
 
 }  // namespace kilochain

@@ -17,12 +17,11 @@ struct SamplerEntry {
   bool adaptive = false;
   Needs start_needs = Needs::gradient, most_needs = Needs::gradient;  ///< at the start, and ever
   template <class Real>
-  using Make = std::function<std::unique_ptr<Sampler<Real>>(const Context&, const SettingTexts&, Index num_chains,
-                                                            Index dim, Scope)>;
+  using Make = std::function<std::unique_ptr<Chains<Real>>(const Context&, const SettingTexts&, Index num_chains,
+                                                           Index dim, Scope)>;
   Make<float> make_float;
   Make<double> make_double;
-  std::function<ChainBytes(const Context&, const SettingTexts&, Index num_chains, Index dim, Scope, bool is_double)>
-      bytes;
+  std::function<ChainBytes(const Context&, const SettingTexts&, Index num_chains, Index dim, Scope, Precision)> bytes;
 
   template <class Real>
   const Make<Real>& make() const {
@@ -69,7 +68,7 @@ struct RegisterTarget {
 struct CudaSamplerEntry {
   SamplerEntry::Make<float> make_float;
   SamplerEntry::Make<double> make_double;
-  std::function<ChainBytes(const SettingTexts&, Index, Index, Scope, bool)> bytes;
+  std::function<ChainBytes(const SettingTexts&, Index, Index, Scope, Precision)> bytes;
 };
 struct CudaTargetEntry {
   TargetEntry::Make<float> make_float;
@@ -86,13 +85,13 @@ const CudaTargetEntry* find_cuda_target(const std::string& name);
 
 /// A sampler or target on the context's backend. Throws Error (usage) when the backend has none.
 template <class Real>
-std::unique_ptr<Sampler<Real>> make_sampler(const Context& context, const std::string& name, const SettingTexts& texts,
-                                            Index num_chains, Index dim, Scope scope);
+std::unique_ptr<Chains<Real>> make_chains(const Context& context, const std::string& name, const SettingTexts& texts,
+                                          Index num_chains, Index dim, Scope scope);
 template <class Real>
 std::unique_ptr<Target<Real>> make_target(const Context& context, const std::string& name, const SettingTexts& texts);
 /// Throws Error (usage), naming samplers that will do, when the sampler asks for more than the target offers.
 void check_offer(const std::string& sampler, const std::string& target, Needs offers);
-ChainBytes sampler_bytes(const Context& context, const std::string& name, const SettingTexts& texts, Index num_chains,
-                         Index dim, Scope scope, bool is_double);
+ChainBytes bytes_of_chains(const Context& context, const std::string& name, const SettingTexts& texts, Index num_chains,
+                           Index dim, Scope scope, Precision precision);
 
 }  // namespace kilochain

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/choices.hpp"
 #include "kernels/device/error.hpp"
 #include "kernels/settings.hpp"
 
@@ -92,10 +93,10 @@ typename Holder::Settings parse_settings(const std::string& owner, const Setting
 }
 
 /// The same for a sampler whose chains are pooled or not: some defaults depend on it.
-template <class Move>
-typename Move::Settings parse_settings(const std::string& owner, const SettingTexts& texts, bool pooled) {
-  auto s = parse_settings<Move>(owner, texts);
-  if constexpr (requires { s.resolve(pooled); }) s.resolve(pooled);
+template <class Sampler>
+typename Sampler::Settings parse_settings(const std::string& owner, const SettingTexts& texts, Scope scope) {
+  auto s = parse_settings<Sampler>(owner, texts);
+  if constexpr (requires { s.resolve(scope); }) s.resolve(scope);
   return s;
 }
 

@@ -19,15 +19,15 @@ std::int64_t approach_some(const Context& context, Target<Real>& target, std::ui
                            std::vector<Real>& x, const std::atomic<bool>& stop) {
   const Index dim = target.info().dim, chains = static_cast<Index>(x.size() / static_cast<std::size_t>(dim));
   const auto sampler =
-      make_sampler<Real>(context, "nuts", {{"mass", "unit"}, {"max_tree_depth", "6"}}, chains, dim, Scope::chain);
+      make_chains<Real>(context, "nuts", {{"mass", "unit"}, {"max_tree_depth", "6"}}, chains, dim, Scope::chain);
   Rounds<Real> rounds(context, target, *sampler, chains);
   rounds.start(x);
-  Plan<Real> plan;
-  plan.seed = ~seed;
-  plan.first_chain = static_cast<std::uint32_t>(first);
-  plan.until = plan.schedule.num_warmup = approach_iterations;
-  plan.schedule.adapting = plan.adapt_alone = true;
-  rounds.run(plan, false, stop);
+  Segment<Real> segment;
+  segment.seed = ~seed;
+  segment.first_chain = static_cast<std::uint32_t>(first);
+  segment.until = segment.schedule.num_warmup = approach_iterations;
+  segment.schedule.adapting = true;
+  rounds.run(segment, stop);
   const std::vector<Real> led = sampler->positions();
   const auto controls = sampler->controls();
   std::int64_t gradients = 0;

@@ -42,23 +42,23 @@ double timed_iteration(const Options& o, const Context& context) {
   const Index dim = target->info().dim;
   const Index chains = static_cast<Index>(std::min<std::int64_t>(
       o.num_chains, context.backend == Backend::cuda ? o.num_chains : std::int64_t(64) * context.threads));
-  auto sampler = make_sampler<Real>(context, o.sampler, o.sampler_settings, chains, dim, o.adapt_scope);
+  auto sampler = make_chains<Real>(context, o.sampler, o.sampler_settings, chains, dim, o.adapt_scope);
   Rounds<Real> rounds(context, *target, *sampler, chains);
   Options few = o;
   few.num_chains = chains;
   if (few.init.rfind("file:", 0) == 0) few.init = "normal";
   rounds.start(starting_points<Real>(few, 0, chains, dim));
   const std::atomic<bool> go_on{false};
-  Plan<Real> plan;
-  plan.seed = o.seed;
+  Segment<Real> segment;
+  segment.seed = o.seed;
   const auto begin = std::chrono::steady_clock::now();
   double seconds = 0;
-  for (std::int64_t step = 1; seconds < 0.2 && plan.until < 10000; step *= 2) {
-    plan.until += step;
-    rounds.run(plan, false, go_on);
+  for (std::int64_t step = 1; seconds < 0.2 && segment.until < 10000; step *= 2) {
+    segment.until += step;
+    rounds.run(segment, go_on);
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
-  return seconds / static_cast<double>(plan.until) / chains;
+  return seconds / static_cast<double>(segment.until) / chains;
 }
 
 /// threads: of the host, which summarises and writes what the device draws.
@@ -92,8 +92,8 @@ Context choose_device(const Options& o, std::vector<std::string>& notes) {
   return cuda_with_threads(k, o.threads);
 }
 
-bool uses_double(const Options& o, const Context& context) {
-  return o.real == Precision::automatic ? context.backend == Backend::cpu : o.real == Precision::double_precision;
+Precision choose_precision(const Options& o, const Context& context) {
+  return o.real.value_or(context.backend == Backend::cpu ? Precision::double_precision : Precision::single_precision);
 }
 
 std::int64_t window_draws(std::int64_t num_chains, std::int64_t dim, std::int64_t num_draws, std::size_t real_bytes) {
@@ -102,12 +102,12 @@ std::int64_t window_draws(std::int64_t num_chains, std::int64_t dim, std::int64_
                                   std::max<std::int64_t>(4, std::min<std::int64_t>(1000, num_draws)));
 }
 
-Estimate estimate_for(const Options& o, const Context& context, const TargetInfo& info, bool is_double) {
+Estimate estimate_for(const Options& o, const Context& context, const TargetInfo& info, Precision precision) {
   Estimate e;
-  const std::size_t real = is_double ? 8 : 4;
+  const std::size_t real = bytes_of(precision);
   const std::int64_t batch = o.chain_batch_size ? o.chain_batch_size : o.num_chains, draws = draws_of(o);
-  const ChainBytes bytes = sampler_bytes(context, o.sampler, o.sampler_settings, static_cast<Index>(batch), info.dim,
-                                         o.adapt_scope, is_double);
+  const ChainBytes bytes = bytes_of_chains(context, o.sampler, o.sampler_settings, static_cast<Index>(batch), info.dim,
+                                           o.adapt_scope, precision);
   const std::string where = context.backend == Backend::cuda ? "device" : "host";
   e.rows.push_back({"state of the chains", where, bytes.state});
   e.rows.push_back({"adaptation", where, bytes.adaptation});
@@ -117,8 +117,8 @@ Estimate estimate_for(const Options& o, const Context& context, const TargetInfo
   const auto recorded = static_cast<std::int64_t>(info.names.size());
   const std::int64_t slots = window_draws(o.num_chains, info.dim, draws, real);
   const auto window_bytes = [&](std::int64_t chains) {
-    return is_double ? DrawsBuffer<double>::bytes(chains, info.dim, slots, stats)
-                     : DrawsBuffer<float>::bytes(chains, info.dim, slots, stats);
+    return in_precision(precision,
+                        [&](auto zero) { return DrawsBuffer<decltype(zero)>::bytes(chains, info.dim, slots, stats); });
   };
   if (batch < o.num_chains)
     e.rows.push_back(
@@ -181,13 +181,13 @@ Estimate estimate(const Options& o) {
   check(o);
   std::vector<std::string> notes;
   const Context context = choose_device(o, notes);
-  const bool is_double = uses_double(o, context);
+  const Precision precision = choose_precision(o, context);
   Estimate e;
-  if (is_double)
-    e = estimate_for(o, context, make_target<double>(context, o.target, o.target_settings)->info(), true);
-  else
-    e = estimate_for(o, context, make_target<float>(context, o.target, o.target_settings)->info(), false);
-  const double iteration = is_double ? timed_iteration<double>(o, context) : timed_iteration<float>(o, context);
+  const double iteration = in_precision(precision, [&](auto zero) {
+    using Real = decltype(zero);
+    e = estimate_for(o, context, make_target<Real>(context, o.target, o.target_settings)->info(), precision);
+    return timed_iteration<Real>(o, context);
+  });
   const std::int64_t iterations = (o.num_warmup < 0 ? most_automatic_warmup / 10 : o.num_warmup) +
                                   (o.num_samples < 0 ? most_automatic_samples / 10 : o.num_samples);
   e.seconds = iteration * static_cast<double>(iterations) * static_cast<double>(o.num_chains);

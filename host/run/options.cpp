@@ -44,12 +44,10 @@ nlohmann::json to_json(const Options& o) {
                       {"num_chains", o.num_chains},
                       {"thin", o.thin},
                       {"seed", o.seed},
-                      {"adapt_scope", o.adapt_scope == Scope::pooled ? "pooled" : "chain"},
+                      {"adapt_scope", name_of(o.adapt_scope)},
                       {"init", o.init},
                       {"device", o.device},
-                      {"real", o.real == Precision::automatic          ? "auto"
-                               : o.real == Precision::double_precision ? "double"
-                                                                       : "float"},
+                      {"real", o.real ? name_of(*o.real) : "auto"},
                       {"draws", name_of(o.draws)},
                       {"output", o.output},
                       {"save_warmup", o.save_warmup},

@@ -14,7 +14,7 @@ Result run_as(const Options& o, const Context& context, std::vector<std::string>
               const ProgressCallback& progress, const std::atomic<bool>& stop) {
   auto target = make_target<Real>(context, o.target, o.target_settings);
   check_offer(o.sampler, o.target, target->info().offers);
-  refuse_if_too_large(o, estimate_for(o, context, target->info(), sizeof(Real) == 8));
+  refuse_if_too_large(o, estimate_for(o, context, target->info(), precision_of<Real>));
   Session<Real> session(o, context, *target, progress, stop);
   session.open_output();
   session.start();
@@ -22,7 +22,7 @@ Result run_as(const Options& o, const Context& context, std::vector<std::string>
   session.sample();
   Result result = session.finish();
   result.notes.insert(result.notes.begin(), notes.begin(), notes.end());
-  result.plan = target->plan();
+  result.evaluation = target->evaluation();
   return result;
 }
 
@@ -32,8 +32,8 @@ Result run(const Options& o, const ProgressCallback& progress, const std::atomic
   check(o);
   std::vector<std::string> notes;
   const Context context = choose_device(o, notes);
-  return uses_double(o, context) ? run_as<double>(o, context, notes, progress, stop)
-                                 : run_as<float>(o, context, notes, progress, stop);
+  return in_precision(choose_precision(o, context),
+                      [&](auto zero) { return run_as<decltype(zero)>(o, context, notes, progress, stop); });
 }
 
 }  // namespace kilochain

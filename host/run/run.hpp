@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,6 @@
 #include "host/run/run_summary.hpp"
 
 namespace kilochain {
-
-enum class Precision { automatic, single_precision, double_precision };
 
 /// Everything a user can choose. Settings of the sampler and of the target are texts, as written; run parses and checks.
 struct Options {
@@ -28,9 +27,9 @@ struct Options {
   std::int64_t thin = 1;          ///< keep every thin-th sample
   std::uint64_t seed = 1;
   Scope adapt_scope = Scope::pooled;
-  std::string init = "normal";  ///< normal[:sd] | zeros | file:PATH (a row for each chain, or one row for all)
-  std::string device = "auto";  ///< auto | cpu | cuda[:k]
-  Precision real = Precision::automatic;  ///< double on the CPU, float on CUDA
+  std::string init = "normal";    ///< normal[:sd] | zeros | file:PATH (a row for each chain, or one row for all)
+  std::string device = "auto";    ///< auto | cpu | cuda[:k]
+  std::optional<Precision> real;  ///< empty: double on the CPU, float on CUDA
   KeptDraws draws = KeptDraws::all;
   std::string output;                 ///< NetCDF file; empty: nothing is written
   bool keep_draws = false;            ///< the draws in memory too, in Result::draws
@@ -74,7 +73,7 @@ struct Result {
       draws;  ///< with keep_draws: [chain, draw, dim], draws_written of each chain; quarantined chains NaN
   std::vector<std::string> names;  ///< with keep_draws: of the last dimension
   std::vector<std::string> notes;  ///< what a user should know: fallback to the CPU, warm-up not converged, ...
-  std::string plan;                ///< how the target is evaluated and why (--verbose)
+  std::string evaluation;          ///< how the target is evaluated and why (--verbose)
 };
 
 /// Bytes and seconds, before anything is allocated.

@@ -39,7 +39,7 @@ DrawsHeader Session<Real>::header(std::int64_t num_samples) const {
   h.num_samples = num_samples;
   h.thin = options_.thin;
   h.seed = options_.seed;
-  h.real = sizeof(Real) == 8 ? "double" : "float";
+  h.real = name_of(precision_of<Real>);
   h.variable = target_.info().variable;
   h.names = target_.info().names;
   for (const Variable& v : target_.info().variables)
@@ -71,8 +71,8 @@ void Session<Real>::open_output() {
 
 template <class Real>
 void Session<Real>::start() {
-  sampler_ = make_sampler<Real>(context_, options_.sampler, options_.sampler_settings, batch_size_, dim_,
-                                options_.adapt_scope);
+  sampler_ =
+      make_chains<Real>(context_, options_.sampler, options_.sampler_settings, batch_size_, dim_, options_.adapt_scope);
   rounds_ = std::make_unique<Rounds<Real>>(context_, target_, *sampler_, batch_size_);
   std::vector<char> fresh;
   if (batch_size_ < num_chains_) fresh = sampler_->save();
@@ -103,20 +103,20 @@ void Session<Real>::bring(std::size_t batch) {
 
 /// Runs every batch from iteration `from` to `until`; each leaves its draws in `buffer`, as `kept` says, when there is one.
 template <class Real>
-bool Session<Real>::each_batch(std::int64_t from, Plan<Real>& plan, DrawsBuffer<Real>* buffer,
-                               const Recording<Real>& kept, std::int64_t until, bool pool) {
+bool Session<Real>::each_batch(std::int64_t from, Segment<Real>& segment, DrawsBuffer<Real>* buffer,
+                               const Recording<Real>& kept, std::int64_t until) {
   bool all = true;
   for (std::size_t k = 0; k < batches_.size() && all; ++k) {
     bring(batches_.size() == 1 ? 0 : k);
     iteration_ = from;
-    plan.first_chain = static_cast<std::uint32_t>(batches_[k].first);
-    plan.recording = {};
+    segment.first_chain = static_cast<std::uint32_t>(batches_[k].first);
+    segment.recording = {};
     if (buffer) {
       buffer->clear(batches_[k].first);
-      plan.recording = buffer->recording(batches_[k].first, kept.first_iteration, kept.thin);
-      if (!kept.draws) plan.recording.draws = nullptr;
+      segment.recording = buffer->recording(batches_[k].first, kept.first_iteration, kept.thin);
+      if (!kept.draws) segment.recording.draws = nullptr;
     }
-    all = stretch(plan, until, pool);
+    all = stretch(segment, until);
     if (buffer) buffer->collect(batches_[k].first);
   }
   if (!all && batches_.size() > 1) iteration_ = from;  // other batches have not come as far
@@ -181,15 +181,15 @@ void Session<Real>::report(const char* phase, std::int64_t done, std::int64_t to
 /// Runs the chains on the device to `until`, in pieces of about a quarter of a second, so that progress and Ctrl-C are
 /// prompt. What is drawn does not depend on the pieces. False when stopped.
 template <class Real>
-bool Session<Real>::stretch(Plan<Real>& plan, std::int64_t until, bool pool) {
+bool Session<Real>::stretch(Segment<Real>& segment, std::int64_t until) {
   while (iteration_ < until) {
     if (stop_) return false;
     const std::int64_t piece =
         per_iteration_ > 0 ? std::max<std::int64_t>(1, static_cast<std::int64_t>(0.25 / per_iteration_)) : 4;
     const std::int64_t to = std::min(until, iteration_ + piece);
     const auto t = Clock::now();
-    plan.until = to;
-    if (!rounds_->run(plan, pool, stop_)) return false;
+    segment.until = to;
+    if (!rounds_->run(segment, stop_)) return false;
     synchronize(context_);
     const double now = seconds_since(t) / static_cast<double>(to - iteration_);
     per_iteration_ = per_iteration_ > 0 ? 0.5 * (per_iteration_ + now) : now;
@@ -204,7 +204,7 @@ bool Session<Real>::stretch(Plan<Real>& plan, std::int64_t until, bool pool) {
         static_cast<Index>(quarantined_.size()) < num_chains_, ExitStatus::data, "no chain is left",
         fmt::format("all {} are quarantined by iteration {}", num_chains_, iteration_),
         "Does the target have a finite density where the chains start? Try another --init or a smaller initial step?");
-    if (plan.schedule.adapting)
+    if (segment.schedule.adapting)
       report("warm-up", iteration_, num_warmup_);
     else
       report("sampling", iteration_ - num_warmup_, num_samples_);
@@ -219,7 +219,7 @@ Result Session<Real>::finish() {
   s.target = options_.target;
   s.sampler = options_.sampler;
   s.device = context_.name;
-  s.real = sizeof(Real) == 8 ? "double" : "float";
+  s.real = name_of(precision_of<Real>);
   s.num_chains = options_.num_chains;
   s.num_warmup = num_warmup_;
   s.num_samples = sampled_;

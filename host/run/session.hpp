@@ -44,10 +44,10 @@ class Session {
   };
 
   void bring(std::size_t batch);
-  bool each_batch(std::int64_t from, Plan<Real>& plan, DrawsBuffer<Real>* buffer, const Recording<Real>& kept,
-                  std::int64_t until, bool pool);
+  bool each_batch(std::int64_t from, Segment<Real>& segment, DrawsBuffer<Real>* buffer, const Recording<Real>& kept,
+                  std::int64_t until);
   std::vector<ChainControl> all_controls();
-  bool stretch(Plan<Real>& plan, std::int64_t until, bool pool);
+  bool stretch(Segment<Real>& segment, std::int64_t until);
   void automatic_warmup();
   std::size_t lead_in(const Window& window, std::int64_t count);
   void fixed_warmup();
@@ -76,7 +76,7 @@ class Session {
   std::vector<Batch> batches_;
   std::size_t on_device_ = 0;
   int num_stats_;
-  std::unique_ptr<Sampler<Real>> sampler_;
+  std::unique_ptr<Chains<Real>> sampler_;
   std::unique_ptr<Rounds<Real>> rounds_;
   std::unique_ptr<DrawsWriter> writer_;
   std::unique_ptr<StreamingSummary> streaming_;

@@ -86,10 +86,10 @@ void Session<Real>::sample() {
     streaming_ = std::make_unique<StreamingSummary>(num_chains_, recorded_, num_draws);
   if (streaming_)
     for (const auto chain : quarantined_chains()) streaming_->exclude(chain);
-  Plan<Real> plan;
-  plan.seed = options_.seed;
-  plan.phase_start = num_warmup_;
-  plan.schedule.num_warmup = num_warmup_;
+  Segment<Real> segment;
+  segment.seed = options_.seed;
+  segment.phase_start = num_warmup_;
+  segment.schedule.num_warmup = num_warmup_;
   const std::int64_t room = window_draws(num_chains_, dim_, std::max<std::int64_t>(1, num_draws), sizeof(Real));
   std::deque<DrawsBuffer<Real>> buffers;
   for (int k = 0; k < (stores_draws(options_) ? 2 : 1) && num_draws > 0; ++k)
@@ -99,7 +99,7 @@ void Session<Real>::sample() {
     const std::int64_t first = iteration_, wanted = std::min(num_samples_ - sampled_, room * options_.thin);
     Recording<Real> kept = buffer.recording(0, first, options_.thin);
     if (options_.draws == KeptDraws::none) kept.draws = nullptr;
-    interrupted_ = !each_batch(first, plan, &buffer, kept, first + wanted, false);
+    interrupted_ = !each_batch(first, segment, &buffer, kept, first + wanted);
     const std::int64_t done = iteration_ - first, count = done / options_.thin;
     if (count > 0 && options_.draws != KeptDraws::none) deliver(buffer, count, all_controls(), first);
     sampled_ += done;

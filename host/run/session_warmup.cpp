@@ -31,14 +31,14 @@ template <class Real>
 void Session<Real>::fixed_warmup() {
   num_warmup_ = options_.num_warmup;
   const bool pool = options_.adapt_scope == Scope::pooled && find_sampler(options_.sampler).adaptive;
-  Plan<Real> plan;
-  plan.seed = options_.seed;
-  plan.schedule.num_warmup = num_warmup_;
-  plan.schedule.adapting = true;
-  plan.adapt_alone = !pool;
-  plan.rate_decays = pool;
+  Segment<Real> segment;
+  segment.seed = options_.seed;
+  segment.schedule.num_warmup = num_warmup_;
+  segment.schedule.adapting = true;
+  segment.scope = pool ? Scope::pooled : Scope::chain;
+  segment.rate_decays = pool;
   if (!options_.save_warmup || !writer_) {
-    interrupted_ = !each_batch(0, plan, nullptr, {}, num_warmup_, pool);
+    interrupted_ = !each_batch(0, segment, nullptr, {}, num_warmup_);
     return;
   }
   DrawsBuffer<Real> buffer(context_, num_chains_, batch_size_, dim_,
@@ -47,7 +47,7 @@ void Session<Real>::fixed_warmup() {
     const std::int64_t first = iteration_, end = std::min(num_warmup_, first + buffer.capacity());
     Recording<Real> kept;
     kept.first_iteration = first;
-    interrupted_ = !each_batch(first, plan, &buffer, kept, end, pool);
+    interrupted_ = !each_batch(first, segment, &buffer, kept, end);
     const std::int64_t done = iteration_ - first;
     if (done > 0)
       writer_->append_warmup_stats(
@@ -129,7 +129,7 @@ std::size_t Session<Real>::lead_in(const Window& window, std::int64_t count) {
     for (const auto& c : sampler_->controls()) warmup_.gradients += c.gradients;
   }
   const auto fresh =
-      make_sampler<Real>(context_, options_.sampler, options_.sampler_settings, batch_size_, dim_, options_.adapt_scope)
+      make_chains<Real>(context_, options_.sampler, options_.sampler_settings, batch_size_, dim_, options_.adapt_scope)
           ->save();
   for (std::size_t k = 0; k < batches_.size(); ++k) {
     bring(k);
@@ -152,12 +152,12 @@ void Session<Real>::automatic_warmup() {
       target_accept = std::stod(own == options_.sampler_settings.end() ? s.default_value : own->second);
     }
   WarmupMonitor monitor(target_accept);
-  Plan<Real> plan;
-  plan.seed = options_.seed;
-  plan.schedule.adapting = true;
-  plan.schedule.num_warmup = most_automatic_warmup;
-  plan.schedule.rate = pool ? pooled_rate(0) : 1;
-  plan.adapt_alone = !pool;
+  Segment<Real> segment;
+  segment.seed = options_.seed;
+  segment.schedule.adapting = true;
+  segment.schedule.num_warmup = most_automatic_warmup;
+  segment.schedule.rate = pool ? pooled_rate(0) : 1;
+  segment.scope = pool ? Scope::pooled : Scope::chain;
   converged_ = false;
   // Blocks grow: slow chains need long blocks before R-hat can tell that they agree. A long block is kept thinned.
   const std::int64_t room = window_draws(num_chains_, dim_, 500, sizeof(Real));
@@ -166,7 +166,7 @@ void Session<Real>::automatic_warmup() {
   while (!converged_ && !interrupted_ && iteration_ + block <= most_automatic_warmup) {
     const std::int64_t thin = (block + room - 1) / room, first = iteration_, count = block / thin;
     Recording<Real> kept = buffer.recording(0, first, thin);
-    interrupted_ = !each_batch(first, plan, &buffer, kept, first + count * thin, pool);
+    interrupted_ = !each_batch(first, segment, &buffer, kept, first + count * thin);
     if (interrupted_) break;
     const auto controls = all_controls();
     const Window window = buffer.window(count, std::vector<std::int64_t>(controls.size(), count));
@@ -191,13 +191,13 @@ void Session<Real>::automatic_warmup() {
   if (!interrupted_ && pool) {  // let the factor settle while the rate decays
     const std::int64_t last = std::max<std::int64_t>(100, iteration_ / 4), from = iteration_;
     for (int k = 1; k <= 10 && !interrupted_; ++k) {
-      plan.schedule.rate = pooled_rate(0.5 + 0.05 * k);
-      interrupted_ = !each_batch(iteration_, plan, nullptr, {}, from + last * k / 10, pool);
+      segment.schedule.rate = pooled_rate(0.5 + 0.05 * k);
+      interrupted_ = !each_batch(iteration_, segment, nullptr, {}, from + last * k / 10);
     }
   }
   if (!interrupted_) {  // the last iteration is known now: dual averaging leaves its average then
-    plan.schedule.num_warmup = iteration_ + 1;
-    interrupted_ = !each_batch(iteration_, plan, nullptr, {}, iteration_ + 1, pool);
+    segment.schedule.num_warmup = iteration_ + 1;
+    interrupted_ = !each_batch(iteration_, segment, nullptr, {}, iteration_ + 1);
   }
   ess_per_iteration_ = monitor.ess_per_iteration();
   warmup_note_ = converged_ ? fmt::format("converged after {} iterations", iteration_)

@@ -6,6 +6,7 @@
 //   Then L_ii >= floor, then beta <- max(floor, beta (1 + rho (a - target))) with the old beta in the gradient.
 // source(i, j, offset): one chain's outer products, or their mean over chains. L, G: packed panels. Cost: one pass over L and G.
 #pragma once
+#include "kernels/choices.hpp"
 #include "kernels/linalg/triangular.hpp"
 
 namespace kilochain {
@@ -23,8 +24,8 @@ struct FactorSettings {
   BetaControl beta_control = BetaControl::paper;
 
   /// What `auto` means, once it is known whether chains are pooled.
-  void resolve(bool pooled) {
-    if (optimizer == Optimizer::automatic) optimizer = pooled ? Optimizer::natural : Optimizer::rmsprop;
+  void resolve(Scope scope) {
+    if (optimizer == Optimizer::automatic) optimizer = scope == Scope::pooled ? Optimizer::natural : Optimizer::rmsprop;
   }
 };
 

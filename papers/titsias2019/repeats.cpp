@@ -19,7 +19,7 @@ Repeats<Real>::Repeats(const Setup& setup, Target<Real>& target, Index first, In
       count_(count),
       dim_(target.info().dim),
       seed_(seed) {
-  sampler_ = make_sampler<Real>(context_, setup.sampler, setup.sampler_settings, count, dim_, Scope::chain);
+  sampler_ = make_chains<Real>(context_, setup.sampler, setup.sampler_settings, count, dim_, Scope::chain);
   rounds_ = std::make_unique<Rounds<Real>>(context_, target_, *sampler_, count);
   Options o;
   o.init = setup.init;
@@ -44,21 +44,21 @@ void Repeats<Real>::check_chains() const {
 template <class Real>
 bool Repeats<Real>::run(std::int64_t until, bool adapting, const Recording<Real>& recording,
                         const std::atomic<bool>& stop, const Tick& tick) {
-  Plan<Real> plan;
-  plan.seed = seed_;
-  plan.first_chain = static_cast<std::uint32_t>(first_);
-  plan.phase_start = adapting ? 0 : setup_.num_warmup;
-  plan.schedule.num_warmup = setup_.num_warmup;
-  plan.schedule.adapting = plan.adapt_alone = adapting;
-  plan.recording = recording;
+  Segment<Real> segment;
+  segment.seed = seed_;
+  segment.first_chain = static_cast<std::uint32_t>(first_);
+  segment.phase_start = adapting ? 0 : setup_.num_warmup;
+  segment.schedule.num_warmup = setup_.num_warmup;
+  segment.schedule.adapting = adapting;
+  segment.recording = recording;
   while (iteration_ < until) {
     if (stop) return false;
-    plan.until = std::min(until, iteration_ + piece_);
+    segment.until = std::min(until, iteration_ + piece_);
     const double begin = thread_seconds();
-    if (!rounds_->run(plan, false, stop)) return false;
+    if (!rounds_->run(segment, stop)) return false;
     const double taken = thread_seconds() - begin;
     seconds_ += taken;
-    iteration_ = plan.until;
+    iteration_ = segment.until;
     if (taken > 4)
       piece_ = std::max<std::int64_t>(8, piece_ / 2);
     else if (taken < 1 && piece_ < 1 << 20)

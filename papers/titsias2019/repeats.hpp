@@ -49,7 +49,7 @@ class Repeats {
   Target<Real>& target_;
   Index first_, count_, dim_;
   std::uint64_t seed_;
-  std::unique_ptr<Sampler<Real>> sampler_;
+  std::unique_ptr<Chains<Real>> sampler_;
   std::unique_ptr<Rounds<Real>> rounds_;
   std::unique_ptr<DrawsBuffer<Real>> buffer_;
   std::int64_t iteration_ = 0, piece_ = 1;

@@ -94,7 +94,10 @@ TEST(Reproduce, EverySetupIsAccepted) {
     for (const bool as_printed : {false, true}) {
       const titsias2019::Setup s = titsias2019::setup_of(row.target, row.sampler, as_printed, data, "labels");
       ASSERT_TRUE(titsias2019::has_sampler(s)) << s.sampler;
-      EXPECT_GT(sampler_bytes(cpu_context(1), s.sampler, s.sampler_settings, 1, 10, Scope::chain, true).state, 0u);
+      EXPECT_GT(bytes_of_chains(cpu_context(1), s.sampler, s.sampler_settings, 1, 10, Scope::chain,
+                                Precision::double_precision)
+                    .state,
+                0u);
       EXPECT_TRUE(as_printed || s.printed.empty());
     }
 }

@@ -69,7 +69,7 @@ TEST(Sample, JsonIsOneObjectWithExactlyTheseKeys) {
   EXPECT_EQ(j["num_warmup"], 50);
   EXPECT_EQ(j["num_samples"], 100);
   EXPECT_EQ(j["quarantined"], 0);
-  for (const char* words : {"configuration", "plan: ", "total"})
+  for (const char* words : {"configuration", "evaluation: ", "total"})
     EXPECT_TRUE(contains(run.err, words)) << words << " missing in " << run.err;
   const Outcome again = kilochain(files, {"summary", path, "--json"});
   ASSERT_EQ(again.status, 0) << again.err;

@@ -3,7 +3,7 @@
 // only do not manage, and pooled adaptation towards the target's covariance.
 #include <gtest/gtest.h>
 
-#include "host/chains/cpu_sampler.hpp"
+#include "host/chains/cpu_chains.hpp"
 #include "kernels/samplers/adaptive_metropolis.hpp"
 #include "kernels/samplers/gad_mala_exact.hpp"
 #include "tests/support/chains.hpp"
@@ -176,7 +176,7 @@ TEST(StepSize, ClosedForm) {
     const Index n = 3;
     const std::int64_t W = 500;
     const auto target = make_target<double>(context, "gaussian_mixture", {{"dim", "3"}});
-    const auto sampler = make_sampler<double>(context, rule.sampler, {}, 1, n, Scope::chain);
+    const auto sampler = make_chains<double>(context, rule.sampler, {}, 1, n, Scope::chain);
     const std::vector<double> x = normal_points<double>(1, n, 8);
     start_at(context, *target, *sampler, 1, x);
     Recorded<double> warm(1, n, W), kept(1, n, 1);
@@ -206,7 +206,7 @@ double recovered_acceptance(typename Move::Settings settings) {
   settings.learning_rate = 0.2;
   settings.pooled_speedup = 1;
   const auto target = make_target<double>(context, "gaussian_mixture", {{"dim", "4"}});
-  CpuSampler<Move, double> sampler(context, chains, n, Scope::pooled, settings);
+  CpuChains<Move, double> sampler(context, chains, n, Scope::pooled, settings);
   start_at<double>(context, *target, sampler, chains, normal_points<double>(chains, n, 8));
   run_phase<double>(context, *target, sampler, chains, Scope::pooled, Phase{0, 2000, 2000, true, 9});
   sampler.reset_counts();
@@ -230,10 +230,10 @@ TEST(Mutants, LearningFromAcceptedMovesOnly) {
 TEST(Adaptation, AdaptiveMetropolisFindsTheCovariance) {
   const Index chains = 64, n = 2;
   const auto target = make_target<double>(context, "gaussian", {{"preset", "gauss2d_corr"}});
-  CpuSampler<AdaptiveMetropolis<double>, double> sampler(context, chains, n, Scope::pooled, {});
+  CpuChains<AdaptiveMetropolis<double>, double> sampler(context, chains, n, Scope::pooled, {});
   start_at<double>(context, *target, sampler, chains, exact_points<double>(target->info(), chains, 1));
   run_phase<double>(context, *target, sampler, chains, Scope::pooled, Phase{0, 4000, 4000, true, 9});
-  const auto a = sampler.chains().adaptation<HostTeam::panel<double>>(0);
+  const auto a = sampler.view().adaptation<HostTeam::panel<double>>(0);
   constexpr int P = HostTeam::panel<double>;
   const double l00 = a.L[factor_index<P>(0, 0)], l10 = a.L[factor_index<P>(1, 0)], l11 = a.L[factor_index<P>(1, 1)];
   EXPECT_NEAR(l00, 1, 0.1);
@@ -252,10 +252,10 @@ TEST(Adaptation, HmcLearnsItsMass) {
       settings.num_steps_jitter = 0.5;
       const Index chains = 16, n = 2;
       const auto target = make_target<double>(context, "gaussian", {{"preset", "gauss2d_corr"}});
-      CpuSampler<Hmc<double>, double> sampler(context, chains, n, scope, settings);
+      CpuChains<Hmc<double>, double> sampler(context, chains, n, scope, settings);
       start_at<double>(context, *target, sampler, chains, normal_points<double>(chains, n, 8));
       run_phase<double>(context, *target, sampler, chains, scope, Phase{0, 1000, 1000, true, 9});
-      const auto a = sampler.chains().adaptation<P>(0);
+      const auto a = sampler.view().adaptation<P>(0);
       if (mass == Mass::diagonal) {
         EXPECT_NEAR(a.F[0], 1, 0.2);
         EXPECT_NEAR(a.F[1], 1, 0.2);

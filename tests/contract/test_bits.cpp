@@ -20,7 +20,7 @@ template <class Real>
 struct Crew {
   Context context;
   std::unique_ptr<Target<Real>> target;
-  std::unique_ptr<Sampler<Real>> sampler;
+  std::unique_ptr<Chains<Real>> sampler;
   Index chains, dim;
   Scope scope;
   std::uint32_t first_chain = 0;
@@ -28,7 +28,7 @@ struct Crew {
   Crew(const std::string& name, Index chains_, Index dim_, Scope scope_, int threads, std::uint32_t first = 0)
       : context(cpu_context(threads)), chains(chains_), dim(dim_), scope(scope_), first_chain(first) {
     target = make_target<Real>(context, "gaussian_mixture", {{"dim", std::to_string(dim)}, {"means", "-1; 1"}});
-    sampler = make_sampler<Real>(context, name, {}, chains, dim, scope);
+    sampler = make_chains<Real>(context, name, {}, chains, dim, scope);
   }
   void start() { start_at(context, *target, *sampler, chains, normal_points<Real>(chains, dim, 5, first_chain)); }
   Phase phase(bool adapting) const {

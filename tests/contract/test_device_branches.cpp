@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "host/chains/cpu_sampler.hpp"
+#include "host/chains/cpu_chains.hpp"
 #include "kernels/samplers/adaptive_metropolis.hpp"
 #include "kernels/samplers/barker.hpp"
 #include "kernels/samplers/gad_mala_exact.hpp"
@@ -50,19 +50,19 @@ std::vector<Real> starting_points(Index n) {
 }
 
 template <class Real>
-Plan<Real> plan_until(std::int64_t until) {
-  Plan<Real> plan;
-  plan.seed = 11;
-  plan.until = until;
-  plan.schedule.adapting = true;
-  plan.schedule.num_warmup = 100;
-  plan.adapt_alone = true;
-  return plan;
+Segment<Real> segment_until(std::int64_t until) {
+  Segment<Real> segment;
+  segment.seed = 11;
+  segment.until = until;
+  segment.schedule.adapting = true;
+  segment.schedule.num_warmup = 100;
+  segment.scope = Scope::chain;
+  return segment;
 }
 
 /// Positions after `iterations`, by the given team over panels of P rows.
 template <class Move, class Real, int P, class Team>
-void iterate(const Team& team, const Chains<Move, Real>& chains, const Model<Real>& model, std::int64_t iterations,
+void iterate(const Team& team, const ChainsView<Move, Real>& chains, const Model<Real>& model, std::int64_t iterations,
              Real* scratch) {
   const auto evaluate = [&](Index c) {
     if (chains.exchange.needs[c] != Needs::nothing)
@@ -70,16 +70,16 @@ void iterate(const Team& team, const Chains<Move, Real>& chains, const Model<Rea
                                chains.exchange.reply(c), scratch);
     team.sync();
   };
-  const Plan<Real> plan = plan_until<Real>(iterations);
+  const Segment<Real> segment = segment_until<Real>(iterations);
   for (Index c = 0; c < num_chains; ++c) {
     auto a = chains.template adaptation<P>(c);
     Move::start_adaptation(team, chains.settings, a, chains.dim);
     evaluate(c);
     start_chain(team, chains, c);
-    bool waits = advance_chain(team, chains, plan, action_propose, c);
+    bool waits = advance_chain(team, chains, segment, action_propose, c);
     while (waits) {
       evaluate(c);
-      waits = advance_chain(team, chains, plan, action_update | action_propose, c);
+      waits = advance_chain(team, chains, segment, action_update | action_propose, c);
     }
   }
 }
@@ -92,10 +92,9 @@ void expect_same(Index n, std::int64_t iterations, typename Move::Settings setti
   ChainMemory<Move, Real, 32> device(context, num_chains, n, Scope::chain, settings);
   host.place(starting_points<Real>(n)), device.place(starting_points<Real>(n));
   std::vector<Real> scratch(padded(static_cast<std::size_t>(n) + 1));
-  iterate<Move, Real, HostTeam::panel<Real>>(HostTeam{}, host.chains(), model, iterations, scratch.data());
-  ThreadTeam::run([&](const ThreadTeam& team) {
-    iterate<Move, Real, 32>(team, device.chains(), model, iterations, scratch.data());
-  });
+  iterate<Move, Real, HostTeam::panel<Real>>(HostTeam{}, host.view(), model, iterations, scratch.data());
+  ThreadTeam::run(
+      [&](const ThreadTeam& team) { iterate<Move, Real, 32>(team, device.view(), model, iterations, scratch.data()); });
   const auto x = host.positions(), y = device.positions();
   const double bound = factor * n * std::numeric_limits<Real>::epsilon();
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], bound) << "n = " << n << ", entry " << i;

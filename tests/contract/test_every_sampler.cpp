@@ -109,7 +109,7 @@ TEST_P(EverySampler, NonFiniteRepliesAreRejections) {
   for (const auto& defect : defects)
     for (const Scope scope : {Scope::chain, Scope::pooled}) {
       Spoiled target(n, defect);
-      const auto sampler = make_sampler<double>(context, GetParam(), {}, chains, n, scope);
+      const auto sampler = make_chains<double>(context, GetParam(), {}, chains, n, scope);
       std::vector<double> x = normal_points<double>(chains, n, 8);
       for (double& v : x) v = std::max(-1.9, std::min(1.9, v));
       start_at<double>(context, target, *sampler, chains, x);
@@ -140,7 +140,7 @@ TEST_P(EverySampler, ChainsWithoutDensityAtTheStartAreQuarantinedAlone) {
       if (x[0] < -100) g[0] = std::numeric_limits<double>::quiet_NaN();
     });
     const auto run = [&](const std::vector<double>& x, Recorded<double>& out) {
-      auto sampler = make_sampler<double>(context, GetParam(), {}, chains, n, scope);
+      auto sampler = make_chains<double>(context, GetParam(), {}, chains, n, scope);
       start_at<double>(context, target, *sampler, chains, x);
       run_phase<double>(context, target, *sampler, chains, scope, Phase{0, 20, 20, entry.adaptive, 9}, &out);
       return sampler->controls();
@@ -169,7 +169,7 @@ TEST_P(EverySampler, StatisticsAreRecorded) {
   const SamplerEntry& entry = find_sampler(GetParam());
   const Index chains = 3, n = 4;
   const auto target = make_target<double>(context, "gaussian_mixture", {{"dim", "4"}});
-  const auto sampler = make_sampler<double>(context, GetParam(), {}, chains, n, Scope::chain);
+  const auto sampler = make_chains<double>(context, GetParam(), {}, chains, n, Scope::chain);
   start_at(context, *target, *sampler, chains, normal_points<double>(chains, n, 8));
   Recorded<double> out(chains, n, 50);
   run_phase(context, *target, *sampler, chains, Scope::chain, Phase{0, 50, 50, entry.adaptive, 9}, &out);
@@ -213,7 +213,7 @@ TEST(Quarantine, NonFiniteProposal) {
       lp = 0;
       if (x[0] == 6) g[0] = 1e305;
     });
-    const auto sampler = make_sampler<double>(context, name, settings, 2, 2, Scope::chain);
+    const auto sampler = make_chains<double>(context, name, settings, 2, 2, Scope::chain);
     start_at<double>(context, steep, *sampler, 2, {6, 0, 0, 0});
     Recorded<double> out(2, 2, 5);
     run_phase<double>(context, steep, *sampler, 2, Scope::chain, Phase{0, 5, 5, false, 9}, &out);

@@ -2,7 +2,7 @@
 // rejects samplers with a mistake. Thresholds: tests/support/law.hpp; about 60 runs, so a false alarm in 2e-3 of all seeds.
 #include <gtest/gtest.h>
 
-#include "host/chains/cpu_sampler.hpp"
+#include "host/chains/cpu_chains.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/law.hpp"
 #include "tests/support/mutants.hpp"
@@ -37,7 +37,7 @@ TEST_P(EverySamplerLaw, UnchangedFromExactDraws) {
   const Index chains = 256;
   for (const Law& law : laws) {
     const auto target = make_target<double>(context, law.target, law.settings);
-    const auto sampler = make_sampler<double>(context, GetParam(), {}, chains, target->info().dim, Scope::pooled);
+    const auto sampler = make_chains<double>(context, GetParam(), {}, chains, target->info().dim, Scope::pooled);
     warm_up(context, *target, *sampler, chains, 400);
     EXPECT_LT(law_deviation(context, *target, *sampler, chains, functions_of(law), 100), limit) << law.name;
   }
@@ -49,7 +49,7 @@ TEST_P(EverySamplerLaw, UnchangedAtAwkwardSizesInSinglePrecision) {
     const SettingTexts settings = {{"dim", std::to_string(n)}, {"means", "0.5"}, {"sds", "2"}};
     const auto target = make_target<float>(context, "gaussian_mixture", settings);
     const LawFunctions functions(target->info(), 20000);
-    const auto sampler = make_sampler<float>(context, GetParam(), {}, chains, n, Scope::pooled);
+    const auto sampler = make_chains<float>(context, GetParam(), {}, chains, n, Scope::pooled);
     warm_up(context, *target, *sampler, chains, 100);
     EXPECT_LT(law_deviation(context, *target, *sampler, chains, functions, 40), limit) << "n = " << n;
   }
@@ -88,7 +88,7 @@ TEST(SamplerVariants, LeaveTheLawUnchanged) {
       for (const auto& [name, value] : v.settings) what += " " + name + " = " + value;
       const auto target = make_target<double>(context, law.target, law.settings);
       const auto sampler =
-          make_sampler<double>(context, v.sampler, v.settings, chains, target->info().dim, Scope::pooled);
+          make_chains<double>(context, v.sampler, v.settings, chains, target->info().dim, Scope::pooled);
       warm_up(context, *target, *sampler, chains, 200);
       EXPECT_LT(law_deviation(context, *target, *sampler, chains, functions_of(law), 60), limit) << what;
     }
@@ -99,9 +99,9 @@ template <template <class> class Move, template <class> class True>
 double deviation_of(const Law& law, typename True<double>::Settings settings = {}) {
   const Index chains = 512;
   const auto target = make_target<double>(context, law.target, law.settings);
-  CpuSampler<True<double>, double> teacher(context, chains, target->info().dim, Scope::pooled, settings);
+  CpuChains<True<double>, double> teacher(context, chains, target->info().dim, Scope::pooled, settings);
   warm_up(context, *target, teacher, chains, 400);
-  CpuSampler<Move<double>, double> sampler(context, chains, target->info().dim, Scope::pooled, settings);
+  CpuChains<Move<double>, double> sampler(context, chains, target->info().dim, Scope::pooled, settings);
   sampler.load(teacher.save());
   return law_deviation(context, *target, sampler, chains, functions_of(law), 100);
 }
@@ -113,7 +113,7 @@ TEST(Mutants, MalaWithoutItsHastingsTerm) {
 }
 TEST(Mutants, TransposedFactor) {
   GadMalaFast<double>::Settings settings;
-  settings.resolve(true);
+  settings.resolve(Scope::pooled);
   EXPECT_GT((deviation_of<GadMalaTransposed, GadMalaFast>(laws[2], settings)), 2 * limit);
   EXPECT_LT((deviation_of<GadMalaFast, GadMalaFast>(laws[2], settings)), limit);
 }

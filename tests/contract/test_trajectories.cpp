@@ -23,13 +23,13 @@ Hmc<double>::Settings hmc_settings(int steps, double size) {
 
 TEST(HmcSettings, PresetsAreThePapersAndExplicitSettingsWin) {
   for (const auto& [name, steps] : {std::pair{"HMC-5", 5}, {"HMC-10", 10}, {"HMC-20", 20}}) {
-    const auto s = parse_settings<Hmc<double>>("hmc", {{"preset", name}}, true);
+    const auto s = parse_settings<Hmc<double>>("hmc", {{"preset", name}}, Scope::pooled);
     EXPECT_EQ(s.num_steps, steps) << name;
     EXPECT_EQ(s.mass, Mass::unit);
     EXPECT_EQ(s.step_rule, StepRule::multiplicative);
   }
-  EXPECT_EQ(parse_settings<Hmc<double>>("hmc", {{"preset", "HMC-20"}, {"num_steps", "7"}}, true).num_steps, 7);
-  EXPECT_EQ(parse_settings<Hmc<double>>("hmc", {}, true).num_steps, 10);
+  EXPECT_EQ(parse_settings<Hmc<double>>("hmc", {{"preset", "HMC-20"}, {"num_steps", "7"}}, Scope::pooled).num_steps, 7);
+  EXPECT_EQ(parse_settings<Hmc<double>>("hmc", {}, Scope::pooled).num_steps, 10);
 }
 
 TEST(Trajectories, RetraceThemselves) {
@@ -89,7 +89,7 @@ TEST(Trajectories, TreesAreAsReported) {
   double before = 0;
   for (const char* step : {"1", "0.25", "0.0625"}) {
     const auto sampler =
-        make_sampler<double>(context, "nuts", {{"step_size", step}, {"mass", "unit"}}, chains, n, Scope::chain);
+        make_chains<double>(context, "nuts", {{"step_size", step}, {"mass", "unit"}}, chains, n, Scope::chain);
     start_at<double>(context, *target, *sampler, chains, normal_points<double>(chains, n, 8));
     Recorded<double> out(chains, n, 50);
     run_phase<double>(context, *target, *sampler, chains, Scope::chain, Phase{0, 50, 0, false, 9}, &out);
@@ -115,7 +115,7 @@ TEST(Trajectories, TreesAreAsReported) {
 TEST(Trajectories, DepthIsLimitedAndDivergencesAreTold) {
   const auto target = make_target<double>(context, "gaussian_mixture", {{"dim", "2"}, {"means", "0"}});
   const auto run = [&](const SettingTexts& settings) {
-    const auto sampler = make_sampler<double>(context, "nuts", settings, 1, 2, Scope::chain);
+    const auto sampler = make_chains<double>(context, "nuts", settings, 1, 2, Scope::chain);
     start_at<double>(context, *target, *sampler, 1, {0.5, -0.5});
     Recorded<double> out(1, 2, 20);
     run_phase<double>(context, *target, *sampler, 1, Scope::chain, Phase{0, 20, 0, false, 9}, &out);
@@ -143,7 +143,7 @@ TEST(Trajectories, DivergencesAreKeptWhereTheyHappened) {
   for (const char* name : {"nuts", "hmc"}) {
     SettingTexts settings = {{"step_size", "1000"}, {"mass", "unit"}};
     if (std::string(name) == "hmc") settings["num_steps"] = "1";
-    const auto sampler = make_sampler<double>(context, name, settings, 3, 2, Scope::chain);
+    const auto sampler = make_chains<double>(context, name, settings, 3, 2, Scope::chain);
     start_at<double>(context, *target, *sampler, 3, {0.5, -0.5, 0.25, 1, 0, 0});
     Recorded<double> out(3, 2, 2);
     run_phase<double>(context, *target, *sampler, 3, Scope::chain, Phase{0, 2, 0, false, 9}, &out);
@@ -165,7 +165,7 @@ TEST(Trajectories, DivergencesAreKeptWhereTheyHappened) {
 TEST(Nuts, SameNumberOfDrawsIsUnbiasedWhereSameNumberOfRoundsIsNot) {
   const Index chains = 4096, n = 3;
   const auto target = make_target<double>(context, "funnel", {{"dim", "3"}, {"scale", "1"}});
-  const auto z_of_v = [&](const Sampler<double>& sampler) {
+  const auto z_of_v = [&](const Chains<double>& sampler) {
     const auto x = sampler.positions();
     double sum = 0;
     for (Index c = 0; c < chains; ++c) sum += x[static_cast<std::size_t>(c * n)];
@@ -173,7 +173,7 @@ TEST(Nuts, SameNumberOfDrawsIsUnbiasedWhereSameNumberOfRoundsIsNot) {
   };
   const auto begun = [&] {
     auto sampler =
-        make_sampler<double>(context, "nuts", {{"step_size", "0.1"}, {"mass", "unit"}}, chains, n, Scope::chain);
+        make_chains<double>(context, "nuts", {{"step_size", "0.1"}, {"mass", "unit"}}, chains, n, Scope::chain);
     start_at<double>(context, *target, *sampler, chains, exact_points<double>(target->info(), chains, 21));
     return sampler;
   };
@@ -182,13 +182,13 @@ TEST(Nuts, SameNumberOfDrawsIsUnbiasedWhereSameNumberOfRoundsIsNot) {
   EXPECT_LT(z_of_v(*draws), 5);
 
   const auto rounds = begun();
-  Plan<double> plan;
-  plan.seed = 22;
-  plan.until = 1 << 20;
-  rounds->advance(0, chains, action_propose, plan);
+  Segment<double> segment;
+  segment.seed = 22;
+  segment.until = 1 << 20;
+  rounds->advance(0, chains, action_propose, segment);
   for (int round = 0; round < 400; ++round) {
     target->evaluate(rounds->exchange(), 0, chains);
-    rounds->advance(0, chains, action_update | action_propose, plan);
+    rounds->advance(0, chains, action_update | action_propose, segment);
   }
   std::printf("z of E v: %.2f after 10 draws of each chain, %.2f after 400 rounds\n", z_of_v(*draws), z_of_v(*rounds));
   EXPECT_GT(z_of_v(*rounds), 10);
@@ -198,7 +198,7 @@ TEST(Nuts, SameNumberOfDrawsIsUnbiasedWhereSameNumberOfRoundsIsNot) {
 TEST(Nuts, WarmsUpOnBadScales) {
   const Index chains = 8, n = 100;
   const auto target = make_target<double>(context, "gaussian", {{"preset", "neal_gaussian"}});
-  const auto sampler = make_sampler<double>(context, "nuts", {}, chains, n, Scope::chain);
+  const auto sampler = make_chains<double>(context, "nuts", {}, chains, n, Scope::chain);
   start_at<double>(context, *target, *sampler, chains, normal_points<double>(chains, n, 8));
   run_phase<double>(context, *target, *sampler, chains, Scope::chain, Phase{0, 600, 600, true, 9});
   sampler->reset_counts();

@@ -29,7 +29,7 @@ struct Bench {
   Index num_chains, dim;
   Scope scope;
   std::unique_ptr<Target<Real>> target;
-  std::unique_ptr<Sampler<Real>> sampler;
+  std::unique_ptr<Chains<Real>> sampler;
   Rounds<Real> rounds;
   std::atomic<bool> stop{false};
   std::int64_t reached = 0;
@@ -41,7 +41,7 @@ struct Bench {
         dim(which.dim),
         scope(s),
         target(make_target<Real>(c, "gaussian", {{"preset", which.preset}})),
-        sampler(make_sampler<Real>(c, name, settings, chains, which.dim, s)),
+        sampler(make_chains<Real>(c, name, settings, chains, which.dim, s)),
         rounds(c, *target, *sampler, chains) {}
   void start(double nan_at = -1) {
     std::mt19937_64 bits(5);
@@ -53,16 +53,16 @@ struct Bench {
     rounds.start(x);
   }
   void run(std::int64_t iterations, bool adapting, Recording<Real> recording = {}) {
-    Plan<Real> plan;
-    plan.seed = 17;
-    plan.phase_start = 0;
-    plan.until = reached + iterations;
-    plan.schedule.adapting = adapting;
-    plan.schedule.num_warmup = 50;
-    plan.adapt_alone = adapting && scope == Scope::chain;
-    plan.recording = recording;
-    EXPECT_TRUE(rounds.run(plan, adapting && scope == Scope::pooled, stop));
-    reached = plan.until;
+    Segment<Real> segment;
+    segment.seed = 17;
+    segment.phase_start = 0;
+    segment.until = reached + iterations;
+    segment.schedule.adapting = adapting;
+    segment.schedule.num_warmup = 50;
+    segment.scope = scope;
+    segment.recording = recording;
+    EXPECT_TRUE(rounds.run(segment, stop));
+    reached = segment.until;
   }
   Outcome outcome() const {
     const auto x = sampler->positions();

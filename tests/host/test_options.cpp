@@ -93,7 +93,7 @@ TEST(Options, EveryFlagReachesItsOption) {
 TEST(Options, EnumerationsHaveTheirNames) {
   EXPECT_EQ(gaussian({"--adapt-scope", "pooled"}).options.adapt_scope, Scope::pooled);
   EXPECT_EQ(gaussian({"--real", "double"}).options.real, Precision::double_precision);
-  EXPECT_EQ(gaussian({"--real", "auto"}).options.real, Precision::automatic);
+  EXPECT_EQ(gaussian({"--real", "auto"}).options.real, std::nullopt);
   EXPECT_EQ(gaussian({"--draws", "none"}).options.draws, KeptDraws::none);
   EXPECT_EQ(gaussian({"--num-warmup", "auto"}).options.num_warmup, -1);
   EXPECT_EQ(gaussian({"--num-samples", "auto"}).options.num_samples, -1);

@@ -1,4 +1,4 @@
-// Runs a sampler on a target in memory, for tests: starting points, plans, draws of every iteration.
+// Runs a sampler on a target in memory, for tests: starting points, segments, draws of every iteration.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -67,24 +67,24 @@ struct Phase {
 
 /// Runs iterations phase.start .. until (all of the phase when until < 0) on chains that have been started.
 template <class Real>
-void run_phase(const Context& context, Target<Real>& target, Sampler<Real>& sampler, Index chains, Scope scope,
+void run_phase(const Context& context, Target<Real>& target, Chains<Real>& sampler, Index chains, Scope scope,
                const Phase& phase, Recorded<Real>* out = nullptr, std::int64_t until = -1) {
-  Plan<Real> plan;
-  plan.seed = phase.seed;
-  plan.first_chain = phase.first_chain;
-  plan.phase_start = phase.start;
-  plan.until = until < 0 ? phase.start + phase.length : until;
-  plan.schedule.num_warmup = phase.num_warmup;
-  plan.schedule.adapting = phase.adapting;
-  plan.schedule.rate = phase.rate;
-  plan.adapt_alone = phase.adapting && scope == Scope::chain;
-  if (out) plan.recording = out->recording(phase.start);
+  Segment<Real> segment;
+  segment.seed = phase.seed;
+  segment.first_chain = phase.first_chain;
+  segment.phase_start = phase.start;
+  segment.until = until < 0 ? phase.start + phase.length : until;
+  segment.schedule.num_warmup = phase.num_warmup;
+  segment.schedule.adapting = phase.adapting;
+  segment.schedule.rate = phase.rate;
+  segment.scope = scope;
+  if (out) segment.recording = out->recording(phase.start);
   std::atomic<bool> stop{false};
-  Rounds<Real>(context, target, sampler, chains).run(plan, phase.adapting && scope == Scope::pooled, stop);
+  Rounds<Real>(context, target, sampler, chains).run(segment, stop);
 }
 
 template <class Real>
-void start_at(const Context& context, Target<Real>& target, Sampler<Real>& sampler, Index chains,
+void start_at(const Context& context, Target<Real>& target, Chains<Real>& sampler, Index chains,
               const std::vector<Real>& x) {
   Rounds<Real>(context, target, sampler, chains).start(x);
 }

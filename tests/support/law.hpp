@@ -81,7 +81,7 @@ double law_deviation(const Recorded<Real>& r, const LawFunctions& functions) {
 
 /// Adapts the sampler to the target, pooled over its chains, from exact draws.
 template <class Real>
-void warm_up(const Context& context, Target<Real>& target, Sampler<Real>& sampler, Index chains,
+void warm_up(const Context& context, Target<Real>& target, Chains<Real>& sampler, Index chains,
              std::int64_t iterations) {
   start_at(context, target, sampler, chains, exact_points<Real>(target.info(), chains, 1));
   run_phase(context, target, sampler, chains, Scope::pooled, Phase{0, iterations, iterations, true, 2});
@@ -89,7 +89,7 @@ void warm_up(const Context& context, Target<Real>& target, Sampler<Real>& sample
 
 /// Starts again from exact draws, as adapted as the sampler is, and measures as above.
 template <class Real>
-double law_deviation(const Context& context, Target<Real>& target, Sampler<Real>& sampler, Index chains,
+double law_deviation(const Context& context, Target<Real>& target, Chains<Real>& sampler, Index chains,
                      const LawFunctions& functions, std::int64_t iterations) {
   start_at(context, target, sampler, chains, exact_points<Real>(target.info(), chains, 3));
   Recorded<Real> out(chains, target.info().dim, iterations);

@@ -11,11 +11,11 @@ class SingleChain {
   static constexpr int P = HostTeam::panel<double>;
   SingleChain(const Context& context, Target<double>& target, const typename Move::Settings& settings)
       : memory(context, 1, target.info().dim, Scope::chain, settings), target_(target), n(target.info().dim) {
-    state = memory.chains().template state<P>(0);
-    adaptation = memory.chains().template adaptation<P>(0);
-    query = memory.chains().exchange.query(0);
-    reply = memory.chains().exchange.reply(0);
-    Move::start_adaptation(team, memory.chains().settings, adaptation, n);
+    state = memory.view().template state<P>(0);
+    adaptation = memory.view().template adaptation<P>(0);
+    query = memory.view().exchange.query(0);
+    reply = memory.view().exchange.reply(0);
+    Move::start_adaptation(team, memory.view().settings, adaptation, n);
   }
   void start(const std::vector<double>& x) {
     memory.place(x);
@@ -31,8 +31,8 @@ class SingleChain {
     }
   }
   Signal<double> signal() const { return Move::signal(settings(), state, info.accepted); }
-  const typename Move::Settings& settings() const { return memory.chains().settings; }
-  void ask() { target_.evaluate(memory.chains().exchange, 0, 1); }
+  const typename Move::Settings& settings() const { return memory.view().settings; }
+  void ask() { target_.evaluate(memory.view().exchange, 0, 1); }
 
   HostTeam team;
   ChainMemory<Move, double, P> memory;

@@ -81,7 +81,7 @@ TEST(LogisticRegression, CheckValuesOfImages) {
     check({"mnist", -8580.9626289349, -1142.4728079023, 0, 2.7685377399}, texts, evaluator, 1e-5);
   // 145 pixels are 0 in all images: there the posterior is the prior, whatever the other weights are.
   LogisticChains<double> t(texts, "auto", 1);
-  EXPECT_EQ(t.target->plan().rfind("sparse (auto)", 0), 0u) << t.target->plan();
+  EXPECT_EQ(t.target->evaluation().rfind("sparse (auto)", 0), 0u) << t.target->evaluation();
   t.scatter(0.1);
   t.evaluate();
   const Design design = load_idx(texts.at("images"), texts.at("labels"), 5, 6, true);

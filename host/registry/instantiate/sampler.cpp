@@ -9,7 +9,7 @@
 #endif
 // clang-format on
 
-#include "host/chains/cpu_sampler.hpp"
+#include "host/chains/cpu_chains.hpp"
 #include "host/registry/registry.hpp"
 
 namespace kilochain {
@@ -18,41 +18,41 @@ namespace {
 const char* const name = KILOCHAIN_STRING(KILOCHAIN_NAME);
 
 template <class Real>
-std::unique_ptr<Sampler<Real>> make(const Context& context, const SettingTexts& texts, Index num_chains, Index dim,
-                                    Scope scope) {
-  using Move = KILOCHAIN_TYPE<Real>;
-  return std::make_unique<CpuSampler<Move, Real>>(context, num_chains, dim, scope,
-                                                  parse_settings<Move>(name, texts, scope == Scope::pooled));
+std::unique_ptr<Chains<Real>> make(const Context& context, const SettingTexts& texts, Index num_chains, Index dim,
+                                   Scope scope) {
+  using Sampler = KILOCHAIN_TYPE<Real>;
+  return std::make_unique<CpuChains<Sampler, Real>>(context, num_chains, dim, scope,
+                                                    parse_settings<Sampler>(name, texts, scope));
 }
 template <class Real>
 ChainBytes bytes(const SettingTexts& texts, Index num_chains, Index dim, Scope scope) {
-  using Move = KILOCHAIN_TYPE<Real>;
-  return chain_bytes<Move, Real, HostTeam::panel<Real>>(num_chains, dim, scope,
-                                                        parse_settings<Move>(name, texts, scope == Scope::pooled));
+  using Sampler = KILOCHAIN_TYPE<Real>;
+  return chain_bytes<Sampler, Real, HostTeam::panel<Real>>(num_chains, dim, scope,
+                                                           parse_settings<Sampler>(name, texts, scope));
 }
 
-template <class Move>
+template <class Sampler>
 Needs most_needs(Needs at_start) {
-  if constexpr (requires { Move::most_needs; })
-    return Move::most_needs;
+  if constexpr (requires { Sampler::most_needs; })
+    return Sampler::most_needs;
   else
     return at_start;
 }
 
 SamplerEntry entry() {
-  using Move = KILOCHAIN_TYPE<double>;
+  using Sampler = KILOCHAIN_TYPE<double>;
   SamplerEntry e;
   e.name = name;
-  e.meaning = Move::meaning;
-  e.settings = describe_settings<Move>();
-  e.stats.assign(Move::stat_names, Move::stat_names + Move::num_stats);
-  e.adaptive = Move::adaptive;
-  e.start_needs = Move::start_needs(typename Move::Settings{});
-  e.most_needs = most_needs<Move>(e.start_needs);
+  e.meaning = Sampler::meaning;
+  e.settings = describe_settings<Sampler>();
+  e.stats.assign(Sampler::stat_names, Sampler::stat_names + Sampler::num_stats);
+  e.adaptive = Sampler::adaptive;
+  e.start_needs = Sampler::start_needs(typename Sampler::Settings{});
+  e.most_needs = most_needs<Sampler>(e.start_needs);
   e.make_float = make<float>;
   e.make_double = make<double>;
-  e.bytes = [](const Context&, const SettingTexts& t, Index c, Index n, Scope s, bool is_double) {
-    return is_double ? bytes<double>(t, c, n, s) : bytes<float>(t, c, n, s);
+  e.bytes = [](const Context&, const SettingTexts& t, Index c, Index n, Scope s, Precision p) {
+    return in_precision(p, [&](auto zero) { return bytes<decltype(zero)>(t, c, n, s); });
   };
   return e;
 }

@@ -9,7 +9,7 @@
 #endif
 // clang-format on
 
-#include "host/chains/cuda_sampler.cuh"
+#include "host/chains/cuda_chains.cuh"
 #include "host/registry/registry.hpp"
 
 namespace kilochain {
@@ -18,25 +18,25 @@ namespace {
 const char* const name = KILOCHAIN_STRING(KILOCHAIN_NAME);
 
 template <class Real>
-std::unique_ptr<Sampler<Real>> make(const Context& context, const SettingTexts& texts, Index num_chains, Index dim,
-                                    Scope scope) {
-  using Move = KILOCHAIN_TYPE<Real>;
-  return std::make_unique<CudaSampler<Move, Real>>(context, num_chains, dim, scope,
-                                                   parse_settings<Move>(name, texts, scope == Scope::pooled));
+std::unique_ptr<Chains<Real>> make(const Context& context, const SettingTexts& texts, Index num_chains, Index dim,
+                                   Scope scope) {
+  using Sampler = KILOCHAIN_TYPE<Real>;
+  return std::make_unique<CudaChains<Sampler, Real>>(context, num_chains, dim, scope,
+                                                     parse_settings<Sampler>(name, texts, scope));
 }
 template <class Real>
 ChainBytes bytes(const SettingTexts& texts, Index num_chains, Index dim, Scope scope) {
-  using Move = KILOCHAIN_TYPE<Real>;
-  return chain_bytes<Move, Real, WarpTeam::panel<Real>>(num_chains, dim, scope,
-                                                        parse_settings<Move>(name, texts, scope == Scope::pooled));
+  using Sampler = KILOCHAIN_TYPE<Real>;
+  return chain_bytes<Sampler, Real, WarpTeam::panel<Real>>(num_chains, dim, scope,
+                                                           parse_settings<Sampler>(name, texts, scope));
 }
 
 CudaSamplerEntry entry() {
   CudaSamplerEntry e;
   e.make_float = make<float>;
   e.make_double = make<double>;
-  e.bytes = [](const SettingTexts& t, Index c, Index n, Scope s, bool is_double) {
-    return is_double ? bytes<double>(t, c, n, s) : bytes<float>(t, c, n, s);
+  e.bytes = [](const SettingTexts& t, Index c, Index n, Scope s, Precision p) {
+    return in_precision(p, [&](auto zero) { return bytes<decltype(zero)>(t, c, n, s); });
   };
   return e;
 }

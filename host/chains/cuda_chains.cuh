@@ -1,5 +1,5 @@
 // A sampler's chains on CUDA: the kernel bodies of host/chains/advance.hpp, a warp for each chain.
-// The host runs ahead of the device. A sampler that asks once an iteration (Move::asks_once) is done after as many
+// The host runs ahead of the device. A sampler that asks once an iteration (Sampler::asks_once) is done after as many
 // rounds as iterations, so nothing is read back. Of others the number of waiting chains is read, one round late, so
 // that the device never idles: the last round of a stretch may find nothing to do, which changes nothing.
 #pragma once
@@ -10,30 +10,30 @@
 namespace kilochain {
 namespace cuda {
 
-template <class Move, class Real>
+template <class Sampler, class Real>
 __global__ void __launch_bounds__(max_block, 1)
-    start_adaptations(const __grid_constant__ Chains<Move, Real> c, Index first, Index last) {
+    start_adaptations(const __grid_constant__ ChainsView<Sampler, Real> c, Index first, Index last) {
   const Index k = chain_of_warp(first);
   if (k >= last) return;
   auto a = c.template adaptation<32>(k);
-  Move::start_adaptation(WarpTeam{}, c.settings, a, c.dim);
+  Sampler::start_adaptation(WarpTeam{}, c.settings, a, c.dim);
 }
 
-template <class Move, class Real>
+template <class Sampler, class Real>
 __global__ void __launch_bounds__(max_block, 1)
-    start_chains(const __grid_constant__ Chains<Move, Real> c, Index first, Index last) {
+    start_chains(const __grid_constant__ ChainsView<Sampler, Real> c, Index first, Index last) {
   const Index chain = chain_of_warp(first);
   if (chain < last) start_chain(WarpTeam{}, c, chain);
 }
 
 /// Adds the number of waiting chains to *waiting, unless null.
-template <class Move, class Real>
+template <class Sampler, class Real>
 __global__ void __launch_bounds__(max_block, 1)
-    advance_chains(const __grid_constant__ Chains<Move, Real> c, const __grid_constant__ Plan<Real> plan,
+    advance_chains(const __grid_constant__ ChainsView<Sampler, Real> c, const __grid_constant__ Segment<Real> segment,
                    unsigned actions, int* waiting, Index first, Index last) {
   const Index chain = chain_of_warp(first);
   if (chain >= last) return;
-  const bool waits = advance_chain(WarpTeam{}, c, plan, actions, chain);
+  const bool waits = advance_chain(WarpTeam{}, c, segment, actions, chain);
   if (waiting && waits) WarpTeam{}.single([&] { atomicAdd(waiting, 1); });
 }
 
@@ -77,25 +77,26 @@ class LateCounter {
 
 }  // namespace cuda
 
-template <class Move, class Real>
-class CudaSampler final : public Sampler<Real> {
-  static constexpr bool asks_once = requires { requires Move::asks_once; };
-  static constexpr bool asks_products = !asks_once && !requires { requires !Move::asks_products; };
+template <class Sampler, class Real>
+class CudaChains final : public Chains<Real> {
+  static constexpr bool asks_once = requires { requires Sampler::asks_once; };
+  static constexpr bool asks_products = !asks_once && !requires { requires !Sampler::asks_products; };
   static constexpr std::int64_t worth_capturing =
       8;  ///< iterations; below, a graph costs more than the launches it saves
 
  public:
-  CudaSampler(const Context& context, Index num_chains, Index dim, Scope scope, const typename Move::Settings& settings)
+  CudaChains(const Context& context, Index num_chains, Index dim, Scope scope,
+             const typename Sampler::Settings& settings)
       : context_(context), memory_(context, num_chains, dim, scope, settings), counter_(context), replay_(context) {
-    const auto& c = memory_.chains();
-    cuda::for_each_chain(context_, cuda::start_adaptations<Move, Real>, 0, memory_.adaptations(), c);
-    if constexpr (Move::adaptive)
-      if (c.pooled) pool_ = cuda::Pool<Move, Real>(context_, c);
+    const auto& c = memory_.view();
+    cuda::for_each_chain(context_, cuda::start_adaptations<Sampler, Real>, 0, memory_.adaptations(), c);
+    if constexpr (Sampler::adaptive)
+      if (c.scope == Scope::pooled) pool_ = cuda::Pool<Sampler, Real>(context_, c);
   }
 
   Exchange<Real> exchange() const override {
-    Exchange<Real> e = memory_.chains().exchange;
-    const bool values = asks_once && Move::start_needs(memory_.chains().settings) == Needs::value;
+    Exchange<Real> e = memory_.view().exchange;
+    const bool values = asks_once && Sampler::start_needs(memory_.view().settings) == Needs::value;
     e.most = values ? Needs::value : (asks_products ? Needs::hessian_vector : Needs::gradient);
     return e;
   }
@@ -104,47 +105,47 @@ class CudaSampler final : public Sampler<Real> {
     reached_ = 0;
   }
   void start(Index first, Index last) override {
-    cuda::for_each_chain(context_, cuda::start_chains<Move, Real>, first, last, memory_.chains());
+    cuda::for_each_chain(context_, cuda::start_chains<Sampler, Real>, first, last, memory_.view());
   }
   /// Returns at least 1 while chains may wait: exactly so for a sampler that asks once, else one round late.
-  Index advance(Index first, Index last, unsigned actions, const Plan<Real>& plan) override {
+  Index advance(Index first, Index last, unsigned actions, const Segment<Real>& segment) override {
     const bool updates = (actions & action_update) != 0;
     if (!updates) counter_.restart();
-    if (updates && reached_ < plan.until) ++reached_;  // no chain can finish more than one iteration in a round
-    const bool counts = !asks_once && reached_ >= plan.until;
+    if (updates && reached_ < segment.until) ++reached_;  // no chain can finish more than one iteration in a round
+    const bool counts = !asks_once && reached_ >= segment.until;
     int* count = counts ? counter_.open() : nullptr;
-    cuda::for_each_chain(context_, cuda::advance_chains<Move, Real>, first, last, memory_.chains(), plan, actions,
+    cuda::for_each_chain(context_, cuda::advance_chains<Sampler, Real>, first, last, memory_.view(), segment, actions,
                          count);
-    if (!counts) return reached_ < plan.until ? last - first : 0;
+    if (!counts) return reached_ < segment.until ? last - first : 0;
     const int waiting = counter_.close();
     return waiting < 0 ? last - first : waiting;
   }
-  void pool(const Plan<Real>& plan) override {
-    if constexpr (Move::adaptive) pool_.step(context_, memory_.chains(), plan);
+  void pool(const Segment<Real>& segment) override {
+    if constexpr (Sampler::adaptive) pool_.step(context_, memory_.view(), segment);
   }
 
   /// Only for a sampler that asks once: then a round is an iteration, and every round is the same launches.
-  std::optional<bool> replay(Target<Real>& target, const Plan<Real>& plan, bool pooled,
+  std::optional<bool> replay(Target<Real>& target, const Segment<Real>& segment,
                              const std::atomic<bool>& stop) override {
     const std::int64_t first = reached_;
-    if (!asks_once || !context_.graphs || plan.until - first < worth_capturing) return std::nullopt;
-    const Index all = memory_.chains().num_chains;
+    if (!asks_once || !context_.graphs || segment.until - first < worth_capturing) return std::nullopt;
+    const Index all = memory_.view().num_chains;
     const auto round = [&] {
       target.evaluate(exchange(), 0, all);
-      if (pooled) {
-        advance(0, all, action_update, plan);
-        pool(plan);
-        advance(0, all, action_propose, plan);
+      if (segment.pools()) {
+        advance(0, all, action_update, segment);
+        pool(segment);
+        advance(0, all, action_propose, segment);
       } else {
-        advance(0, all, action_update | action_propose, plan);
+        advance(0, all, action_update | action_propose, segment);
       }
     };
-    advance(0, all, action_propose, plan);
+    advance(0, all, action_propose, segment);
     round();  // once uncaptured: targets allocate in their first call
     replay_.capture(round);
     reached_ = first + 1;  // what capture counted did not run
-    for (; reached_ < plan.until && !stop; ++reached_) replay_.launch();
-    return reached_ == plan.until;
+    for (; reached_ < segment.until && !stop; ++reached_) replay_.launch();
+    return reached_ == segment.until;
   }
 
   std::vector<ChainControl> controls() const override { return memory_.controls(); }
@@ -156,7 +157,7 @@ class CudaSampler final : public Sampler<Real> {
     memory_.load(bytes);
     find_reached();
   }
-  const Chains<Move, Real>& chains() const { return memory_.chains(); }
+  const ChainsView<Sampler, Real>& view() const { return memory_.view(); }
 
  private:
   void find_reached() {
@@ -167,8 +168,8 @@ class CudaSampler final : public Sampler<Real> {
   }
 
   const Context& context_;
-  ChainMemory<Move, Real, 32> memory_;
-  cuda::Pool<Move, Real> pool_;
+  ChainMemory<Sampler, Real, 32> memory_;
+  cuda::Pool<Sampler, Real> pool_;
   cuda::LateCounter counter_;
   cuda::Replay replay_;
   std::int64_t reached_ = 0;  ///< iterations that the slowest running chain may have finished, at most

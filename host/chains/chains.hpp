@@ -1,14 +1,13 @@
-// A sampler as the host sees it: the states of all chains, advanced by propose and update, adapted alone or pooled.
+// A sampler's chains as the host sees them: bound to memory on a device, advanced by propose and update, adapted alone or pooled.
 #pragma once
 #include <atomic>
 #include <limits>
 #include <optional>
 
+#include "kernels/choices.hpp"
 #include "targets/target.hpp"
 
 namespace kilochain {
-
-enum class Scope { chain, pooled };
 
 enum class ChainStatus : std::int32_t { running = 0, start_zero_density, start_gradient, proposal };
 /// Why a chain was quarantined, for people.
@@ -41,24 +40,27 @@ struct Recording {
   std::int32_t kept_divergences = 0;
 };
 
-/// One stretch of iterations, the same for every chain.
+/// Which iterations to do and how, the same for every chain.
 template <class Real>
-struct Plan {
+struct Segment {
   std::uint64_t seed = 0;
   std::uint32_t first_chain = 0;
   std::int64_t phase_start = 0, until = 0;  ///< absolute iterations
   Schedule schedule;                        ///< t is filled in for each chain
-  bool adapt_alone = false;
-  bool rate_decays = false;  ///< pooled: schedule.rate follows pooled_rate over schedule.num_warmup
+  Scope scope = Scope::chain;  ///< while adapting: each chain alone, or one pooled step after every iteration
+  bool rate_decays = false;    ///< pooled: schedule.rate follows pooled_rate over schedule.num_warmup
   Recording<Real> recording;
+
+  KC_INLINE bool adapts_alone() const { return schedule.adapting && scope == Scope::chain; }
+  KC_INLINE bool pools() const { return schedule.adapting && scope == Scope::pooled; }
 };
 
 /// Where iteration `iteration` stands in the phase.
 template <class Real>
-KC_INLINE Schedule schedule_at(const Plan<Real>& plan, std::int64_t iteration) {
-  Schedule s = plan.schedule;
-  s.t = iteration - plan.phase_start;
-  if (plan.rate_decays)
+KC_INLINE Schedule schedule_at(const Segment<Real>& segment, std::int64_t iteration) {
+  Schedule s = segment.schedule;
+  s.t = iteration - segment.phase_start;
+  if (segment.rate_decays)
     s.rate = pooled_rate(static_cast<double>(s.t) / static_cast<double>(s.num_warmup > 0 ? s.num_warmup : 1));
   return s;
 }
@@ -72,22 +74,22 @@ struct Learnt {
 enum Action : unsigned { action_update = 1, action_propose = 2 };
 
 template <class Real>
-class Sampler {
+class Chains {
  public:
-  virtual ~Sampler() = default;
+  virtual ~Chains() = default;
   virtual Exchange<Real> exchange() const = 0;
   /// Asks for the value at each chain's starting point, x: (chain, dim) on the host.
   virtual void place(const std::vector<Real>& x) = 0;
   /// Takes the answers at the starting points; quarantines chains with zero density there.
   virtual void start(Index first, Index last) = 0;
-  /// Updates chains whose query was answered, then proposes for those short of plan.until. Returns how many wait for an answer.
-  virtual Index advance(Index first, Index last, unsigned actions, const Plan<Real>& plan) = 0;
+  /// Updates chains whose query was answered, then proposes for those short of segment.until. Returns how many wait for an answer.
+  virtual Index advance(Index first, Index last, unsigned actions, const Segment<Real>& segment) = 0;
   /// One pooled adaptation step from the signals that all chains left in their last update.
-  virtual void pool(const Plan<Real>& plan) = 0;
-  /// Runs every chain to plan.until by its own means, pooled adaptation included, if it has any (a captured CUDA graph):
+  virtual void pool(const Segment<Real>& segment) = 0;
+  /// Runs every chain to segment.until by its own means, pooled adaptation included, if it has any (a captured CUDA graph):
   /// the same bits as rounds of evaluate, advance and pool. Returns whether it got there before `stop`; nothing when it has
   /// no such means, so that the caller drives the rounds.
-  virtual std::optional<bool> replay(Target<Real>& /*target*/, const Plan<Real>& /*plan*/, bool /*pooled*/,
+  virtual std::optional<bool> replay(Target<Real>& /*target*/, const Segment<Real>& /*segment*/,
                                      const std::atomic<bool>& /*stop*/) {
     return std::nullopt;
   }

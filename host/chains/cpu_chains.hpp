@@ -5,54 +5,55 @@
 
 namespace kilochain {
 
-template <class Move, class Real>
-class CpuSampler final : public Sampler<Real> {
+template <class Sampler, class Real>
+class CpuChains final : public Chains<Real> {
   static constexpr int P = HostTeam::panel<Real>;
 
  public:
-  CpuSampler(const Context& context, Index num_chains, Index dim, Scope scope, const typename Move::Settings& settings)
+  CpuChains(const Context& context, Index num_chains, Index dim, Scope scope,
+            const typename Sampler::Settings& settings)
       : context_(context), memory_(context, num_chains, dim, scope, settings) {
-    const auto& c = memory_.chains();
+    const auto& c = memory_.view();
     for (Index k = 0; k < memory_.adaptations(); ++k) {
       auto a = c.template adaptation<P>(k);
-      Move::start_adaptation(team_, c.settings, a, dim);
+      Sampler::start_adaptation(team_, c.settings, a, dim);
     }
-    if constexpr (Move::adaptive)
-      if (c.pooled) {
+    if constexpr (Sampler::adaptive)
+      if (c.scope == Scope::pooled) {
         matrix_.resize(factor_size<P>(dim, shape()));
         vector_.resize(padded(static_cast<std::size_t>(dim)));
       }
   }
 
-  Exchange<Real> exchange() const override { return memory_.chains().exchange; }
+  Exchange<Real> exchange() const override { return memory_.view().exchange; }
   void place(const std::vector<Real>& x) override { memory_.place(x); }
   void start(Index first, Index last) override {
-    for (Index chain = first; chain < last; ++chain) start_chain(team_, memory_.chains(), chain);
+    for (Index chain = first; chain < last; ++chain) start_chain(team_, memory_.view(), chain);
   }
-  Index advance(Index first, Index last, unsigned actions, const Plan<Real>& plan) override {
+  Index advance(Index first, Index last, unsigned actions, const Segment<Real>& segment) override {
     Index waiting = 0;
     for (Index chain = first; chain < last; ++chain)
-      waiting += advance_chain(team_, memory_.chains(), plan, actions, chain);
+      waiting += advance_chain(team_, memory_.view(), segment, actions, chain);
     return waiting;
   }
 
-  void pool(const Plan<Real>& plan) override {
-    if constexpr (Move::adaptive) {
-      const auto& c = memory_.chains();
+  void pool(const Segment<Real>& segment) override {
+    if constexpr (Sampler::adaptive) {
+      const auto& c = memory_.view();
       std::vector<Signal<Real>> signals;
       double accepted = 0;
-      Schedule at = plan.schedule;
+      Schedule at = segment.schedule;
       for (Index chain = 0; chain < c.num_chains; ++chain) {
         if (c.control[chain].status != ChainStatus::running) continue;
-        signals.push_back(Move::signal(c.settings, c.template state<P>(chain), c.exchange.accepted[chain]));
-        accepted += c.exchange.accepted[chain];
-        at = schedule_at(plan, c.control[chain].iteration - 1);
+        signals.push_back(Sampler::signal(c.settings, c.template state<P>(chain), c.exchange.adaptation_signal[chain]));
+        accepted += c.exchange.adaptation_signal[chain];
+        at = schedule_at(segment, c.control[chain].iteration - 1);
       }
       if (signals.empty()) return;
       mean_matrix(signals, c.dim);
-      if constexpr (Move::has_vector) mean_vector(signals, c.dim);
+      if constexpr (Sampler::has_vector) mean_vector(signals, c.dim);
       auto a = c.template adaptation<P>(0);
-      Move::adapt(
+      Sampler::adapt(
           team_, c.settings, at,
           PooledSource<Real>{matrix_.data(), vector_.data(), accepted / double(signals.size()), double(signals.size())},
           a, c.dim);
@@ -64,10 +65,10 @@ class CpuSampler final : public Sampler<Real> {
   Learnt learnt(Index chain) const override { return memory_.learnt(chain); }
   std::vector<char> save() const override { return memory_.save(); }
   void load(const std::vector<char>& bytes) override { memory_.load(bytes); }
-  const Chains<Move, Real>& chains() const { return memory_.chains(); }
+  const ChainsView<Sampler, Real>& view() const { return memory_.view(); }
 
  private:
-  Shape shape() const { return signal_shape<Move>(memory_.chains().settings); }
+  Shape shape() const { return signal_shape<Sampler>(memory_.view().settings); }
 
   // Chains are added in their order whatever the number of threads: threads split the columns of the matrix.
   void mean_matrix(const std::vector<Signal<Real>>& signals, Index n) {
@@ -119,7 +120,7 @@ class CpuSampler final : public Sampler<Real> {
 
   const Context& context_;
   HostTeam team_;
-  ChainMemory<Move, Real, P> memory_;
+  ChainMemory<Sampler, Real, P> memory_;
   std::vector<Real> matrix_, vector_;
 };
 
