@@ -78,8 +78,8 @@ bool line(const char* name, double budget) {
   double lp = 0;
   const auto evaluate = [&](bool by_tape, Needs needs) {
     data.by_tape = by_tape;
-    T::evaluate(HostTeam{}, data, needs, Query<double>{x.data(), nullptr, &needs},
-                Reply<double>{&lp, gradient.data(), nullptr}, scratch.data());
+    T::evaluate(HostTeam{}, data, needs, Query<double>{Row(x.data(), n), {}, &needs},
+                Reply<double>{&lp, Row(gradient.data(), n), {}}, scratch.data());
     asm volatile("" : : "r"(&lp), "r"(gradient.data()) : "memory");  // somebody reads them
   };
   evaluate(false, Needs::gradient);

@@ -52,8 +52,9 @@ void all(const char* real, double budget) {
   const double peak = bench::peak_flops<Real>(budget), entry = bench::root_and_division<Real>(budget),
                words = words_seconds<Real>(budget);
   for (const Index n : {25, 100, 785}) {
-    const std::size_t size = factor_size<P>(n, Shape::dense), row = padded(static_cast<std::size_t>(n));
+    const std::size_t size = factor_size<P>(n, FactorShape::dense), row = padded(static_cast<std::size_t>(n));
     std::vector<Real> L(size + 64), G(size + 64), v(row + 64), y(row + 64), z(row + 64);
+    const auto factor = [&](std::vector<Real>& of) { return Factor<Real>(of.data(), size, FactorShape::dense); };
     for (Index i = 0; i < n; ++i) {
       v[static_cast<std::size_t>(i)] = static_cast<Real>(std::sin(1.0 + i));
       for (Index j = 0; j <= i; ++j)
@@ -62,25 +63,27 @@ void all(const char* real, double budget) {
     const double read =
         static_cast<double>(size * sizeof(Real)) / bench::reading(static_cast<double>(size * sizeof(Real)), budget);
     const double product = std::max(static_cast<double>(n) * n / peak, read);
-    multiply_lower(team, Shape::dense, L.data(), v.data(), y.data(), n);
+    multiply_lower(team, factor(L), Row(v.data(), row), Row(y.data(), row), n);
     double naive = 0;
     for (Index j = 0; j < n; ++j)
       naive += double(L[factor_index<P>(n - 1, j)]) * double(v[static_cast<std::size_t>(j)]);
     check(std::abs(naive - double(y[static_cast<std::size_t>(n - 1)])) < 1e-4, "multiply_lower", n);
     line("multiply_lower (L v)", real, n,
-         bench::best_of(budget, [&] { multiply_lower(team, Shape::dense, L.data(), v.data(), y.data(), n); }), product);
-    multiply_transposed(team, Shape::dense, L.data(), v.data(), y.data(), n);
+         bench::best_of(budget, [&] { multiply_lower(team, factor(L), Row(v.data(), row), Row(y.data(), row), n); }),
+         product);
+    multiply_transposed(team, factor(L), Row(v.data(), row), Row(y.data(), row), n);
     naive = 0;
     for (Index i = 0; i < n; ++i) naive += double(L[factor_index<P>(i, 0)]) * double(v[static_cast<std::size_t>(i)]);
     check(std::abs(naive - double(y[0])) < 1e-4, "multiply_transposed", n);
     line("multiply_transposed (L^T v)", real, n,
-         bench::best_of(budget, [&] { multiply_transposed(team, Shape::dense, L.data(), v.data(), y.data(), n); }),
+         bench::best_of(budget,
+                        [&] { multiply_transposed(team, factor(L), Row(v.data(), row), Row(y.data(), row), n); }),
          product);
 
     std::int64_t iteration = 0;
     double square = 0;
     for (int k = 0; k < 400; ++k) {
-      normals(team, Rng{7, 0, ++iteration}, Purpose::proposal, z.data(), n);
+      normals(team, Rng{7, 0, ++iteration}, Purpose::proposal, Row(z.data(), z.size()), n);
       for (Index i = 0; i < n; ++i)
         square += double(z[static_cast<std::size_t>(i)]) * double(z[static_cast<std::size_t>(i)]);
     }
@@ -88,17 +91,17 @@ void all(const char* real, double budget) {
     line("normals", real, n,
          bench::best_of(budget,
                         [&] {
-                          normals(team, Rng{7, 0, ++iteration}, Purpose::proposal, z.data(), n);
+                          normals(team, Rng{7, 0, ++iteration}, Purpose::proposal, Row(z.data(), z.size()), n);
                         }),
          words * n / normals_per_block<Real>);
 
     FactorSettings s{1e-9, 0.55};
     s.optimizer = Optimizer::rmsprop;
     double beta = 1;
-    FactorAdaptation<Real> a{L.data(), G.data(), G.data(), &beta};
+    FactorAdaptation<Real> a{factor(L), factor(G), factor(G), {&beta}};
     Signal<Real> signal;
     signal.rank = 1;
-    signal.a[0] = v.data(), signal.b[0] = z.data();
+    signal.a[0] = Row(v.data(), row), signal.b[0] = Row(z.data(), row);
     signal.acceptance = 0.55;
     const ChainSource<Real> source{signal};
     line("adapt_factor (RMSProp)", real, n,

@@ -1,10 +1,14 @@
 // What a sampler may ask of a target, and how: ask for a point, be told its value. Samplers and targets meet only in host.
-//   propose(team, rng, settings, schedule, adaptation, state, query)      writes the point where the target is needed
-//   update (team, rng, settings, schedule, adaptation, state, query, reply, info) -> Step::ask (another point) | Step::done
-//   start  (team, settings, state, query, reply)                         takes the value at the starting point
-//   signal (settings, state) -> Signal;  adapt(team, settings, schedule, source, adaptation)   while adapting
-// All functions of one chain; control flow team-uniform. A non-finite reply is a rejection, never an exception.
+//   propose(team, rng, settings, schedule, adaptation, state, query, n)   writes the point where the target is needed
+//   update (team, rng, settings, schedule, adaptation, state, query, reply, info, n)
+//                                      -> Step::ask (it wrote another point) | Step::done
+//   start  (team, settings, adaptation, state, query, reply, n)           takes the value at the starting point
+//   signal (settings, state, accepted) -> Signal                          what the iteration taught, while adapting
+//   adapt  (team, settings, schedule, source, adaptation, n)              learns from one chain's signal or all chains'
+// All are functions of one chain of n coordinates; control flow is team-uniform. A non-finite reply is a rejection, never
+// an exception. The whole of it is a concept, SamplerOf, in kernels/sampler_concept.hpp: nothing in it is optional.
 #pragma once
+#include "kernels/choices.hpp"
 #include "kernels/device/math.hpp"
 #include "kernels/device/pack.hpp"
 #include "kernels/device/team.hpp"
@@ -15,22 +19,30 @@
 namespace kilochain {
 
 /// What is wanted at a point. gradient includes the value; hessian_vector leaves lp and gradient of the reply untouched.
+/// Ordered: a target that is told the most that any chain asks for leaves the rest out.
 enum class Needs : std::int32_t { nothing = 0, value = 1, gradient = 2, hessian_vector = 3 };
 
-/// The point where one chain needs its target. point, direction: (n), rows of (chain, n) arrays.
+/// The three times at which a sampler asks, which it may do differently.
+enum class Phase : std::int32_t { start, warmup, sampling };
+
+/// How often a sampler asks in an iteration. once: every update returns Step::done, so that the host knows how many rounds
+/// a stretch takes, reads nothing back from a device and replays rounds.
+enum class Asks : std::int32_t { once, often };
+
+/// The point where one chain needs its target.
 template <class Real>
 struct Query {
-  Real* point;
-  Real* direction;  ///< for hessian_vector: the vector that the Hessian multiplies
+  Row<Real> point;
+  Row<Real> direction;  ///< for hessian_vector: the vector that the Hessian multiplies
   Needs* needs;
 };
 
-/// What the target says there: log density (double in both precisions), gradient (n), Hessian times direction (n).
+/// What the target says there: log density (double in both precisions), gradient, Hessian times direction.
 template <class Real>
 struct Reply {
   double* lp;
-  Real* gradient;
-  Real* hessian_vector;
+  Row<Real> gradient;
+  Row<Real> hessian_vector;
 };
 
 enum class Step { ask, done };
@@ -59,71 +71,49 @@ struct Info {
   double stats[max_stats] = {};  ///< in the order of the sampler's stat names
 };
 
-/// What one chain tells an adaptation after one iteration: the outer products sum_k a_k b_k^T (lower triangle, or their
-/// diagonal), a vector, and the acceptance. Chains are pooled by averaging these; a chain alone applies its own.
-template <class Real>
-struct Signal {
-  static constexpr int max_rank = 3;
-  int rank = 0;
-  const Real* a[max_rank] = {};
-  const Real* b[max_rank] = {};
-  const Real* vector = nullptr;  ///< (n) or null
-  double acceptance = 0;
+/// A fact that must be stated: it has no default, so leaving it out does not compile.
+template <class T>
+struct Stated {
+  T value;
+  constexpr Stated(T v) : value(v) {}
+  constexpr operator T() const { return value; }
 };
 
-enum class Shape : std::int32_t { dense, diagonal };
-
-/// Accept with probability min(1, exp(log_r)): the decision, the probability for Info, and whether log_r was finite.
-struct Decision {
-  bool accept, finite;
-  double probability;
+/// Names of the numbers in Info::stats.
+struct StatNames {
+  const char* names[Info::max_stats] = {};
+  int count = 0;
+  template <class... T>
+  constexpr StatNames(T... name) : names{name...}, count(sizeof...(T)) {}
 };
-KC_INLINE Decision decide(const Rng& rng, double log_r) {
-  const bool finite = math::finite(log_r);
-  const double p = !finite ? 0.0 : (log_r < 0 ? math::exp(log_r) : 1.0);
-  return {finite && uniform(rng, Purpose::accept) < p, finite, p};
-}
 
-/// Where an adaptation reads the matrix of one chain's signal: entry (i, j) is sum_k a_k[i] b_k[j].
-template <class Real>
-struct ChainSource {
-  static constexpr bool pooled = false;
-  Signal<Real> s;
-  KC_INLINE Real operator()(Index i, Index j, std::size_t) const {
-    Real v = 0;
-    KC_UNROLL  // so that a device keeps the pointers in registers
-    for (int k = 0; k < Signal<Real>::max_rank; ++k)
-      if (k < s.rank) v += s.a[k][i] * s.b[k][j];
-    return v;
+/// The most that a sampler asks for, phase by phase. Backends and targets leave out what nobody asks for.
+struct NeedsByPhase {
+  Stated<Needs> start, warmup, sampling;
+  constexpr Needs in(Phase phase) const {
+    return phase == Phase::start ? start : phase == Phase::warmup ? warmup : sampling;
   }
-  /// Entries (first row .. + pack size, j) at once.
-  KC_INLINE auto column(Index first, Index j, std::size_t) const {
-    auto v = Pack<Real>::load(s.a[0] + first) * s.b[0][j];
-    for (int k = 1; k < s.rank; ++k) v += Pack<Real>::load(s.a[k] + first) * s.b[k][j];
-    return v;
+  constexpr Needs most() const {
+    Needs m = start;
+    for (Needs n : {warmup.value, sampling.value}) m = n > m ? n : m;
+    return m;
   }
-  KC_INLINE Real vector(Index i) const { return s.vector[i]; }
-  KC_INLINE double acceptance() const { return s.acceptance; }
-  KC_INLINE double chains() const { return 1; }
-};
-/// The same, averaged over chains: a matrix in the layout of the factor, and a vector.
-template <class Real>
-struct PooledSource {
-  static constexpr bool pooled = true;
-  const Real* matrix;
-  const Real* mean_vector;
-  double mean_acceptance;
-  double num_chains;
-  KC_INLINE Real operator()(Index, Index, std::size_t offset) const { return matrix[offset]; }
-  KC_INLINE auto column(Index, Index, std::size_t offset) const { return Pack<Real>::load(matrix + offset); }
-  KC_INLINE Real vector(Index i) const { return mean_vector[i]; }
-  KC_INLINE double acceptance() const { return mean_acceptance; }
-  KC_INLINE double chains() const { return num_chains; }
 };
 
-/// Calls body once if the quantity is finite for the whole team; the sum carries any NaN or infinity to every lane.
+/// What a sampler says of itself: `static constexpr About about = {.meaning = ...}`, every line of it.
+struct About {
+  Stated<const char*> meaning;  ///< one line, for `kilochain samplers`
+  StatNames stats;
+  NeedsByPhase needs;
+  Stated<Asks> asks;
+  Stated<bool> adaptive;        ///< whether warm-up teaches it anything
+  Stated<bool> signals_vector;  ///< whether its signals hold a vector beside the outer products
+};
+
+/// Whether v holds finite numbers alone, the same answer on the whole team: the sum carries any NaN or infinity to every
+/// lane. O(n).
 template <class Team, class Real>
-KC_HD bool all_finite(const Team& team, const Real* v, Index n) {
+KC_HD bool all_finite(const Team& team, Row<Real> v, Index n) {
   return math::finite(team.template sum<Real>(n, [&](Index i) { return v[i] * Real(0); }));
 }
 

@@ -1,42 +1,72 @@
-// Tables in place of code: a State or Adaptation lists its arrays once, `fields(visit, state, n)`, and a Settings its values.
-//   visit("L", state.L, size, Keep::yes)  — an array of `size` elements for each chain; size 1 is one number
-// From the table the host counts bytes, binds pointers, copies, poisons and saves; no sampler has code for any of these.
-// Layout of a field over all chains: (chain, padded size), rows padded to 32 elements: one team owns one row, and the same
-// memory is a column-major matrix for GEMM. Padding is zero at the start and no algorithm may write anything else there.
+// Tables in place of code: a State or an Adaptation names each of its fields (kernels/device/storage.hpp) once,
+//   visit("x", s.x, Keep::yes);   visit("L", a.L, settings.factor, Keep::yes);   visit("tree", s.tree, num_slots, Keep::no);
+// and from the table the host counts bytes, binds, saves, loads and poisons; no sampler has code for any of these. Lengths
+// follow from the types: a row has one element for each coordinate. A table that leaves a field out (settings decide)
+// leaves it null. Over all chains a field is (chain, length padded to 32), a number alone unpadded: one team owns one row,
+// and the same memory is a column-major matrix for GEMM. Padding is zero at the start; nothing else may be written there.
 #pragma once
-#include "kernels/device/platform.hpp"
+#include "kernels/device/storage.hpp"
 
 namespace kilochain {
 
-/// Whether a field must survive an interruption (state) or is workspace.
+/// yes: part of the chain's state between iterations, and the only thing that save and load carry.
+/// no: workspace of one iteration; NaN when an iteration might begin to rely on it (poison_fields, checked builds).
 enum class Keep { yes, no };
 
-KC_INLINE std::size_t padded(std::size_t n) { return n == 1 ? 1 : (n + 31) / 32 * 32; }
-
-/// Length of a field that is a vector over the coordinates of one chain: never 1, which would be a number without padding.
-KC_INLINE std::size_t row_length(Index n) { return n == 1 ? 2 : static_cast<std::size_t>(n); }
-
-/// Visitor that points the fields of one chain into the memory shared by all `chains`.
-struct FieldBinder {
-  char* base;
-  std::size_t chains, chain;
-  std::size_t offset = 0;
+/// What every visitor of a table shares: the lengths that the types stand for, for one chain of `dim` coordinates whose
+/// factors lie in panels of P rows. Self::field(name, pointer, length, padded length, keep) does the rest.
+template <int P, class Self>
+struct FieldVisitor {
+  Index dim;
 
   template <class T>
-  KC_INLINE void operator()(const char*, T*& pointer, std::size_t n, Keep) {
-    const std::size_t row = padded(n);
+  KC_INLINE void operator()(const char* name, Scalar<T>& f, Keep keep) {
+    self().field(name, f.data, 1, 1, keep);
+  }
+  template <class T>
+  KC_INLINE void operator()(const char* name, Numbers<T>& f, Index count, Keep keep) {
+    T* data = f.data;
+    self().field(name, data, std::size_t(count), padded(std::size_t(count)), keep);
+    f = {data, std::size_t(count)};
+  }
+  template <class T>
+  KC_INLINE void operator()(const char* name, Row<T>& f, Keep keep) {
+    T* data = f.data;
+    self().field(name, data, std::size_t(dim), padded(std::size_t(dim)), keep);
+    f = {data, std::size_t(dim)};
+  }
+  template <class T>
+  KC_INLINE void operator()(const char* name, Rows<T>& f, Index count, Keep keep) {
+    const std::size_t length = std::size_t(count) * padded(std::size_t(dim));
+    T* data = f.data;
+    self().field(name, data, length, length, keep);
+    f = {data, length};
+  }
+  template <class T>
+  KC_INLINE void operator()(const char* name, Factor<T>& f, FactorShape shape, Keep keep) {
+    const std::size_t length = factor_size<P>(dim, shape);
+    T* data = f.data;
+    self().field(name, data, length, padded(length), keep);
+    f = {data, length, shape};
+  }
+
+ private:
+  KC_INLINE Self& self() { return static_cast<Self&>(*this); }
+};
+
+/// Points the fields of one chain into the memory shared by `chains` of them. Afterwards `offset` is the bytes they take.
+template <int P>
+struct FieldBinder : FieldVisitor<P, FieldBinder<P>> {
+  char* base;
+  std::size_t chains, chain, offset = 0;
+  KC_INLINE FieldBinder(char* base_, Index dim, std::size_t chains_, std::size_t chain_)
+      : FieldVisitor<P, FieldBinder<P>>{dim}, base(base_), chains(chains_), chain(chain_) {}
+
+  template <class T>
+  KC_INLINE void field(const char*, T*& pointer, std::size_t, std::size_t row, Keep) {
     pointer = reinterpret_cast<T*>(base + offset) + row * chain;
     offset += (row * chains * sizeof(T) + 127) / 128 * 128;
   }
 };
-
-/// Bytes that `chains` chains need for the fields of Holder (a State or an Adaptation) in dimension n.
-template <class Holder, class... Args>
-std::size_t field_bytes(std::size_t chains, const Args&... args) {
-  Holder holder{};
-  FieldBinder binder{nullptr, chains, 0};
-  fields(binder, holder, args...);
-  return binder.offset;
-}
 
 }  // namespace kilochain

@@ -32,8 +32,8 @@ void GemmLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, const 
   const auto place = [&](Index k) { return static_cast<std::size_t>(chains[k] % width); };
   for (Index k = 0; k < count; ++k) {
     const Query<Real> query = exchange.query(chains[k]);
-    std::copy_n(query.point, n, w + row * place(k));
-    if (hessian) std::copy_n(query.direction, n, v + row * place(k));
+    std::copy_n(query.point.data, n, w + row * place(k));
+    if (hessian) std::copy_n(query.direction.data, n, v + row * place(k));
   }
   double likelihood[width] = {};
   for (Index start = 0; start < data_.num_rows; start += chunk) {

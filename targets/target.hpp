@@ -24,10 +24,10 @@ struct Exchange {
   Needs most = Needs::hessian_vector;  ///< no chain asks for more: lets a target of many chains leave work out
 
   KC_INLINE Query<Real> query(Index chain) const {
-    return {point + row * chain, direction + row * chain, needs + chain};
+    return {{point + row * chain, row}, {direction + row * chain, row}, needs + chain};
   }
   KC_INLINE Reply<Real> reply(Index chain) const {
-    return {lp + chain, gradient + row * chain, hessian_vector + row * chain};
+    return {lp + chain, {gradient + row * chain, row}, {hessian_vector + row * chain, row}};
   }
 };
 

@@ -2,12 +2,14 @@
 // A chain counts its own iterations, so chains need no lock-step; a chain that turns non-finite is quarantined where it stands.
 #pragma once
 #include "host/chains/chains.hpp"
+#include "kernels/sampler_concept.hpp"
 
 namespace kilochain {
 
 /// All that a kernel needs of one sampler's chains: pointers and plain values.
 template <class Sampler, class Real>
 struct ChainsView {
+  static_assert(check_sampler<Sampler, Real>());
   typename Sampler::Settings settings;
   Exchange<Real> exchange;
   ChainControl* control;
@@ -18,17 +20,15 @@ struct ChainsView {
   template <int P>
   KC_INLINE typename Sampler::State state(Index chain) const {
     typename Sampler::State s;
-    Sampler::template state<P>(
-        FieldBinder{states, static_cast<std::size_t>(num_chains), static_cast<std::size_t>(chain)}, s, dim, settings);
+    Sampler::state(FieldBinder<P>(states, dim, std::size_t(num_chains), std::size_t(chain)), s, settings);
     return s;
   }
   template <int P>
   KC_INLINE typename Sampler::Adaptation adaptation(Index chain) const {
     typename Sampler::Adaptation a;
     const bool pooled = scope == Scope::pooled;
-    const std::size_t copies = pooled ? 1 : static_cast<std::size_t>(num_chains);
-    Sampler::template adaptation<P>(FieldBinder{adaptations, copies, pooled ? 0 : static_cast<std::size_t>(chain)}, a,
-                                    dim, settings);
+    const std::size_t copies = pooled ? 1 : std::size_t(num_chains);
+    Sampler::adaptation(FieldBinder<P>(adaptations, dim, copies, pooled ? 0 : std::size_t(chain)), a, settings);
     return a;
   }
 };
@@ -56,7 +56,7 @@ KC_HD void start_chain(const Team& team, const ChainsView<Sampler, Real>& c, Ind
 
 /// Keeps the point where the trajectory of draw `slot` diverged, if the chain has room for one more in this window.
 template <class Real, class Team>
-KC_HD void record_divergence(const Team& team, const Recording<Real>& r, const Real* point, std::int64_t slot,
+KC_HD void record_divergence(const Team& team, const Recording<Real>& r, Row<Real> point, std::int64_t slot,
                              Index chain, Index n) {
   const std::int64_t first = static_cast<std::int64_t>(chain) * r.kept_divergences;
   int k = 0;
@@ -65,11 +65,12 @@ KC_HD void record_divergence(const Team& team, const Recording<Real>& r, const R
   if (k == r.kept_divergences) return;
   team.for_each(n, [&](Index i) { r.diverged_at[(first + k) * n + i] = point[i]; });
   team.single([&] { r.diverged[first + k] = slot + 1; });
+  team.sync();  // all have read the point before a proposal overwrites it
 }
 
 /// x: the draw; point: where the target was last evaluated.
 template <class Real, class Team>
-KC_HD void record(const Team& team, const Recording<Real>& r, const Real* x, const Real* point, const Info& info,
+KC_HD void record(const Team& team, const Recording<Real>& r, Row<Real> x, Row<Real> point, const Info& info,
                   std::int64_t iteration, Index chain, Index n, int num_stats) {
   const std::int64_t k = iteration - r.first_iteration;
   if (!r.active || k < 0 || (k + 1) % r.thin != 0) return;
@@ -88,7 +89,7 @@ KC_HD void record(const Team& team, const Recording<Real>& r, const Real* x, con
 template <class Sampler, class Real, class Team>
 KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, const Segment<Real>& segment,
                          unsigned actions, Index chain) {
-  constexpr int P = Team::template panel<Real>;
+  constexpr int P = Team::template panel<Real>, num_stats = Sampler::about.stats.count;
   ChainControl control = c.control[chain];
   if (control.status != ChainStatus::running) return false;
   auto st = c.template state<P>(chain);
@@ -107,17 +108,17 @@ KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, c
     if (Sampler::update(team, rng_at(control.iteration), c.settings, at, a, st, query, reply, info, c.dim) ==
         Step::done) {
       team.sync();  // all of the team has read the adaptation before one of them changes it
-      if constexpr (Sampler::adaptive)
+      if constexpr (Sampler::about.adaptive)
         if (segment.adapts_alone())
           Sampler::adapt(team, c.settings, at, ChainSource<Real>{Sampler::signal(c.settings, st, info.accepted)}, a,
                          c.dim);
-      record(team, segment.recording, st.x, query.point, info, control.iteration, chain, c.dim, Sampler::num_stats);
+      record(team, segment.recording, st.x, query.point, info, control.iteration, chain, c.dim, num_stats);
       control.waiting = 0;
       ++control.iteration;
       ++control.counted;
       control.acceptance_sum += info.acceptance_rate;
       control.lp_sum += info.lp;
-      if constexpr (Sampler::adaptive) {
+      if constexpr (Sampler::about.adaptive) {
         const double acceptance = Sampler::signal(c.settings, st, info.accepted).acceptance;
         team.single([&] { c.exchange.adaptation_signal[chain] = acceptance; });
       }
@@ -131,6 +132,8 @@ KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, c
       control.waiting = 0;
     }
   }
+  team.sync();
+  KC_CHECK(!control.waiting || *query.needs <= Sampler::about.needs.in(segment.phase()));
   team.sync();
   team.single([&] {
     if (!control.waiting) *query.needs = Needs::nothing;

@@ -7,17 +7,6 @@
 
 namespace kilochain {
 
-/// Layout of the mean of the signals' outer products: the factor's where the settings have one, else what the move says.
-template <class Sampler>
-Shape signal_shape(const typename Sampler::Settings& settings) {
-  if constexpr (requires { settings.factor; })
-    return settings.factor;
-  else if constexpr (requires { Sampler::signal_shape(settings); })
-    return Sampler::signal_shape(settings);
-  else
-    return Shape::diagonal;
-}
-
 /// Bytes of state and adaptation (P: rows of a panel), and of the queries and answers.
 struct ChainBytes {
   std::size_t state, adaptation, exchange;
@@ -27,10 +16,10 @@ template <class Sampler, class Real, int P>
 ChainBytes chain_bytes(Index num_chains, Index dim, Scope scope, const typename Sampler::Settings& settings) {
   typename Sampler::State st;
   typename Sampler::Adaptation a;
-  FieldBinder states{nullptr, static_cast<std::size_t>(num_chains), 0};
-  FieldBinder adaptations{nullptr, scope == Scope::pooled ? 1 : static_cast<std::size_t>(num_chains), 0};
-  Sampler::template state<P>(states, st, dim, settings);
-  Sampler::template adaptation<P>(adaptations, a, dim, settings);
+  FieldBinder<P> states(nullptr, dim, std::size_t(num_chains), 0);
+  FieldBinder<P> adaptations(nullptr, dim, scope == Scope::pooled ? 1 : std::size_t(num_chains), 0);
+  Sampler::state(states, st, settings);
+  Sampler::adaptation(adaptations, a, settings);
   const std::size_t rows = padded(static_cast<std::size_t>(dim)) * sizeof(Real) * 4 + 3 * sizeof(double);
   return {states.offset, adaptations.offset, static_cast<std::size_t>(num_chains) * (rows + sizeof(ChainControl))};
 }
@@ -40,10 +29,7 @@ class ChainMemory {
  public:
   ChainMemory(const Context& context, Index num_chains, Index dim, Scope scope,
               const typename Sampler::Settings& settings)
-      : context_(context),
-        dim_(dim),
-        num_chains_(num_chains),
-        row_(padded(static_cast<std::size_t>(dim) + (dim == 1))) {
+      : context_(context), dim_(dim), num_chains_(num_chains), row_(padded(std::size_t(dim))) {
     const ChainBytes bytes = chain_bytes<Sampler, Real, P>(num_chains, dim, scope, settings);
     const std::size_t chains = static_cast<std::size_t>(num_chains);
     states_ = Buffer<char>(context, bytes.state);
@@ -70,6 +56,11 @@ class ChainMemory {
     view_.scope = scope;
   }
   const ChainsView<Sampler, Real>& view() const { return view_; }
+  Exchange<Real> exchange(Phase phase) const {
+    Exchange<Real> e = view_.exchange;
+    e.most = Sampler::about.needs.in(phase);
+    return e;
+  }
   Index adaptations() const { return view_.scope == Scope::pooled ? 1 : num_chains_; }
 
   void place(const std::vector<Real>& x) {
@@ -78,7 +69,7 @@ class ChainMemory {
     for (std::size_t c = 0; c < static_cast<std::size_t>(num_chains_); ++c)
       std::memcpy(rows.data() + c * row_, x.data() + c * n, n * sizeof(Real));
     copy_to_device(context_, rows_.data(), rows.data(), rows.size() * sizeof(Real));
-    std::vector<Needs> needs(static_cast<std::size_t>(num_chains_), Sampler::start_needs(view_.settings));
+    std::vector<Needs> needs(static_cast<std::size_t>(num_chains_), Sampler::about.needs.start);
     needs_.upload(needs.data());
     std::vector<ChainControl> control(static_cast<std::size_t>(num_chains_));
     control_.upload(control.data());
@@ -94,9 +85,9 @@ class ChainMemory {
     std::vector<Real> out(static_cast<std::size_t>(num_chains_) * static_cast<std::size_t>(dim_));
     for (std::size_t c = 0; c < static_cast<std::size_t>(num_chains_); ++c) {
       typename Sampler::State st;
-      Sampler::template state<P>(FieldBinder{host.data(), static_cast<std::size_t>(num_chains_), c}, st, dim_,
-                                 view_.settings);
-      std::memcpy(out.data() + c * static_cast<std::size_t>(dim_), st.x, static_cast<std::size_t>(dim_) * sizeof(Real));
+      Sampler::state(FieldBinder<P>(host.data(), dim_, std::size_t(num_chains_), c), st, view_.settings);
+      std::memcpy(out.data() + c * static_cast<std::size_t>(dim_), st.x.data,
+                  static_cast<std::size_t>(dim_) * sizeof(Real));
     }
     return out;
   }
@@ -106,11 +97,10 @@ class ChainMemory {
     if constexpr (requires(Adaptation a) { a.L; }) {
       std::vector<char> host = adaptations_.host();
       Adaptation a;
-      Sampler::template adaptation<P>(
-          FieldBinder{host.data(), static_cast<std::size_t>(adaptations()), static_cast<std::size_t>(chain)}, a, dim_,
-          view_.settings);
+      Sampler::adaptation(FieldBinder<P>(host.data(), dim_, std::size_t(adaptations()), std::size_t(chain)), a,
+                          view_.settings);
       const std::size_t n = static_cast<std::size_t>(dim_);
-      const bool diagonal = signal_shape<Sampler>(view_.settings) == Shape::diagonal;
+      const bool diagonal = a.L.shape == FactorShape::diagonal;
       out.factor.assign(n * n, 0.0);
       for (Index i = 0; i < dim_; ++i)
         for (Index j = diagonal ? i : 0; j <= i; ++j)

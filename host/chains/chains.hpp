@@ -51,6 +51,7 @@ struct Segment {
   bool rate_decays = false;    ///< pooled: schedule.rate follows pooled_rate over schedule.num_warmup
   Recording<Real> recording;
 
+  KC_INLINE Phase phase() const { return schedule.adapting ? Phase::warmup : Phase::sampling; }
   KC_INLINE bool adapts_alone() const { return schedule.adapting && scope == Scope::chain; }
   KC_INLINE bool pools() const { return schedule.adapting && scope == Scope::pooled; }
 };
@@ -77,7 +78,8 @@ template <class Real>
 class Chains {
  public:
   virtual ~Chains() = default;
-  virtual Exchange<Real> exchange() const = 0;
+  /// Where queries and answers lie, and the most that any chain asks for in this phase.
+  virtual Exchange<Real> exchange(Phase phase) const = 0;
   /// Asks for the value at each chain's starting point, x: (chain, dim) on the host.
   virtual void place(const std::vector<Real>& x) = 0;
   /// Takes the answers at the starting points; quarantines chains with zero density there.

@@ -18,14 +18,14 @@ class CpuChains final : public Chains<Real> {
       auto a = c.template adaptation<P>(k);
       Sampler::start_adaptation(team_, c.settings, a, dim);
     }
-    if constexpr (Sampler::adaptive)
+    if constexpr (Sampler::about.adaptive)
       if (c.scope == Scope::pooled) {
         matrix_.resize(factor_size<P>(dim, shape()));
         vector_.resize(padded(static_cast<std::size_t>(dim)));
       }
   }
 
-  Exchange<Real> exchange() const override { return memory_.view().exchange; }
+  Exchange<Real> exchange(Phase phase) const override { return memory_.exchange(phase); }
   void place(const std::vector<Real>& x) override { memory_.place(x); }
   void start(Index first, Index last) override {
     for (Index chain = first; chain < last; ++chain) start_chain(team_, memory_.view(), chain);
@@ -38,7 +38,7 @@ class CpuChains final : public Chains<Real> {
   }
 
   void pool(const Segment<Real>& segment) override {
-    if constexpr (Sampler::adaptive) {
+    if constexpr (Sampler::about.adaptive) {
       const auto& c = memory_.view();
       std::vector<Signal<Real>> signals;
       double accepted = 0;
@@ -51,7 +51,7 @@ class CpuChains final : public Chains<Real> {
       }
       if (signals.empty()) return;
       mean_matrix(signals, c.dim);
-      if constexpr (Sampler::has_vector) mean_vector(signals, c.dim);
+      if constexpr (Sampler::about.signals_vector) mean_vector(signals, c.dim);
       auto a = c.template adaptation<P>(0);
       Sampler::adapt(
           team_, c.settings, at,
@@ -68,12 +68,12 @@ class CpuChains final : public Chains<Real> {
   const ChainsView<Sampler, Real>& view() const { return memory_.view(); }
 
  private:
-  Shape shape() const { return signal_shape<Sampler>(memory_.view().settings); }
+  FactorShape shape() const { return Sampler::signal_shape(memory_.view().settings); }
 
   // Chains are added in their order whatever the number of threads: threads split the columns of the matrix.
   void mean_matrix(const std::vector<Signal<Real>>& signals, Index n) {
     const Real scale = Real(1) / static_cast<Real>(signals.size());
-    if (shape() == Shape::diagonal) {
+    if (shape() == FactorShape::diagonal) {
       std::fill(matrix_.begin(), matrix_.end(), Real(0));
       for (const auto& s : signals)
         for (int k = 0; k < s.rank; ++k)
@@ -94,8 +94,8 @@ class CpuChains final : public Chains<Real> {
           for (Index q = 0; q < block; ++q) sum[q] = Vec::all(Real(0));
           for (const auto& s : signals)
             for (int k = 0; k < s.rank; ++k) {
-              const auto rows = Vec::load(s.a[k] + p * P);
-              const Real* b = s.b[k] + j;
+              const auto rows = Vec::load(s.a[k].data + p * P);
+              const Real* b = s.b[k].data + j;
               KC_UNROLL
               for (Index q = 0; q < block; ++q) sum[q] = sum[q] + rows * b[q];
             }
@@ -104,7 +104,7 @@ class CpuChains final : public Chains<Real> {
         for (; j < columns; ++j) {
           typename Vec::Type sum = {};
           for (const auto& s : signals)
-            for (int k = 0; k < s.rank; ++k) sum = sum + Vec::load(s.a[k] + p * P) * s.b[k][j];
+            for (int k = 0; k < s.rank; ++k) sum = sum + Vec::load(s.a[k].data + p * P) * s.b[k][j];
           Vec::store(out + j * P, sum * scale);
         }
       }

@@ -1,5 +1,5 @@
 // A sampler's chains on CUDA: the kernel bodies of host/chains/advance.hpp, a warp for each chain.
-// The host runs ahead of the device. A sampler that asks once an iteration (Sampler::asks_once) is done after as many
+// The host runs ahead of the device. A sampler that asks once an iteration (About::asks) is done after as many
 // rounds as iterations, so nothing is read back. Of others the number of waiting chains is read, one round late, so
 // that the device never idles: the last round of a stretch may find nothing to do, which changes nothing.
 #pragma once
@@ -79,8 +79,7 @@ class LateCounter {
 
 template <class Sampler, class Real>
 class CudaChains final : public Chains<Real> {
-  static constexpr bool asks_once = requires { requires Sampler::asks_once; };
-  static constexpr bool asks_products = !asks_once && !requires { requires !Sampler::asks_products; };
+  static constexpr bool asks_once = Sampler::about.asks == Asks::once;
   static constexpr std::int64_t worth_capturing =
       8;  ///< iterations; below, a graph costs more than the launches it saves
 
@@ -90,16 +89,11 @@ class CudaChains final : public Chains<Real> {
       : context_(context), memory_(context, num_chains, dim, scope, settings), counter_(context), replay_(context) {
     const auto& c = memory_.view();
     cuda::for_each_chain(context_, cuda::start_adaptations<Sampler, Real>, 0, memory_.adaptations(), c);
-    if constexpr (Sampler::adaptive)
+    if constexpr (Sampler::about.adaptive)
       if (c.scope == Scope::pooled) pool_ = cuda::Pool<Sampler, Real>(context_, c);
   }
 
-  Exchange<Real> exchange() const override {
-    Exchange<Real> e = memory_.view().exchange;
-    const bool values = asks_once && Sampler::start_needs(memory_.view().settings) == Needs::value;
-    e.most = values ? Needs::value : (asks_products ? Needs::hessian_vector : Needs::gradient);
-    return e;
-  }
+  Exchange<Real> exchange(Phase phase) const override { return memory_.exchange(phase); }
   void place(const std::vector<Real>& x) override {
     memory_.place(x);
     reached_ = 0;
@@ -121,7 +115,7 @@ class CudaChains final : public Chains<Real> {
     return waiting < 0 ? last - first : waiting;
   }
   void pool(const Segment<Real>& segment) override {
-    if constexpr (Sampler::adaptive) pool_.step(context_, memory_.view(), segment);
+    if constexpr (Sampler::about.adaptive) pool_.step(context_, memory_.view(), segment);
   }
 
   /// Only for a sampler that asks once: then a round is an iteration, and every round is the same launches.
@@ -131,7 +125,7 @@ class CudaChains final : public Chains<Real> {
     if (!asks_once || !context_.graphs || segment.until - first < worth_capturing) return std::nullopt;
     const Index all = memory_.view().num_chains;
     const auto round = [&] {
-      target.evaluate(exchange(), 0, all);
+      target.evaluate(exchange(segment.phase()), 0, all);
       if (segment.pools()) {
         advance(0, all, action_update, segment);
         pool(segment);

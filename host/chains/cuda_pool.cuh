@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(128, 1)
   for (Index chain = first; chain < last; ++chain) {
     const Signal<Real> s = pooled_signal(c, chain, last);
     if constexpr (vectors) {
-      if (s.vector) sum += s.vector[i];
+      if (s.vector.data) sum += s.vector[i];
     } else {
 #pragma unroll
       for (int k = 0; k < Signal<Real>::max_rank; ++k)
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(adapt_block, 1)
   if (latest < 0) return;
   const Schedule at = schedule_at(segment, c.control[latest].iteration - 1);
   const Real scale = static_cast<Real>(1 / running);
-  if constexpr (Sampler::has_vector) {
+  if constexpr (Sampler::about.signals_vector) {
     team.for_each(c.dim, [&](Index i) {
       Real v = 0;
       for (Index k = 0; k < sums.vector_chunks; ++k)
@@ -158,13 +158,13 @@ class Pool {
   Pool() = default;
   Pool(const Context& context, const ChainsView<Sampler, Real>& c) {
     const Index panels = (c.dim + 31) / 32;
-    dense_ = signal_shape<Sampler>(c.settings) == Shape::dense;
+    dense_ = Sampler::signal_shape(c.settings) == FactorShape::dense;
     rows_ = PoolSplit(c.num_chains, (c.dim + 127) / 128);
     matrix_ = dense_ ? PoolSplit(c.num_chains, panels * (panels + 1) / 2) : rows_;
-    size_ = factor_size<32>(c.dim, dense_ ? Shape::dense : Shape::diagonal);
+    size_ = factor_size<32>(c.dim, dense_ ? FactorShape::dense : FactorShape::diagonal);
     vector_size_ = static_cast<std::size_t>(c.dim);
     sums_ = Buffer<Real>(context, size_ * static_cast<std::size_t>(matrix_.chunks));
-    if constexpr (Sampler::has_vector)
+    if constexpr (Sampler::about.signals_vector)
       vectors_ = Buffer<Real>(context, vector_size_ * static_cast<std::size_t>(rows_.chunks));
   }
   void step(const Context& context, const ChainsView<Sampler, Real>& c, const Segment<Real>& segment) {
@@ -175,7 +175,7 @@ class Pool {
       launch(context, pool_tiles<Sampler, Real>, grid(matrix_), 256, c, matrix_.chunk, size_, sums_.data());
     else
       launch(context, pool_rows<Sampler, Real, false>, grid(matrix_), 128, c, matrix_.chunk, size_, sums_.data());
-    if constexpr (Sampler::has_vector)
+    if constexpr (Sampler::about.signals_vector)
       launch(context, pool_rows<Sampler, Real, true>, grid(rows_), 128, c, rows_.chunk, vector_size_, vectors_.data());
     const PoolSums<Real> sums{sums_.data(), vectors_.data(), size_, vector_size_, matrix_.chunks, rows_.chunks};
     launch(context, pool_adapt<Sampler, Real>, dim3(1), adapt_block, c, segment, sums);

@@ -54,14 +54,14 @@ template <class Real>
 void Rounds<Real>::start(const std::vector<Real>& x) {
   sampler_.place(x);
   each_tile([&](Index first, Index last) {
-    target_.evaluate(sampler_.exchange(), first, last);
+    target_.evaluate(sampler_.exchange(Phase::start), first, last);
     sampler_.start(first, last);
   });
 }
 
 template <class Real>
 void Rounds<Real>::stretch(Index first, Index last, const Segment<Real>& segment) {
-  const Exchange<Real> exchange = sampler_.exchange();
+  const Exchange<Real> exchange = sampler_.exchange(segment.phase());
   Index waiting = sampler_.advance(first, last, action_propose, segment);
   while (waiting > 0) {
     target_.evaluate(exchange, first, last);

@@ -107,11 +107,11 @@ template std::unique_ptr<Chains<float>> make_chains(const Context&, const std::s
 template std::unique_ptr<Chains<double>> make_chains(const Context&, const std::string&, const SettingTexts&, Index,
                                                      Index, Scope);
 void check_offer(const std::string& sampler, const std::string& target, Needs offers) {
-  const Needs wants = find_sampler(sampler).most_needs;
+  const Needs wants = find_sampler(sampler).needs.most();
   if (wants <= offers) return;
   std::string others;
   for (const auto& e : sampler_table())
-    if (e.most_needs <= offers) others += (others.empty() ? "" : ", ") + e.name;
+    if (e.needs.most() <= offers) others += (others.empty() ? "" : ", ") + e.name;
   const char* const words[] = {"nothing", "the log density", "gradients", "second derivatives"};
   throw Error(ExitStatus::usage,
               fmt::format("sampler {} asks for {}, target {} has only {}", sampler, words[static_cast<int>(wants)],

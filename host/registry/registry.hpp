@@ -15,7 +15,7 @@ struct SamplerEntry {
   std::vector<SettingInfo> settings;
   std::vector<std::string> stats;  ///< names of what it adds to sample_stats
   bool adaptive = false;
-  Needs start_needs = Needs::gradient, most_needs = Needs::gradient;  ///< at the start, and ever
+  NeedsByPhase needs{Needs::gradient, Needs::gradient, Needs::gradient};
   template <class Real>
   using Make = std::function<std::unique_ptr<Chains<Real>>(const Context&, const SettingTexts&, Index num_chains,
                                                            Index dim, Scope)>;

@@ -96,7 +96,7 @@ typename Holder::Settings parse_settings(const std::string& owner, const Setting
 template <class Sampler>
 typename Sampler::Settings parse_settings(const std::string& owner, const SettingTexts& texts, Scope scope) {
   auto s = parse_settings<Sampler>(owner, texts);
-  if constexpr (requires { s.resolve(scope); }) s.resolve(scope);
+  Sampler::resolve(s, scope);
   return s;
 }
 

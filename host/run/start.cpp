@@ -48,7 +48,8 @@ std::vector<Real> starting_points(const Options& o, Index first, Index count, In
   }
   std::vector<Real> row(padded(n) + 32);
   for (Index c = 0; c < count; ++c) {
-    normals(HostTeam{}, Rng{o.seed, static_cast<std::uint32_t>(first + c), 0}, Purpose::start, row.data(), dim);
+    normals(HostTeam{}, Rng{o.seed, static_cast<std::uint32_t>(first + c), 0}, Purpose::start,
+            Row(row.data(), row.size()), dim);
     for (std::size_t i = 0; i < n; ++i) x[static_cast<std::size_t>(c) * n + i] = static_cast<Real>(sd) * row[i];
   }
   return x;

@@ -22,7 +22,7 @@ void acceptance_step_fields(V&& visit, AcceptanceStep& s) {
 /// Takes one step of `step` from the source's acceptance in [0, 1]. Team-uniform.
 template <class Team, class Source>
 KC_HD void adapt_acceptance_step(const Team& team, const AcceptanceStep& s, const Schedule& at, const Source& source,
-                                 double* step) {
+                                 Scalar<double> step) {
   const double wanted = at.rate * s.adapt_rate * (Source::pooled ? s.step_speedup : 1.0),
                rate = wanted < 0.5 ? wanted : 0.5;
   team.single([&] { *step *= 1 + rate * (source.acceptance() - s.target_accept) / s.target_accept; });

@@ -5,20 +5,21 @@
 // L: packed panels, or its diagonal. Cost: one pass over L; as printed n^3/6 multiply-adds.
 #pragma once
 #include "kernels/linalg/triangular.hpp"
+#include "kernels/signal.hpp"
 
 namespace kilochain {
 
 template <class Team, class Real, class Source>
-KC_HD void track_covariance(const Team& team, Shape shape, double rate, double least, const Source& source, Real* L,
+KC_HD void track_covariance(const Team& team, double rate, double least, const Source& source, Factor<Real> L,
                             Index n) {
   constexpr int P = Team::template panel<Real>;
-  const Real rho = static_cast<Real>(rate), floor = static_cast<Real>(least);
+  const Real rho = Real(rate), floor = Real(least);
   const auto diagonal_step = [&](Index i, std::size_t k) {
     L[k] += rho * (source(i, i, k) - L[k]);
     if (!(L[k] >= floor)) L[k] = floor;
   };
-  if (shape == Shape::diagonal) {
-    team.for_each(n, [&](Index i) { diagonal_step(i, static_cast<std::size_t>(i)); });
+  if (L.shape == FactorShape::diagonal) {
+    team.for_each(n, [&](Index i) { diagonal_step(i, std::size_t(i)); });
   } else {
     for (Index p = 0; p * P < n; ++p) {
       const Index columns = panel_columns<P>(p, n), full = p * P;
@@ -26,13 +27,13 @@ KC_HD void track_covariance(const Team& team, Shape shape, double rate, double l
       if constexpr (Team::on_host) {
         using Vec = Pack<Real>;  // a register of rows at a time; entries above the diagonal stay zero
         for (Index j = 0; j < columns; ++j) {
-          const std::size_t k = base + static_cast<std::size_t>(j) * P;
-          const auto now = Vec::load(L + k);
+          const std::size_t k = base + std::size_t(j) * P;
+          const auto now = Vec::load(L.data + k);
           auto change = source.column(full, j, k) - now;
           if (j >= full) change = Vec::keep_from(change, j - full);
-          Vec::store(L + k, now + rho * change);
+          Vec::store(L.data + k, now + rho * change);
           if (j >= full) {
-            Real& diagonal = L[k + static_cast<std::size_t>(j - full)];
+            Real& diagonal = L[k + std::size_t(j - full)];
             if (!(diagonal >= floor)) diagonal = floor;
           }
         }
@@ -40,7 +41,7 @@ KC_HD void track_covariance(const Team& team, Shape shape, double rate, double l
         team.for_each(P * columns, [&](Index e) {  // in the order of memory, as wide as the team is
           const Index i = full + e % P, j = e / P;
           if (i >= n || j > i) return;
-          const std::size_t k = base + static_cast<std::size_t>(e);
+          const std::size_t k = base + std::size_t(e);
           if (i == j)
             diagonal_step(i, k);
           else
@@ -54,15 +55,14 @@ KC_HD void track_covariance(const Team& team, Shape shape, double rate, double l
 
 /// source holds v v^T (rows of a panel stored side by side, as L). A row of L depends on that row alone, columns ascending.
 template <class Team, class Real, class Source>
-KC_HD void track_covariance_printed(const Team& team, Shape shape, double rate, double least, const Source& source,
-                                    Real* L, Index n) {
+KC_HD void track_covariance_printed(const Team& team, double rate, double least, const Source& source, Factor<Real> L,
+                                    Index n) {
   constexpr int P = Team::template panel<Real>;
-  const Real rho = static_cast<Real>(rate), floor = static_cast<Real>(least);
+  const Real rho = Real(rate), floor = Real(least);
   team.for_each(n, [&](Index i) {
-    if (shape == Shape::diagonal) {
-      const std::size_t k = static_cast<std::size_t>(i);
-      L[k] += rho * L[k] * (source(i, i, k) - Real(1));
-      if (!(L[k] >= floor)) L[k] = floor;
+    if (L.shape == FactorShape::diagonal) {
+      L[i] += rho * L[i] * (source(i, i, std::size_t(i)) - Real(1));
+      if (!(L[i] >= floor)) L[i] = floor;
       return;
     }
     for (Index j = 0; j <= i; ++j) {

@@ -6,8 +6,8 @@
 //   Then L_ii >= floor, then beta <- max(floor, beta (1 + rho (a - target))) with the old beta in the gradient.
 // source(i, j, offset): one chain's outer products, or their mean over chains. L, G: packed panels. Cost: one pass over L and G.
 #pragma once
-#include "kernels/choices.hpp"
 #include "kernels/linalg/triangular.hpp"
+#include "kernels/signal.hpp"
 
 namespace kilochain {
 
@@ -18,7 +18,7 @@ struct FactorSettings {
   double learning_rate, target_accept;
   double relative_rate = 0.05, pooled_speedup = 10;
   Optimizer optimizer = Optimizer::automatic;
-  Shape factor = Shape::dense;
+  FactorShape factor = FactorShape::dense;
   double initial_scale = 0.1, beta_init = 1, beta_rate = 0.02, beta_floor = 1e-4, diagonal_floor = 1e-3,
          rms_decay = 0.1;
   BetaControl beta_control = BetaControl::paper;
@@ -31,7 +31,7 @@ struct FactorSettings {
 
 /// Whether signals must be L^T times the plain ones: sum_k (L^T a_k) b_k^T.
 KC_INLINE bool wants_whitened(const FactorSettings& s) {
-  return s.optimizer == Optimizer::natural && s.factor == Shape::dense;
+  return s.optimizer == Optimizer::natural && s.factor == FactorShape::dense;
 }
 
 template <class V>
@@ -59,26 +59,25 @@ void factor_fields(V&& visit, FactorSettings& s) {
 
 template <class Real>
 struct FactorAdaptation {
-  Real *L, *second, *first;
-  double* beta;
+  Factor<Real> L, second, first;  ///< moments: null where the optimiser has none
+  Scalar<double> beta;
 };
 
-template <int P, class V, class Real>
-KC_HD void factor_layout(V&& visit, FactorAdaptation<Real>& a, Index n, const FactorSettings& s) {
-  const std::size_t size = factor_size<P>(n, s.factor);
-  visit("L", a.L, size, Keep::yes);
-  visit("second_moment", a.second, s.optimizer == Optimizer::robbins_monro ? 1 : size, Keep::yes);
-  visit("first_moment", a.first, s.optimizer == Optimizer::adam || s.optimizer == Optimizer::natural ? size : 1,
-        Keep::yes);
-  visit("beta", a.beta, std::size_t(1), Keep::yes);
+template <class V, class Real>
+KC_HD void factor_layout(V&& visit, FactorAdaptation<Real>& a, const FactorSettings& s) {
+  visit("L", a.L, s.factor, Keep::yes);
+  if (s.optimizer != Optimizer::robbins_monro) visit("second_moment", a.second, s.factor, Keep::yes);
+  if (s.optimizer == Optimizer::adam || s.optimizer == Optimizer::natural)
+    visit("first_moment", a.first, s.factor, Keep::yes);
+  visit("beta", a.beta, Keep::yes);
 }
 
 /// The start: L = initial_scale / sqrt(n) I, beta = beta_init. Memory must be zero.
 template <class Team, class Real>
 KC_HD void start_factor(const Team& team, const FactorSettings& s, FactorAdaptation<Real>& a, Index n) {
   constexpr int P = Team::template panel<Real>;
-  const Real scale = static_cast<Real>(s.initial_scale / sqrt(static_cast<double>(n)));
-  team.for_each(n, [&](Index i) { a.L[s.factor == Shape::diagonal ? std::size_t(i) : factor_index<P>(i, i)] = scale; });
+  const Real scale = Real(s.initial_scale / sqrt(double(n)));
+  team.for_each(n, [&](Index i) { a.L[diagonal_index<P>(s.factor, i)] = scale; });
   team.single([&] { *a.beta = s.beta_init; });
   team.sync();
 }
@@ -86,7 +85,7 @@ KC_HD void start_factor(const Team& team, const FactorSettings& s, FactorAdaptat
 /// One entry's step. `k` is its place in L and in the moments; `scale` is L_ii of its row in the relative rule, else 1.
 template <class Real>
 KC_INLINE void step_entry(const FactorSettings& s, Real rate, Real decay, Real bias1, Real bias2, Real scale, Real grad,
-                          Real& L, Real* second, Real* first, std::size_t k) {
+                          Real& L, Factor<Real> second, Factor<Real> first, std::size_t k) {
   if (s.optimizer == Optimizer::adam) {
     first[k] = Real(0.9) * first[k] + Real(0.1) * grad;
     second[k] = Real(0.999) * second[k] + Real(0.001) * grad * grad;
@@ -126,26 +125,26 @@ KC_INLINE void step_pack(const FactorSettings& s, Real rate, Real decay, Real bi
 /// taken as that of a density which falls like the proposal itself, a = -L^-T eps, b = eps, in the mean -diag(1/L_ii): such
 /// moves shrink L as much as the entropy term of beta = 1 widens it. b: eps on entry.
 template <class Team, class Real>
-KC_HD void retreat(const Team& team, const FactorSettings& s, const Real* L, Real* a, const Real* b, Index n) {
+KC_HD void retreat(const Team& team, const FactorSettings& s, Factor<Real> L, Row<Real> a, Row<Real> b, Index n) {
   team.for_each(n, [&](Index i) { a[i] = -b[i]; });
   team.sync();
-  if (!wants_whitened(s)) solve_transposed(team, s.factor, L, a, n);
+  if (!wants_whitened(s)) solve_transposed(team, L, a, n);
 }
 
 /// L <- L (I + B) for dense lower-triangular B. Row i of L changes by itself, entries left to right, so L is its own output.
 /// Cost: n^3/6 multiply-adds.
 template <class Team, class Real>
-KC_HD void multiply_right(const Team& team, Real* L, const Real* B, Index n) {
+KC_HD void multiply_right(const Team& team, Factor<Real> L, Factor<Real> B, Index n) {
   constexpr int P = Team::template panel<Real>;
   if constexpr (Team::on_host) {
     using Vec = Pack<Real>;
     for (Index p = 0; p * P < n; ++p) {
       const Index columns = panel_columns<P>(p, n);
-      Real* panel = L + panel_offset<P>(p);
+      Real* panel = L.data + panel_offset<P>(p);
       for (Index j = 0; j < columns; ++j) {
         typename Vec::Type s0 = Vec::load(panel + j * std::size_t(P)), s1 = {};
         for (Index q = j / P; q * P < columns; ++q) {  // rows k of B's column j, panel by panel
-          const Real* b = B + panel_offset<P>(q) + j * std::size_t(P);
+          const Real* b = B.data + panel_offset<P>(q) + j * std::size_t(P);
           const Index first = q * P, to = (q + 1) * P < columns ? (q + 1) * P : columns;
           Index k = j > first ? j : first;
           for (; k + 2 <= to; k += 2) {
@@ -179,18 +178,18 @@ KC_HD void step_natural(const Team& team, const Source& source, Real rate, Real 
     if constexpr (Team::on_host) {
       using Vec = Pack<Real>;
       for (Index j = 0; j < columns; ++j) {
-        const std::size_t k = panel_offset<P>(p) + static_cast<std::size_t>(j) * P;
+        const std::size_t k = panel_offset<P>(p) + std::size_t(j) * P;
         auto g = source.column(p * P, j, k);
         if (j >= p * P) g = Vec::keep_from(g, j - p * P) + Vec::keep_only(Vec::all(beta), j - p * P);
-        const auto G = decay * g * g + (Real(1) - decay) * Vec::load(a.second + k);
-        Vec::store(a.second + k, G);
-        Vec::store(a.first + k, rate * g / (Real(1) + Vec::sqrt(G)));
+        const auto G = decay * g * g + (Real(1) - decay) * Vec::load(a.second.data + k);
+        Vec::store(a.second.data + k, G);
+        Vec::store(a.first.data + k, rate * g / (Real(1) + Vec::sqrt(G)));
       }
       continue;
     }
     team.for_each(P * columns, [&](Index e) {
       const Index i = p * P + e % P, j = e / P;
-      const std::size_t k = panel_offset<P>(p) + static_cast<std::size_t>(e);
+      const std::size_t k = panel_offset<P>(p) + std::size_t(e);
       if (i >= n || j > i) return;
       const Real g = source(i, j, k) + (i == j ? beta : Real(0));
       const Real G = decay * g * g + (Real(1) - decay) * a.second[k];
@@ -207,31 +206,31 @@ template <class Team, class Real, class Source>
 KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedule& at, const Source& source,
                         FactorAdaptation<Real>& a, Index n) {
   constexpr int P = Team::template panel<Real>;
-  const double t = static_cast<double>(at.t), quarter = static_cast<double>(at.num_warmup) / 4 + 1e-300;
+  const double t = double(at.t), quarter = double(at.num_warmup) / 4 + 1e-300;
   const bool natural = s.optimizer == Optimizer::natural, scaled = natural || s.optimizer == Optimizer::relative;
   // A factor of n^2/2 numbers cannot follow the noise of C chains: C/rate chain-iterations, its memory, stay above 10 n.
   const double bearable = natural ? 0.1 * source.chains() / n : 1.0;
-  const Real rate = static_cast<Real>(at.rate *
-                                      (scaled ? (s.relative_rate < bearable ? s.relative_rate : bearable)
-                                              : s.learning_rate * (Source::pooled ? s.pooled_speedup : 1.0)) /
-                                      (s.optimizer == Optimizer::robbins_monro ? 1 + t / quarter : 1.0));
-  const Real decay = static_cast<Real>(at.t == 0 ? 1.0 : s.rms_decay);
+  const Real rate = Real(at.rate *
+                         (scaled ? (s.relative_rate < bearable ? s.relative_rate : bearable)
+                                 : s.learning_rate * (Source::pooled ? s.pooled_speedup : 1.0)) /
+                         (s.optimizer == Optimizer::robbins_monro ? 1 + t / quarter : 1.0));
+  const Real decay = Real(at.t == 0 ? 1.0 : s.rms_decay);
   const bool adam = s.optimizer == Optimizer::adam;
   const double log_09 = -0.10536051565782628,
                log_0999 = -0.0010005003335835335;  // powers of 0.9 and 0.999, without a call
-  const Real bias1 = static_cast<Real>(adam ? 1 / (1 - math::exp((t + 1) * log_09)) : 1.0);
-  const Real bias2 = static_cast<Real>(adam ? 1 / (1 - math::exp((t + 1) * log_0999)) : 1.0);
-  const Real beta = static_cast<Real>(*a.beta), floor = static_cast<Real>(scaled ? 1e-30 : s.diagonal_floor);
+  const Real bias1 = Real(adam ? 1 / (1 - math::exp((t + 1) * log_09)) : 1.0);
+  const Real bias2 = Real(adam ? 1 / (1 - math::exp((t + 1) * log_0999)) : 1.0);
+  const Real beta = Real(*a.beta), floor = Real(scaled ? 1e-30 : s.diagonal_floor);
   const FactorSettings fixed = s;  // a local copy: the loops below write through pointers that could alias it
 
-  const bool relative = fixed.optimizer == Optimizer::relative || (natural && fixed.factor == Shape::diagonal);
+  const bool relative = fixed.optimizer == Optimizer::relative || (natural && fixed.factor == FactorShape::diagonal);
   auto diagonal_step = [&](Index i, std::size_t k) {
     step_entry(fixed, rate, decay, bias1, bias2, relative ? a.L[k] : Real(1), source(i, i, k) + beta / a.L[k], a.L[k],
                a.second, a.first, k);
     if (!(a.L[k] >= floor)) a.L[k] = floor;
   };
-  if (fixed.factor == Shape::diagonal) {
-    team.for_each(n, [&](Index i) { diagonal_step(i, static_cast<std::size_t>(i)); });
+  if (fixed.factor == FactorShape::diagonal) {
+    team.for_each(n, [&](Index i) { diagonal_step(i, std::size_t(i)); });
   } else if (natural) {
     step_natural(team, source, rate, decay, beta, a, n);
   } else {
@@ -245,23 +244,24 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
           diagonals[l] = relative && full + l < n ? a.L[factor_index<P>(full + l, full + l)] : Real(1);
         const auto scale = Pack<Real>::load(diagonals);
         for (Index j = 0; j < columns; ++j) {
-          const std::size_t k = base + static_cast<std::size_t>(j) * P;
+          const std::size_t k = base + std::size_t(j) * P;
           auto grad = source.column(full, j, k);
           if (j >= full) {
-            const auto entropy = beta / Pack<Real>::load(a.L + k);
+            const auto entropy = beta / Pack<Real>::load(a.L.data + k);
             grad = Pack<Real>::keep_from(grad, j - full) + Pack<Real>::keep_only(entropy, j - full);
           }
-          step_pack(fixed, rate, decay, bias1, bias2, scale, grad, a.L + k,
-                    a.second + (fixed.optimizer == Optimizer::robbins_monro ? 0 : k),
-                    a.first + (fixed.optimizer == Optimizer::adam ? k : 0));
-          if (j >= full) Pack<Real>::store(a.L + k, Pack<Real>::raise_lane(Pack<Real>::load(a.L + k), j - full, floor));
+          step_pack(fixed, rate, decay, bias1, bias2, scale, grad, a.L.data + k,
+                    fixed.optimizer == Optimizer::robbins_monro ? nullptr : a.second.data + k,
+                    fixed.optimizer == Optimizer::adam ? a.first.data + k : nullptr);
+          if (j >= full)
+            Pack<Real>::store(a.L.data + k, Pack<Real>::raise_lane(Pack<Real>::load(a.L.data + k), j - full, floor));
         }
       } else {
         // In the order of memory, as wide as the team is; the diagonal last, because its old value scales its row.
         team.for_each(P * columns, [&](Index e) {
           const Index i = full + e % P, j = e / P;
           if (i >= n || j >= i) return;
-          const std::size_t k = base + static_cast<std::size_t>(e);
+          const std::size_t k = base + std::size_t(e);
           const Real scale = relative ? a.L[factor_index<P>(i, i)] : Real(1);
           step_entry(fixed, rate, decay, bias1, bias2, scale, source(i, j, k), a.L[k], a.second, a.first, k);
         });

@@ -10,7 +10,7 @@ enum DualSlot { dual_mu, dual_h, dual_log_mean, dual_count, dual_size = 4 };
 
 /// Begins again from `step`.
 template <class Team>
-KC_HD void restart_dual_averaging(const Team& team, double step, double* memory) {
+KC_HD void restart_dual_averaging(const Team& team, double step, Numbers<double> memory) {
   team.single([&] {
     memory[dual_mu] = math::log(10 * step);
     memory[dual_h] = 0;
@@ -22,8 +22,8 @@ KC_HD void restart_dual_averaging(const Team& team, double step, double* memory)
 
 /// One update; `last` leaves the average in step instead of the newest value.
 template <class Team>
-KC_HD void adapt_dual_averaging(const Team& team, double target, double acceptance, bool last, double* memory,
-                                double* step) {
+KC_HD void adapt_dual_averaging(const Team& team, double target, double acceptance, bool last, Numbers<double> memory,
+                                Scalar<double> step) {
   team.single([&] {
     const double k = memory[dual_count] + 1, eta = 1 / (k + 10), weight = math::exp(-0.75 * math::log(k));
     const double h = (1 - eta) * memory[dual_h] + eta * (target - acceptance);

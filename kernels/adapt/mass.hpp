@@ -6,6 +6,7 @@
 #pragma once
 #include "kernels/adapt/warmup_windows.hpp"
 #include "kernels/linalg/triangular.hpp"
+#include "kernels/signal.hpp"
 
 namespace kilochain {
 
@@ -13,37 +14,37 @@ enum class Mass : std::int32_t { unit, diagonal, dense };
 
 template <class Real>
 struct MassAdaptation {
-  Real *F, *centre, *sum, *square;  ///< square: packed panels like F
-  double* count;                    ///< draws (means over chains count one) in the sums
+  Factor<Real> F, square;  ///< square: the sum of d d^T; all null when the mass is unit
+  Row<Real> centre, sum;
+  Scalar<double> count;  ///< draws (means over chains count one) in the sums
 };
 
-KC_INLINE Shape mass_shape(Mass mass) { return mass == Mass::dense ? Shape::dense : Shape::diagonal; }
+KC_INLINE FactorShape mass_shape(Mass mass) { return mass == Mass::dense ? FactorShape::dense : FactorShape::diagonal; }
 
-template <int P, class V, class Real>
-KC_HD void mass_layout(V&& visit, MassAdaptation<Real>& a, Index n, Mass mass) {
-  const std::size_t size = mass == Mass::unit ? 1 : factor_size<P>(n, mass_shape(mass)),
-                    row = mass == Mass::unit ? 1 : static_cast<std::size_t>(n);
-  visit("mass_factor", a.F, size, Keep::yes);
-  visit("mass_centre", a.centre, row, Keep::yes);
-  visit("mass_sum", a.sum, row, Keep::yes);
-  visit("mass_square", a.square, size, Keep::yes);
-  visit("mass_count", a.count, std::size_t(1), Keep::yes);
+template <class V, class Real>
+KC_HD void mass_layout(V&& visit, MassAdaptation<Real>& a, Mass mass) {
+  if (mass == Mass::unit) return;
+  visit("mass_factor", a.F, mass_shape(mass), Keep::yes);
+  visit("mass_centre", a.centre, Keep::yes);
+  visit("mass_sum", a.sum, Keep::yes);
+  visit("mass_square", a.square, mass_shape(mass), Keep::yes);
+  visit("mass_count", a.count, Keep::yes);
 }
 
 /// F = I. Memory must be zero.
 template <class Team, class Real>
 KC_HD void start_mass(const Team& team, Mass mass, MassAdaptation<Real>& a, Index n) {
   constexpr int P = Team::template panel<Real>;
-  if (mass != Mass::unit)
-    team.for_each(n, [&](Index i) { a.F[mass == Mass::diagonal ? std::size_t(i) : factor_index<P>(i, i)] = Real(1); });
+  if (mass != Mass::unit) team.for_each(n, [&](Index i) { a.F[diagonal_index<P>(mass_shape(mass), i)] = Real(1); });
   team.sync();
 }
 
 /// r += c F^T g. work: a row; n: coordinates.
 template <class Team, class Real>
-KC_HD void kick(const Team& team, Mass mass, const Real* F, Real c, const Real* g, Real* r, Real* work, Index n) {
+KC_HD void kick(const Team& team, Mass mass, Factor<Real> F, Real c, Row<Real> g, Row<Real> r, Row<Real> work,
+                Index n) {
   if (mass == Mass::dense) {
-    multiply_transposed(team, Shape::dense, F, g, work, n);
+    multiply_transposed(team, F, g, work, n);
     team.for_each(n, [&](Index i) { r[i] += c * work[i]; });
   } else if (mass == Mass::diagonal) {
     team.for_each(n, [&](Index i) { r[i] += c * F[i] * g[i]; });
@@ -54,10 +55,10 @@ KC_HD void kick(const Team& team, Mass mass, const Real* F, Real c, const Real* 
 }
 /// q = x + c F r; q may be x.
 template <class Team, class Real>
-KC_HD void drift(const Team& team, Mass mass, const Real* F, Real c, const Real* x, const Real* r, Real* q, Real* work,
-                 Index n) {
+KC_HD void drift(const Team& team, Mass mass, Factor<Real> F, Real c, Row<Real> x, Row<Real> r, Row<Real> q,
+                 Row<Real> work, Index n) {
   if (mass == Mass::dense) {
-    multiply_lower(team, Shape::dense, F, r, work, n);
+    multiply_lower(team, F, r, work, n);
     team.for_each(n, [&](Index i) { q[i] = x[i] + c * work[i]; });
   } else if (mass == Mass::diagonal) {
     team.for_each(n, [&](Index i) { q[i] = x[i] + c * F[i] * r[i]; });
@@ -65,6 +66,15 @@ KC_HD void drift(const Team& team, Mass mass, const Real* F, Real c, const Real*
     team.for_each(n, [&](Index i) { q[i] = x[i] + c * r[i]; });
   }
   team.sync();
+}
+
+/// What one draw tells: d d^T and d; nothing of them under unit mass.
+template <class Real>
+KC_INLINE Signal<Real> mass_signal(Mass mass, double acceptance, Row<Real> d) {
+  Signal<Real> out = outer_signal(acceptance, d, d);
+  if (mass == Mass::unit) out.rank = 0;
+  out.vector = d;
+  return out;
 }
 
 /// Adds one draw (or the mean over chains): source holds d d^T and d. Returns true when a window ended and F is new.
@@ -81,7 +91,7 @@ KC_HD bool adapt_mass(const Team& team, Mass mass, const Schedule& at, const Sou
   }
   team.for_each(n, [&](Index i) { a.sum[i] += source.vector(i); });
   if (mass == Mass::diagonal) {
-    team.for_each(n, [&](Index i) { a.square[i] += source(i, i, static_cast<std::size_t>(i)); });
+    team.for_each(n, [&](Index i) { a.square[i] += source(i, i, std::size_t(i)); });
   } else {
     team.for_each(n, [&](Index i) {
       for (Index j = 0; j <= i; ++j) a.square[factor_index<P>(i, j)] += source(i, j, factor_index<P>(i, j));
@@ -96,8 +106,7 @@ KC_HD bool adapt_mass(const Team& team, Mass mass, const Schedule& at, const Sou
     team.sync();
     return false;
   }
-  const Real each = static_cast<Real>(1 / count), kept = static_cast<Real>(count / (count + 5)),
-             prior = static_cast<Real>(1e-3 * 5 / (count + 5));
+  const Real each = Real(1 / count), kept = Real(count / (count + 5)), prior = Real(1e-3 * 5 / (count + 5));
   const auto covariance = [&](Index i, Index j, std::size_t k) {
     const Real v = kept * (a.square[k] * each - (a.sum[i] * each) * (a.sum[j] * each));
     return i == j ? v + prior : v;
@@ -105,8 +114,8 @@ KC_HD bool adapt_mass(const Team& team, Mass mass, const Schedule& at, const Sou
   bool fresh = true;
   if (mass == Mass::diagonal) {
     team.for_each(n, [&](Index i) {
-      const Real v = covariance(i, i, static_cast<std::size_t>(i));
-      if (v > Real(0) && math::finite(v)) a.F[i] = static_cast<Real>(sqrt(v));
+      const Real v = covariance(i, i, std::size_t(i));
+      if (v > Real(0) && math::finite(v)) a.F[i] = Real(sqrt(v));
       a.square[i] = 0;
     });
   } else {

@@ -1,45 +1,25 @@
-// A lower-triangular factor L (n x n) and its products, stored in panels of P rows (P = Team::panel<Real>).
-//   y = L v      y = L^T v      sum_i log L_ii
-// Panel p holds rows pP..pP+P-1, column by column, columns 0..min(n, (p+1)P)-1: entry (i, j) stands at
-//   P P p(p+1)/2 + j P + (i - pP), p = i / P.  Entries above the diagonal and in rows >= n are stored and zero.
-// So both products stream L once, in order, a whole vector register (or warp) at a time. Cost: n^2/2 + nP/2 multiply-adds.
-// Vectors must be padded with zeros to a multiple of 32. A diagonal factor is its n entries (Shape::diagonal).
+// Products and solves of a lower-triangular factor L (n x n) in panels (kernels/device/panels.hpp), and its decomposition.
+//   y = L v      y = L^T v      L y = v      L^T w = v      A = L L^T
+// The products stream L once, in order, a vector register (or warp) at a time: n^2/2 + nP/2 multiply-adds. A diagonal factor
+// costs n. Rows must be padded with zeros to a multiple of 32, as fields are.
 #pragma once
-#include "kernels/contract.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/pack.hpp"
+#include "kernels/device/storage.hpp"
+#include "kernels/device/team.hpp"
 
 namespace kilochain {
 
-template <int P>
-KC_INLINE std::size_t panel_offset(Index p) {
-  return static_cast<std::size_t>(P) * P * (static_cast<std::size_t>(p) * (p + 1) / 2);
-}
-template <int P>
-KC_INLINE Index panel_columns(Index p, Index n) {
-  return (p + 1) * P < n ? (p + 1) * P : n;
-}
-template <int P>
-KC_INLINE std::size_t factor_size(Index n, Shape shape) {
-  if (shape == Shape::diagonal) return static_cast<std::size_t>(n);
-  const Index last = (n + P - 1) / P - 1;
-  return panel_offset<P>(last) + static_cast<std::size_t>(n) * P;
-}
-template <int P>
-KC_INLINE std::size_t factor_index(Index i, Index j) {
-  const Index p = i / P;
-  return panel_offset<P>(p) + static_cast<std::size_t>(j) * P + static_cast<std::size_t>(i - p * P);
-}
-
 /// y = L v. y: (n), its padding set to zero.
 template <class Team, class Real>
-KC_HD void multiply_lower(const Team& team, Shape shape, const Real* L, const Real* v, Real* y, Index n) {
+KC_HD void multiply_lower(const Team& team, Factor<Real> L, Row<Real> v, Row<Real> y, Index n) {
   constexpr int P = Team::template panel<Real>;
-  if (shape == Shape::diagonal) {
+  if (L.shape == FactorShape::diagonal) {
     team.for_each(n, [&](Index i) { y[i] = L[i] * v[i]; });
   } else if constexpr (Team::on_host) {
     using Vec = Pack<Real>;
     for (Index p = 0; p * P < n; ++p) {
-      const Real* panel = L + panel_offset<P>(p);
+      const Real* panel = L.data + panel_offset<P>(p);
       const Index columns = panel_columns<P>(p, n);
       typename Vec::Type s0 = {}, s1 = {}, s2 = {}, s3 = {};
       Index j = 0;
@@ -50,16 +30,16 @@ KC_HD void multiply_lower(const Team& team, Shape shape, const Real* L, const Re
         s3 += Vec::load(panel + j * P + 3 * P) * v[j + 3];
       }
       for (; j < columns; ++j) s0 += Vec::load(panel + j * P) * v[j];
-      Vec::store(y + p * P, (s0 + s1) + (s2 + s3));
+      Vec::store(y.data + p * P, (s0 + s1) + (s2 + s3));
     }
   } else {
     for (Index p = 0; p * P < n; ++p) {
-      const Real* panel = L + panel_offset<P>(p);
+      const Real* panel = L.data + panel_offset<P>(p);
       const Index columns = panel_columns<P>(p, n);
       team.for_each(P, [&](Index l) {
         Real s = 0;
-        for (Index j = 0; j < columns; ++j) s += panel[static_cast<std::size_t>(j) * P + l] * v[j];
-        y[p * P + l] = s;
+        for (Index j = 0; j < columns; ++j) s += panel[std::size_t(j) * P + l] * v[j];
+        y.data[p * P + l] = s;  // zero in the padding
       });
     }
   }
@@ -68,17 +48,17 @@ KC_HD void multiply_lower(const Team& team, Shape shape, const Real* L, const Re
 
 /// y = L^T v. y: (n); padding untouched.
 template <class Team, class Real>
-KC_HD void multiply_transposed(const Team& team, Shape shape, const Real* L, const Real* v, Real* y, Index n) {
+KC_HD void multiply_transposed(const Team& team, Factor<Real> L, Row<Real> v, Row<Real> y, Index n) {
   constexpr int P = Team::template panel<Real>;
-  if (shape == Shape::diagonal) {
+  if (L.shape == FactorShape::diagonal) {
     team.for_each(n, [&](Index i) { y[i] = L[i] * v[i]; });
   } else if constexpr (Team::on_host) {
     using Vec = Pack<Real>;
     const Index panels = (n + P - 1) / P;
     for (Index q = 0; q < panels; ++q) {  // columns of panel q's diagonal block, P at a time
       const Index first = q * P;
-      const auto own = Vec::load(v + first);
-      const Real* block = L + panel_offset<P>(q) + first * std::size_t(P);
+      const auto own = Vec::load(v.data + first);
+      const Real* block = L.data + panel_offset<P>(q) + first * std::size_t(P);
       if (n - first < P) {  // the last block: nothing below it
         for (Index c = 0; first + c < n; ++c) y[first + c] = Vec::sum(Vec::load(block + c * P) * own);
         break;
@@ -86,11 +66,11 @@ KC_HD void multiply_transposed(const Team& team, Shape shape, const Real* L, con
       typename Vec::Type part[P];
       for (int c = 0; c < P; ++c) part[c] = Vec::load(block + c * P) * own;
       for (Index p = q + 1; p < panels; ++p) {
-        const auto below = Vec::load(v + p * P);
-        const Real* column = L + panel_offset<P>(p) + first * std::size_t(P);
+        const auto below = Vec::load(v.data + p * P);
+        const Real* column = L.data + panel_offset<P>(p) + first * std::size_t(P);
         for (int c = 0; c < P; ++c) part[c] += Vec::load(column + c * P) * below;
       }
-      Vec::store(y + first, Vec::sums(part));
+      Vec::store(y.data + first, Vec::sums(part));
     }
   } else {
     for (Index j = 0; j < n; ++j) {
@@ -107,19 +87,19 @@ KC_HD void multiply_transposed(const Team& team, Shape shape, const Real* L, con
 
 /// Solves L y = v in place of v (v becomes y). A panel waits for those before it: for adaptation rules, not for the inner loop.
 template <class Team, class Real>
-KC_HD void solve_lower(const Team& team, Shape shape, const Real* L, Real* v, Index n) {
+KC_HD void solve_lower(const Team& team, Factor<Real> L, Row<Real> v, Index n) {
   constexpr int P = Team::template panel<Real>;
-  if (shape == Shape::diagonal) {
+  if (L.shape == FactorShape::diagonal) {
     team.for_each(n, [&](Index i) { v[i] /= L[i]; });
   } else if constexpr (Team::on_host) {
     using Vec = Pack<Real>;
     for (Index p = 0; p * P < n; ++p) {
-      const Real* panel = L + panel_offset<P>(p);
+      const Real* panel = L.data + panel_offset<P>(p);
       const Index full = p * P, columns = panel_columns<P>(p, n);
-      auto rest = Vec::load(v + full);
+      auto rest = Vec::load(v.data + full);
       for (Index j = 0; j < full; ++j) rest -= Vec::load(panel + j * P) * v[j];
       for (Index j = full; j < columns; ++j) {  // the column holds zeros above its diagonal
-        const Real pivot = rest[j - full] / panel[static_cast<std::size_t>(j) * P + static_cast<std::size_t>(j - full)];
+        const Real pivot = rest[j - full] / panel[std::size_t(j) * P + (j - full)];
         rest -= Vec::load(panel + j * P) * pivot;
         v[j] = pivot;
       }
@@ -138,9 +118,9 @@ KC_HD void solve_lower(const Team& team, Shape shape, const Real* L, Real* v, In
 
 /// Solves L^T w = v in place of v. Serial in columns: for rare moments.
 template <class Team, class Real>
-KC_HD void solve_transposed(const Team& team, Shape shape, const Real* L, Real* v, Index n) {
+KC_HD void solve_transposed(const Team& team, Factor<Real> L, Row<Real> v, Index n) {
   constexpr int P = Team::template panel<Real>;
-  if (shape == Shape::diagonal) {
+  if (L.shape == FactorShape::diagonal) {
     team.for_each(n, [&](Index i) { v[i] /= L[i]; });
   } else {
     for (Index j = n - 1; j >= 0; --j) {  // row j of L is a column of L^T
@@ -157,7 +137,7 @@ KC_HD void solve_transposed(const Team& team, Shape shape, const Real* L, Real* 
 /// Replaces the lower triangle of a positive-definite A (packed panels) by its Cholesky factor. Returns false, A unusable,
 /// when a pivot is not positive. n^3/6 multiply-adds, a row at a time: for the rare moment when a matrix has been learnt.
 template <class Team, class Real>
-KC_HD bool cholesky(const Team& team, Real* A, Index n) {
+KC_HD bool cholesky(const Team& team, Factor<Real> A, Index n) {
   constexpr int P = Team::template panel<Real>;
   for (Index j = 0; j < n; ++j) {
     const Real square = A[factor_index<P>(j, j)] - team.template sum<Real>(j, [&](Index k) {
@@ -165,7 +145,7 @@ KC_HD bool cholesky(const Team& team, Real* A, Index n) {
       return v * v;
     });
     if (!(square > Real(0)) || !math::finite(square)) return false;
-    const Real pivot = static_cast<Real>(sqrt(square));
+    const Real pivot = Real(sqrt(square));
     team.sync();
     team.single([&] { A[factor_index<P>(j, j)] = pivot; });
     team.for_each(n - j - 1, [&](Index r) {

@@ -1,9 +1,10 @@
 // Uniform, normal and integer draws from Philox words.
 //   normal: Box-Muller, a fixed number of words for each number (a block of four words gives 4 floats or 2 doubles);
 //   uniform: (0, 1), never 0 or 1, 53 bits.
-// normals fills z[0..n); z must have room for n rounded up to 32 (rows of a state have). Cost: n/4 or n/2 Philox blocks.
+// normals fills a row, whose room is n rounded up to 32, and zeroes the padding that it touches. Cost: n/4 or n/2 Philox blocks.
 #pragma once
 #include "kernels/device/math.hpp"
+#include "kernels/device/storage.hpp"
 #include "kernels/random/philox.hpp"
 
 namespace kilochain {
@@ -51,9 +52,10 @@ KC_INLINE void normal_block(const Words& w, double* z) {
   z[1] = r * s;
 }
 
-/// Fills z with n independent standard normals.
+/// Fills row with n independent standard normals.
 template <class Team, class Real>
-KC_HD void normals(const Team& team, const Rng& rng, Purpose purpose, Real* z, Index n) {
+KC_HD void normals(const Team& team, const Rng& rng, Purpose purpose, Row<Real> row, Index n) {
+  Real* const z = row.data;  // blocks write into the padding
   constexpr int per = normals_per_block<Real>;
   const Index blocks = (n + per - 1) / per;
   if constexpr (Team::on_host) {

@@ -1,12 +1,13 @@
-// Adaptive Metropolis in Cholesky form: y = x + sqrt(delta) L eps (algorithms.md 2; Haario et al. 2001, Andrieu & Thoms 2008).
+// Adaptive Metropolis in Cholesky form: y = x + sqrt(delta) L eps (Haario et al. 2001, Andrieu & Thoms 2008).
 //   after the decision, x' the new state: mu <- mu + rho_mu (x' - mu), v = L^-1 (x' - mu), L <- L + rho [L (v v^T - I)]_low
-//   variant authors: rho = 0.0005/(1 + t/(W/4)), rho_mu = 0.01, L_0 = I, delta_0 = 0.1/sqrt(n), delta steered to acceptance 0.25
+//   variant authors: rho = 0.0005/(1 + t/(W/4)), rho_mu = 0.01, L_0 = I, delta_0 = 0.1/sqrt(n), delta steered to 0.25
 //   variant paper: L <- L + rho L [v v^T - I]_low with the mu before its update, rho = rho_mu = 0.001/(1 + t/4000),
-//   L_0 = 0.1/sqrt(n) I, no delta. mu starts at x_0. State rows (n). Team-uniform; bitwise the same under any batch split.
+//   L_0 = 0.1/sqrt(n) I, no delta. mu starts at x_0. Team-uniform; bitwise the same under any batch split.
 // Cost: one pass over L; while adapting a triangular solve and an update more (paper: n^3/6).
 #pragma once
 #include "kernels/adapt/acceptance_step.hpp"
 #include "kernels/adapt/cholesky_covariance.hpp"
+#include "kernels/iteration.hpp"
 
 namespace kilochain {
 
@@ -14,16 +15,18 @@ enum class AmVariant : std::int32_t { authors, paper };
 
 template <class Real>
 struct AdaptiveMetropolis {
-  static constexpr const char* meaning =
-      "Adaptive Metropolis, Cholesky form: proposal shaped by the chain's covariance";
-  static constexpr int num_stats = 1;
-  static constexpr const char* stat_names[1] = {"step_size"};
-  static constexpr bool adaptive = true, asks_once = true;
-  static constexpr bool has_vector = true;
+  static constexpr About about = {
+      .meaning = "Adaptive Metropolis, Cholesky form: proposal shaped by the chain's covariance",
+      .stats = {"step_size"},
+      .needs = {.start = Needs::value, .warmup = Needs::value, .sampling = Needs::value},
+      .asks = Asks::once,
+      .adaptive = true,
+      .signals_vector = true,
+  };
 
   struct Settings : AcceptanceStep {
     AmVariant variant = AmVariant::authors;
-    Shape factor = Shape::dense;
+    FactorShape factor = FactorShape::dense;
     double factor_rate = 0, mean_rate = 0, initial_scale = 0, initial_variance = 0, diagonal_floor = 1e-3,
            pooled_speedup = 10;
     Settings() : AcceptanceStep{0.25} {}
@@ -46,38 +49,37 @@ struct AdaptiveMetropolis {
     visit("pooled_speedup", s.pooled_speedup, positive(),
           "factor on factor_rate when chains are pooled: their average bears larger steps");
   }
+  static void resolve(Settings&, Scope) {}
 
-  struct State {
-    Real *x, *eps, *a, *b, *mean;  ///< a, b: the outer product of the signal; mean: mu after this iteration
-    double* lp;
+  struct State : Position<Real> {
+    Row<Real> eps, a, b, mean;  ///< a, b: the outer product of the signal; mean: mu after this iteration
   };
-  template <int P, class V>
-  static KC_HD void state(V&& visit, State& s, Index n, const Settings&) {
-    visit("x", s.x, row_length(n), Keep::yes);
-    visit("eps", s.eps, row_length(n), Keep::no);
-    visit("signal_a", s.a, row_length(n), Keep::no);
-    visit("signal_b", s.b, row_length(n), Keep::no);
-    visit("signal_mean", s.mean, row_length(n), Keep::no);
-    visit("lp", s.lp, std::size_t(1), Keep::yes);
+  template <class V>
+  static KC_HD void state(V&& visit, State& st, const Settings&) {
+    position_fields(visit, st);
+    visit("eps", st.eps, Keep::no);
+    visit("signal_a", st.a, Keep::no);
+    visit("signal_b", st.b, Keep::no);
+    visit("signal_mean", st.mean, Keep::no);
   }
   struct Adaptation {
-    Real *L, *mean;
-    double* variance;
+    Factor<Real> L;
+    Row<Real> mean;
+    Scalar<double> variance;
   };
-  template <int P, class V>
-  static KC_HD void adaptation(V&& visit, Adaptation& a, Index n, const Settings& s) {
-    visit("L", a.L, factor_size<P>(n, s.factor), Keep::yes);
-    visit("mean", a.mean, row_length(n), Keep::yes);
-    visit("variance", a.variance, std::size_t(1), Keep::yes);
+  template <class V>
+  static KC_HD void adaptation(V&& visit, Adaptation& a, const Settings& s) {
+    visit("L", a.L, s.factor, Keep::yes);
+    visit("mean", a.mean, Keep::yes);
+    visit("variance", a.variance, Keep::yes);
   }
   template <class Team>
   static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
     constexpr int P = Team::template panel<Real>;
     const bool paper = s.variant == AmVariant::paper;
-    const double thin = 0.1 / sqrt(static_cast<double>(n));
-    const Real scale = static_cast<Real>(s.initial_scale > 0 ? s.initial_scale : paper ? thin : 1.0);
-    team.for_each(n,
-                  [&](Index i) { a.L[s.factor == Shape::diagonal ? std::size_t(i) : factor_index<P>(i, i)] = scale; });
+    const double thin = 0.1 / sqrt(double(n));
+    const Real scale = Real(s.initial_scale > 0 ? s.initial_scale : paper ? thin : 1.0);
+    team.for_each(n, [&](Index i) { a.L[diagonal_index<P>(s.factor, i)] = scale; });
     team.single([&] { *a.variance = s.initial_variance > 0 ? s.initial_variance : paper ? 1.0 : thin; });
     team.sync();
   }
@@ -85,8 +87,8 @@ struct AdaptiveMetropolis {
   static KC_HD double factor_rate(const Settings& s, const Schedule& at) {
     const bool paper = s.variant == AmVariant::paper;
     const double first = s.factor_rate > 0 ? s.factor_rate : paper ? 0.001 : 0.0005;
-    const double period = paper ? 4000 : static_cast<double>(at.num_warmup) / 4 + 1e-300;
-    const double rate = at.rate * first / (1 + static_cast<double>(at.t) / period);
+    const double period = paper ? 4000 : double(at.num_warmup) / 4 + 1e-300;
+    const double rate = at.rate * first / (1 + double(at.t) / period);
     return rate < 0.5 ? rate : 0.5;
   }
   static KC_HD double mean_rate(const Settings& s, const Schedule& at) {
@@ -95,26 +97,20 @@ struct AdaptiveMetropolis {
     return rate < 0.5 ? rate : 0.5;
   }
 
-  static KC_HD Needs start_needs(const Settings&) { return Needs::value; }
   template <class Team>
   static KC_HD void start(const Team& team, const Settings&, const Adaptation&, State& st, const Query<Real>& query,
                           const Reply<Real>& reply, Index n) {
-    team.for_each(n, [&](Index i) { st.x[i] = query.point[i]; });
-    team.single([&] { *st.lp = *reply.lp; });
-    team.sync();
+    start_at(team, st, query, reply, n);
   }
-
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule&, const Adaptation& a,
+  static KC_HD void propose(const Team& team, const Rng& rng, const Settings&, const Schedule&, const Adaptation& a,
                             State& st, const Query<Real>& query, Index n) {
     normals(team, rng, Purpose::proposal, st.eps, n);
-    multiply_lower(team, s.factor, a.L, st.eps, query.point, n);
-    const Real scale = static_cast<Real>(sqrt(*a.variance));
+    multiply_lower(team, a.L, st.eps, query.point, n);
+    const Real scale = Real(sqrt(*a.variance));
     team.for_each(n, [&](Index i) { query.point[i] = st.x[i] + scale * query.point[i]; });
-    team.single([&] { *query.needs = Needs::value; });
-    team.sync();
+    ask(team, query, Needs::value);
   }
-
   template <class Team>
   static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
                            State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
@@ -123,36 +119,24 @@ struct AdaptiveMetropolis {
     if (at.adapting) {
       // The first mean is this chain's starting point, which only the chain knows when the adaptation is pooled.
       const bool paper = s.variant == AmVariant::paper;
-      const Real rate = static_cast<Real>(mean_rate(s, at));
+      const Real rate = Real(mean_rate(s, at));
       team.for_each(n, [&](Index i) {
         const Real next = move.accept ? query.point[i] : st.x[i], old = at.t == 0 ? st.x[i] : a.mean[i];
         st.mean[i] = old + rate * (next - old);
         st.a[i] = st.b[i] = next - (paper ? old : st.mean[i]);
       });
       team.sync();
-      solve_lower(team, s.factor, a.L, st.b, n);
+      solve_lower(team, a.L, st.b, n);
       if (paper) team.for_each(n, [&](Index i) { st.a[i] = st.b[i]; });
     }
-    team.sync();
-    if (move.accept) {
-      team.for_each(n, [&](Index i) { st.x[i] = query.point[i]; });
-      team.single([&] { *st.lp = *reply.lp; });
-    }
-    team.sync();
-    info.lp = *st.lp;
-    info.acceptance_rate = move.probability;
-    info.accepted = move.accept;
-    info.diverging = !move.finite;
+    settle(team, move, st, query, reply, info, n);
     return Step::done;
   }
 
-  static KC_HD Signal<Real> signal(const Settings&, const State& st, double acceptance) {
-    Signal<Real> out;
-    out.rank = 1;
-    out.a[0] = st.a;
-    out.b[0] = st.b;
+  static KC_HD FactorShape signal_shape(const Settings& s) { return s.factor; }
+  static KC_HD Signal<Real> signal(const Settings&, const State& st, double accepted) {
+    Signal<Real> out = outer_signal(accepted, st.a, st.b);
     out.vector = st.mean;
-    out.acceptance = acceptance;
     return out;
   }
   template <class Team, class Source>
@@ -162,9 +146,9 @@ struct AdaptiveMetropolis {
     const double wanted = factor_rate(s, at) * (Source::pooled ? s.pooled_speedup : 1.0),
                  rate = wanted < 0.5 ? wanted : 0.5;
     if (s.variant == AmVariant::paper) {
-      track_covariance_printed(team, s.factor, rate, s.diagonal_floor, source, a.L, n);
+      track_covariance_printed(team, rate, s.diagonal_floor, source, a.L, n);
     } else {
-      track_covariance(team, s.factor, rate, s.diagonal_floor, source, a.L, n);
+      track_covariance(team, rate, s.diagonal_floor, source, a.L, n);
       adapt_acceptance_step(team, s, at, source, a.variance);
     }
   }

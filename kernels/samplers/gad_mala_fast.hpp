@@ -1,22 +1,25 @@
-// gadMALAf: MALA with a Cholesky factor learnt by gradient from every move (Titsias & Dellaportas 2019, sec. 3.2, algorithms.md 1).
+// gadMALAf: MALA with a Cholesky factor learnt by gradient from every move (Titsias & Dellaportas 2019, sec. 3.2).
 //   h = L^T g(x)/2 + eps, y = x + L h;  log r = lp(y) - lp(x) - |h + L^T g(y)/2|^2/2 + |eps|^2/2
-//   gradient of the speed measure, the Hessian term dropped: -[(g(x) - g(y))/2 (h - L^T g(y)/2)^T]_low + beta diag(1/L_ii)
-// State rows (n). Order: propose, decide, adapt with the old beta, move. Team-uniform; bitwise the same under any batch split.
+//   gradient of the speed measure, Hessian term dropped: -[(g(x) - g(y))/2 (h - L^T g(y)/2)^T]_low + beta diag(1/L_ii)
+// Order: propose, decide, adapt with the old beta, move. Team-uniform; bitwise the same under any batch split.
 // Cost: two passes over L (L h, L^T g(y)), two more while adapting (the update, and L^T g(x) with the new L).
 #pragma once
 #include "kernels/adapt/cholesky_gradient.hpp"
+#include "kernels/iteration.hpp"
 
 namespace kilochain {
 
 template <class Real>
 struct GadMalaFast {
-  static constexpr const char* meaning =
-      "MALA with a full Cholesky factor learnt by gradient, Hessian term dropped (Titsias & Dellaportas 2019)";
-  static constexpr int num_stats = 0;
-  static constexpr const char* stat_names[1] = {""};
-  static constexpr bool adaptive = true;
-  static constexpr bool has_vector = false;
-  static constexpr bool asks_once = true;
+  static constexpr About about = {
+      .meaning =
+          "MALA with a full Cholesky factor learnt by gradient, Hessian term dropped (Titsias & Dellaportas 2019)",
+      .stats = {},
+      .needs = {.start = Needs::gradient, .warmup = Needs::gradient, .sampling = Needs::gradient},
+      .asks = Asks::once,
+      .adaptive = true,
+      .signals_vector = false,
+  };
 
   struct Settings : FactorSettings {
     Settings() : FactorSettings{1.5e-4, 0.55} {}
@@ -25,104 +28,86 @@ struct GadMalaFast {
   static void settings(V&& visit, Settings& s) {
     factor_fields(visit, s);
   }
+  static void resolve(Settings& s, Scope scope) { s.resolve(scope); }
 
-  struct State {
-    Real *x, *g, *ltg;  ///< position, gradient, L^T gradient
-    Real *h, *ltgy;     ///< of the move under way
-    Real *a, *b;        ///< its signal
-    double *lp, *eps_square;
+  struct State : PositionAndGradient<Real> {
+    Row<Real> ltg;      ///< L^T g(x)
+    Row<Real> h, ltgy;  ///< of the move under way
+    Row<Real> a, b;     ///< its signal
+    Scalar<double> eps_square;
   };
-  template <int P, class V>
-  static KC_HD void state(V&& visit, State& s, Index n, const Settings&) {
-    const std::size_t size = row_length(n);
-    visit("x", s.x, size, Keep::yes);
-    visit("gradient", s.g, size, Keep::yes);
-    visit("ltg", s.ltg, size, Keep::yes);
-    visit("h", s.h, size, Keep::no);
-    visit("ltgy", s.ltgy, size, Keep::no);
-    visit("signal_a", s.a, size, Keep::no);
-    visit("signal_b", s.b, size, Keep::no);
-    visit("lp", s.lp, std::size_t(1), Keep::yes);
-    visit("eps_square", s.eps_square, std::size_t(1), Keep::no);
+  template <class V>
+  static KC_HD void state(V&& visit, State& st, const Settings&) {
+    position_fields(visit, st);
+    visit("ltg", st.ltg, Keep::yes);
+    visit("h", st.h, Keep::no);
+    visit("ltgy", st.ltgy, Keep::no);
+    visit("signal_a", st.a, Keep::no);
+    visit("signal_b", st.b, Keep::no);
+    visit("eps_square", st.eps_square, Keep::no);
   }
   using Adaptation = FactorAdaptation<Real>;
-  template <int P, class V>
-  static KC_HD void adaptation(V&& visit, Adaptation& a, Index n, const Settings& s) {
-    factor_layout<P>(visit, a, n, s);
+  template <class V>
+  static KC_HD void adaptation(V&& visit, Adaptation& a, const Settings& s) {
+    factor_layout(visit, a, s);
   }
   template <class Team>
   static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
     start_factor(team, s, a, n);
   }
 
-  static KC_HD Needs start_needs(const Settings&) { return Needs::gradient; }
   template <class Team>
-  static KC_HD void start(const Team& team, const Settings& s, const Adaptation& a, State& st, const Query<Real>& query,
+  static KC_HD void start(const Team& team, const Settings&, const Adaptation& a, State& st, const Query<Real>& query,
                           const Reply<Real>& reply, Index n) {
-    team.for_each(n, [&](Index i) {
-      st.x[i] = query.point[i];
-      st.g[i] = reply.gradient[i];
-    });
-    team.single([&] { *st.lp = *reply.lp; });
-    team.sync();
-    multiply_transposed(team, s.factor, a.L, st.g, st.ltg, n);
+    start_at(team, st, query, reply, n);
+    multiply_transposed(team, a.L, st.g, st.ltg, n);
   }
-
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule& at,
-                            const Adaptation& a, State& st, const Query<Real>& query, Index n) {
-    if (at.adapting) multiply_transposed(team, s.factor, a.L, st.g, st.ltg, n);
+  static KC_HD void propose(const Team& team, const Rng& rng, const Settings&, const Schedule& at, const Adaptation& a,
+                            State& st, const Query<Real>& query, Index n) {
+    if (at.adapting) multiply_transposed(team, a.L, st.g, st.ltg, n);
     normals(team, rng, Purpose::proposal, st.h, n);
     const double eps_square = team.template sum<Real>(n, [&](Index i) { return st.h[i] * st.h[i]; });
     team.single([&] { *st.eps_square = eps_square; });
     team.for_each(n, [&](Index i) { st.h[i] += Real(0.5) * st.ltg[i]; });
     team.sync();
-    multiply_lower(team, s.factor, a.L, st.h, query.point, n);
+    multiply_lower(team, a.L, st.h, query.point, n);
     team.for_each(n, [&](Index i) { query.point[i] += st.x[i]; });
-    team.single([&] { *query.needs = Needs::gradient; });
-    team.sync();
+    ask(team, query, Needs::gradient);
   }
 
   /// log r of the move to query.point, where the reply holds; leaves L^T g(y) in ltgy.
   template <class Team>
-  static KC_HD double log_ratio(const Team& team, const Settings& s, const Adaptation& a, State& st,
-                                const Reply<Real>& reply, Index n) {
-    multiply_transposed(team, s.factor, a.L, reply.gradient, st.ltgy, n);
+  static KC_HD double log_ratio(const Team& team, const Adaptation& a, State& st, const Reply<Real>& reply, Index n) {
+    multiply_transposed(team, a.L, reply.gradient, st.ltgy, n);
     const double back = team.template sum<Real>(n, [&](Index i) {
       const Real d = st.h[i] + Real(0.5) * st.ltgy[i];
       return d * d;
     });
     return *reply.lp - *st.lp - 0.5 * back + 0.5 * *st.eps_square;
   }
-
-  /// Moves the chain if the decision says so, and reports.
+  /// The signal of a move to where there is no density.
   template <class Team>
-  static KC_HD void finish(const Team& team, const Decision& move, State& st, const Query<Real>& query,
-                           const Reply<Real>& reply, Info& info, Index n) {
-    if (move.accept) {
-      team.for_each(n, [&](Index i) {
-        st.x[i] = query.point[i];
-        st.g[i] = reply.gradient[i];
-        st.ltg[i] = st.ltgy[i];
-      });
-      team.sync();
-      team.single([&] { *st.lp = *reply.lp; });
-    }
+  static KC_HD void signal_retreat(const Team& team, const Settings& s, const Adaptation& a, State& st, Index n) {
+    team.for_each(n, [&](Index i) { st.b[i] = st.h[i] - Real(0.5) * st.ltg[i]; });
     team.sync();
-    info.lp = *st.lp;
-    info.acceptance_rate = move.probability;
-    info.accepted = move.accept;
-    info.diverging = !move.finite;
+    retreat(team, s, a.L, st.a, st.b, n);
+  }
+  template <class Team>
+  static KC_HD Step finish(const Team& team, const Decision& move, State& st, const Query<Real>& query,
+                           const Reply<Real>& reply, Info& info, Index n) {
+    if (move.accept) team.for_each(n, [&](Index i) { st.ltg[i] = st.ltgy[i]; });
+    settle(team, move, st, query, reply, info, n);
+    return Step::done;
   }
 
   template <class Team>
   static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
                            State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
-    const double log_r = log_ratio(team, s, a, st, reply, n);
+    const double log_r = log_ratio(team, a, st, reply, n);
     const Decision move = decide(rng, log_r);
     if (at.adapting && !move.finite) {
-      team.for_each(n, [&](Index i) { st.b[i] = st.h[i] - Real(0.5) * st.ltg[i]; });
-      retreat(team, s, a.L, st.a, st.b, n);
+      signal_retreat(team, s, a, st, n);
     } else if (at.adapting) {
       const Real weight = log_r < 0 ? Real(-0.5) : Real(0);
       const bool whiten = wants_whitened(s);
@@ -132,17 +117,12 @@ struct GadMalaFast {
         st.b[i] = weight != Real(0) ? st.h[i] - Real(0.5) * st.ltgy[i] : Real(0);
       });
     }
-    finish(team, move, st, query, reply, info, n);
-    return Step::done;
+    return finish(team, move, st, query, reply, info, n);
   }
 
-  static KC_HD Signal<Real> signal(const Settings&, const State& st, double acceptance) {
-    Signal<Real> out;
-    out.rank = 1;
-    out.a[0] = st.a;
-    out.b[0] = st.b;
-    out.acceptance = acceptance;
-    return out;
+  static KC_HD FactorShape signal_shape(const Settings& s) { return s.factor; }
+  static KC_HD Signal<Real> signal(const Settings&, const State& st, double accepted) {
+    return outer_signal(accepted, st.a, st.b);
   }
   template <class Team, class Source>
   static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,

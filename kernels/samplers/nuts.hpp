@@ -8,6 +8,7 @@
 #pragma once
 #include "kernels/adapt/dual_averaging.hpp"
 #include "kernels/adapt/mass.hpp"
+#include "kernels/iteration.hpp"
 
 namespace kilochain {
 
@@ -27,13 +28,14 @@ struct NutsSettings {
 
 template <class Real, class Rules = NutsRules>
 struct Nuts {
-  static constexpr const char* meaning =
-      "No-U-turn sampler: trajectories as long as they go somewhere (Hoffman & Gelman 2014)";
-  static constexpr int num_stats = 6;
-  static constexpr const char* stat_names[6] = {
-      "tree_depth", "n_steps", "energy", "energy_error", "reached_max_treedepth", "step_size"};
-  static constexpr bool adaptive = true;
-  static constexpr bool has_vector = true;
+  static constexpr About about = {
+      .meaning = "No-U-turn sampler: trajectories as long as they go somewhere (Hoffman & Gelman 2014)",
+      .stats = {"tree_depth", "n_steps", "energy", "energy_error", "reached_max_treedepth", "step_size"},
+      .needs = {.start = Needs::gradient, .warmup = Needs::gradient, .sampling = Needs::gradient},
+      .asks = Asks::often,
+      .adaptive = true,
+      .signals_vector = true,
+  };
 
   using Settings = NutsSettings;
   template <class V>
@@ -48,7 +50,7 @@ struct Nuts {
     visit("max_energy_error", s.max_energy_error, positive(),
           "a larger energy error is a divergence and ends the tree");
   }
-  static KC_HD Shape signal_shape(const Settings& s) { return mass_shape(s.mass); }
+  static void resolve(Settings&, Scope) {}
 
   /// Numbers of the tree under way, by name.
   enum Slot {
@@ -66,50 +68,48 @@ struct Nuts {
     energy_new,
     num_slots = 32
   };
-  struct State {
-    Real *x, *g;                      ///< position; gradient (of x between iterations, of the kept proposal within one)
-    Real *r, *wg, *work;              ///< moving end: whitened momentum and gradient; workspace
-    Real *left_q, *left_r, *left_wg;  ///< ends of the tree
-    Real *right_q, *right_r, *right_wg;
-    Real *sum, *sub_sum;      ///< of the momenta
-    Real *new_q, *new_g;      ///< proposal of the doubling under way
-    Real *slot_r, *slot_sum;  ///< (max_tree_depth, row)
-    Real* d;                  ///< x - centre, the signal
-    double *lp, *tree, *probability;
+  struct State : PositionAndGradient<Real> {  ///< x, g: within an iteration, of the proposal that the tree keeps
+    Row<Real> r, wg, work;                    ///< moving end: whitened momentum and gradient; workspace
+    Row<Real> left_q, left_r, left_wg;        ///< ends of the tree
+    Row<Real> right_q, right_r, right_wg;
+    Row<Real> sum, sub_sum;       ///< of the momenta
+    Row<Real> new_q, new_g;       ///< proposal of the doubling under way
+    Rows<Real> slot_r, slot_sum;  ///< max_tree_depth of them
+    Row<Real> d;                  ///< x - centre, the signal
+    Numbers<double> tree;
+    Scalar<double> probability;
   };
-  template <int P, class V>
-  static KC_HD void state(V&& visit, State& s, Index n, const Settings& settings) {
-    const std::size_t row = row_length(n), slots = static_cast<std::size_t>(settings.max_tree_depth) * padded(row);
-    visit("x", s.x, row, Keep::yes);
-    visit("gradient", s.g, row, Keep::yes);
-    visit("momentum", s.r, row, Keep::no);
-    visit("whitened_gradient", s.wg, row, Keep::no);
-    visit("work", s.work, row, Keep::no);
-    visit("left_position", s.left_q, row, Keep::no);
-    visit("left_momentum", s.left_r, row, Keep::no);
-    visit("left_gradient", s.left_wg, row, Keep::no);
-    visit("right_position", s.right_q, row, Keep::no);
-    visit("right_momentum", s.right_r, row, Keep::no);
-    visit("right_gradient", s.right_wg, row, Keep::no);
-    visit("momentum_sum", s.sum, row, Keep::no);
-    visit("subtree_sum", s.sub_sum, row, Keep::no);
-    visit("new_position", s.new_q, row, Keep::no);
-    visit("new_gradient", s.new_g, row, Keep::no);
-    visit("slot_momentum", s.slot_r, slots, Keep::no);
-    visit("slot_sum", s.slot_sum, slots, Keep::no);
-    visit("signal_d", s.d, row, Keep::no);
-    visit("lp", s.lp, std::size_t(1), Keep::yes);
-    visit("tree", s.tree, std::size_t(num_slots), Keep::no);
-    visit("probability", s.probability, std::size_t(1), Keep::no);
+  template <class V>
+  static KC_HD void state(V&& visit, State& st, const Settings& s) {
+    position_fields(visit, st);
+    visit("momentum", st.r, Keep::no);
+    visit("whitened_gradient", st.wg, Keep::no);
+    visit("work", st.work, Keep::no);
+    visit("left_position", st.left_q, Keep::no);
+    visit("left_momentum", st.left_r, Keep::no);
+    visit("left_gradient", st.left_wg, Keep::no);
+    visit("right_position", st.right_q, Keep::no);
+    visit("right_momentum", st.right_r, Keep::no);
+    visit("right_gradient", st.right_wg, Keep::no);
+    visit("momentum_sum", st.sum, Keep::no);
+    visit("subtree_sum", st.sub_sum, Keep::no);
+    visit("new_position", st.new_q, Keep::no);
+    visit("new_gradient", st.new_g, Keep::no);
+    visit("slot_momentum", st.slot_r, s.max_tree_depth, Keep::no);
+    visit("slot_sum", st.slot_sum, s.max_tree_depth, Keep::no);
+    visit("signal_d", st.d, Keep::no);
+    visit("tree", st.tree, num_slots, Keep::no);
+    visit("probability", st.probability, Keep::no);
   }
   struct Adaptation : MassAdaptation<Real> {
-    double *step, *dual;
+    Scalar<double> step;
+    Numbers<double> dual;
   };
-  template <int P, class V>
-  static KC_HD void adaptation(V&& visit, Adaptation& a, Index n, const Settings& s) {
-    mass_layout<P>(visit, a, n, s.mass);
-    visit("step_size", a.step, std::size_t(1), Keep::yes);
-    visit("dual_averaging", a.dual, std::size_t(dual_size), Keep::yes);
+  template <class V>
+  static KC_HD void adaptation(V&& visit, Adaptation& a, const Settings& s) {
+    mass_layout(visit, a, s.mass);
+    visit("step_size", a.step, Keep::yes);
+    visit("dual_averaging", a.dual, dual_size, Keep::yes);
   }
   template <class Team>
   static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
@@ -118,20 +118,14 @@ struct Nuts {
     restart_dual_averaging(team, s.step_size, a.dual);
   }
 
-  static KC_HD Needs start_needs(const Settings&) { return Needs::gradient; }
   template <class Team>
   static KC_HD void start(const Team& team, const Settings&, const Adaptation&, State& st, const Query<Real>& query,
                           const Reply<Real>& reply, Index n) {
-    team.for_each(n, [&](Index i) {
-      st.x[i] = query.point[i];
-      st.g[i] = reply.gradient[i];
-    });
-    team.single([&] { *st.lp = *reply.lp; });
-    team.sync();
+    start_at(team, st, query, reply, n);
   }
 
   template <class Team>
-  static KC_HD double kinetic(const Team& team, const Real* r, Index n) {
+  static KC_HD double kinetic(const Team& team, Row<Real> r, Index n) {
     return 0.5 * team.template sum<double>(n, [&](Index i) { return double(r[i]) * double(r[i]); });
   }
   static KC_INLINE double log_sum(double a, double b) {
@@ -140,10 +134,10 @@ struct Nuts {
   }
   /// Whether a stretch with momenta a and b at its ends and the sum `sum` (less `before`, if not null) has turned.
   template <class Team>
-  static KC_HD bool turns(const Team& team, const Real* a, const Real* b, const Real* sum, const Real* before,
-                          Index n) {
+  static KC_HD bool turns(const Team& team, Row<Real> a, Row<Real> b, Row<Real> sum, Row<Real> before, Index n) {
     const auto rho = [&](Index i) {
-      return double(sum[i]) - (before ? double(before[i]) - double(a[i]) : 0.0) - 0.5 * (double(a[i]) + double(b[i]));
+      return double(sum[i]) - (before.data ? double(before[i]) - double(a[i]) : 0.0) -
+             0.5 * (double(a[i]) + double(b[i]));
     };
     const double at_a = team.template sum<double>(n, [&](Index i) { return rho(i) * double(a[i]); });
     const double at_b = team.template sum<double>(n, [&](Index i) { return rho(i) * double(b[i]); });
@@ -152,7 +146,7 @@ struct Nuts {
 
   /// One leapfrog step of the moving end up to the point where the gradient is needed.
   template <class Team>
-  static KC_HD void step_from(const Team& team, const Settings& s, const Adaptation& a, State& st, const Real* q,
+  static KC_HD void step_from(const Team& team, const Settings& s, const Adaptation& a, State& st, Row<Real> q,
                               const Query<Real>& query, Real e, Index n) {
     team.for_each(n, [&](Index i) { st.r[i] += Real(0.5) * e * st.wg[i]; });
     team.sync();
@@ -162,9 +156,9 @@ struct Nuts {
   template <class Team>
   static KC_HD void begin_doubling(const Team& team, const Rng& rng, const Settings& s, const Adaptation& a, State& st,
                                    const Query<Real>& query, int at_depth, Index n) {
-    const bool forward = uniform(rng, Purpose::direction, static_cast<std::uint32_t>(at_depth)) < 0.5;
-    const Real *q = forward ? st.right_q : st.left_q, *r = forward ? st.right_r : st.left_r,
-               *wg = forward ? st.right_wg : st.left_wg;
+    const bool forward = uniform(rng, Purpose::direction, std::uint32_t(at_depth)) < 0.5;
+    const Row<Real> q = forward ? st.right_q : st.left_q, r = forward ? st.right_r : st.left_r,
+                    wg = forward ? st.right_wg : st.left_wg;
     team.for_each(n, [&](Index i) {
       st.r[i] = r[i];
       st.wg[i] = wg[i];
@@ -175,7 +169,7 @@ struct Nuts {
       st.tree[direction] = forward ? 1 : -1;
     });
     team.sync();
-    step_from(team, s, a, st, q, query, static_cast<Real>(forward ? *a.step : -*a.step), n);
+    step_from(team, s, a, st, q, query, Real(forward ? *a.step : -*a.step), n);
   }
 
   template <class Team>
@@ -195,9 +189,8 @@ struct Nuts {
       st.tree[steps] = st.tree[log_weight] = st.tree[acceptance] = 0;
       st.tree[energy_start] = st.tree[energy_kept] = energy;
       st.tree[lp_kept] = *st.lp;
-      *query.needs = Needs::gradient;
     });
-    team.sync();
+    ask(team, query, Needs::gradient);
     begin_doubling(team, rng, s, a, st, query, 0, n);
   }
 
@@ -207,17 +200,17 @@ struct Nuts {
                               const Reply<Real>& reply, double energy, int number, Index n) {
     const double weight = st.tree[energy_start] - energy;
     const double total = number == 0 ? weight : log_sum(st.tree[log_subtree], weight);
-    const bool take = number == 0 || uniform(rng, Purpose::progressive, static_cast<std::uint32_t>(st.tree[steps])) <
-                                         math::exp(weight - total);
-    const std::size_t row = padded(row_length(n));
+    const bool take =
+        number == 0 || uniform(rng, Purpose::progressive, std::uint32_t(st.tree[steps])) < math::exp(weight - total);
     int slot = 0;
     for (int bits = number >> 1; bits; bits &= bits - 1) ++slot;
+    const Row<Real> slot_r = st.slot_r.row(slot, n), slot_sum = st.slot_sum.row(slot, n);
     team.sync();
     team.for_each(n, [&](Index i) {
       st.sub_sum[i] = number == 0 ? st.r[i] : st.sub_sum[i] + st.r[i];
       if (number % 2 == 0) {
-        st.slot_r[slot * row + i] = st.r[i];
-        st.slot_sum[slot * row + i] = st.sub_sum[i];
+        slot_r[i] = st.r[i];
+        slot_sum[i] = st.sub_sum[i];
       }
       if (take) {
         st.new_q[i] = query.point[i];
@@ -232,16 +225,16 @@ struct Nuts {
     bool turned = false;
     if (Rules::checks_subtrees())
       for (int closed = number; closed % 2 == 1 && !turned; closed >>= 1, --slot)
-        turned = turns(team, st.slot_r + slot * row, st.r, st.sub_sum, st.slot_sum + slot * row, n);
+        turned = turns(team, st.slot_r.row(slot, n), st.r, st.sub_sum, st.slot_sum.row(slot, n), n);
     return turned;
   }
 
   template <class Team>
   static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
                            State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
-    const int at_depth = static_cast<int>(st.tree[depth]), number = static_cast<int>(st.tree[leaf]);
+    const int at_depth = int(st.tree[depth]), number = int(st.tree[leaf]);
     const bool forward = st.tree[direction] > 0;
-    const Real e = static_cast<Real>(forward ? *a.step : -*a.step);
+    const Real e = Real(forward ? *a.step : -*a.step);
     double energy = std::numeric_limits<double>::infinity();
     if (math::finite(*reply.lp) && all_finite(team, reply.gradient, n)) {
       team.for_each(n, [&](Index i) { st.wg[i] = Real(0); });
@@ -282,11 +275,10 @@ struct Nuts {
   static KC_HD bool append(const Team& team, const Rng& rng, State& st, const Query<Real>& query, int at_depth,
                            bool forward, Index n) {
     const double log_p = Rules::log_replace(st.tree[log_subtree], st.tree[log_weight]);
-    const bool replace =
-        log_p >= 0 || uniform(rng, Purpose::trajectory, static_cast<std::uint32_t>(at_depth)) < math::exp(log_p);
+    const bool replace = log_p >= 0 || uniform(rng, Purpose::trajectory, std::uint32_t(at_depth)) < math::exp(log_p);
     const double total = log_sum(st.tree[log_weight], st.tree[log_subtree]);
-    Real *q = forward ? st.right_q : st.left_q, *r = forward ? st.right_r : st.left_r,
-         *wg = forward ? st.right_wg : st.left_wg;
+    const Row<Real> q = forward ? st.right_q : st.left_q, r = forward ? st.right_r : st.left_r,
+                    wg = forward ? st.right_wg : st.left_wg;
     team.sync();
     team.for_each(n, [&](Index i) {
       q[i] = query.point[i];
@@ -303,7 +295,7 @@ struct Nuts {
       if (replace) st.tree[lp_kept] = st.tree[lp_new], st.tree[energy_kept] = st.tree[energy_new];
     });
     team.sync();
-    return turns(team, st.left_r, st.right_r, st.sum, static_cast<const Real*>(nullptr), n);
+    return turns(team, st.left_r, st.right_r, st.sum, Row<Real>{}, n);
   }
 
   template <class Team>
@@ -330,12 +322,9 @@ struct Nuts {
     return Step::done;
   }
 
+  static KC_HD FactorShape signal_shape(const Settings& s) { return mass_shape(s.mass); }
   static KC_HD Signal<Real> signal(const Settings& s, const State& st, double) {
-    Signal<Real> out;
-    out.rank = s.mass == Mass::unit ? 0 : 1;
-    out.a[0] = out.b[0] = out.vector = st.d;
-    out.acceptance = *st.probability;
-    return out;
+    return mass_signal(s.mass, *st.probability, st.d);
   }
   template <class Team, class Source>
   static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,

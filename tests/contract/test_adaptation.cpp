@@ -73,7 +73,7 @@ void at_typical_moves(const std::string& target_name, const SettingTexts& texts,
   const auto target = make_target<double>(context, target_name, texts);
   const Index n = target->info().dim;
   SingleChain<Move> chain(context, *target, {});
-  const PackedFactor<HostTeam, double> L(n, Shape::dense, 7);
+  PackedFactor<HostTeam, double> L(n, FactorShape::dense, 7);
   Dense dense(static_cast<std::size_t>(n), std::vector<double>(static_cast<std::size_t>(n)));
   const double scale = 0.6 / std::sqrt(static_cast<double>(n));
   for (Index i = 0; i < n; ++i)
@@ -84,9 +84,9 @@ void at_typical_moves(const std::string& target_name, const SettingTexts& texts,
   int checked = 0;
   for (std::int64_t t = 0; t < 400 && checked < 5; ++t) {
     const Rng rng{31, 0, t};
-    const std::vector<double> x(chain.state.x, chain.state.x + n);
+    const std::vector<double> x(chain.state.x.data, chain.state.x.data + n);
     std::vector<double> eps(static_cast<std::size_t>(n) + 64);
-    normals(HostTeam{}, rng, Purpose::proposal, eps.data(), n);
+    normals(HostTeam{}, rng, Purpose::proposal, Row(eps.data(), eps.size()), n);
     eps.resize(static_cast<std::size_t>(n));
     const int asked = chain.iterate(rng, Schedule{t, 400, 1, true});
     const double p = chain.info.acceptance_rate;

@@ -122,7 +122,7 @@ TYPED_TEST(DeviceBranch, SameIterationsAsTheHost) {
 
 TEST(DeviceBranchSettings, DiagonalFactors) {
   GadMalaFast<double>::Settings s;
-  s.factor = Shape::diagonal;
+  s.factor = FactorShape::diagonal;
   for (Index n : awkward) expect_same<GadMalaFast<double>, double>(n, 20, s, rounding);
 }
 TEST(DeviceBranchSettings, OtherOptimizers) {

@@ -154,7 +154,7 @@ TEST_P(EverySampler, ChainsWithoutDensityAtTheStartAreQuarantinedAlone) {
     EXPECT_EQ(controls[1].iteration, 0);
     // A sampler that starts without gradients has no quarrel with chain 3.
     EXPECT_EQ(controls[3].status,
-              entry.start_needs == Needs::gradient ? ChainStatus::start_gradient : ChainStatus::running);
+              entry.needs.start == Needs::gradient ? ChainStatus::start_gradient : ChainStatus::running);
     for (const Index c : {0, 2, 4}) {
       EXPECT_EQ(controls[static_cast<std::size_t>(c)].status, ChainStatus::running);
       EXPECT_EQ(controls[static_cast<std::size_t>(c)].iteration, 20);

@@ -42,7 +42,7 @@ TEST(Trajectories, RetraceThemselves) {
     chain.start(x);
     const auto go = [&] {  // K steps from the momentum that stands in state.r, as update and propose take them
       kick(chain.team, mass, chain.adaptation.F, 0.05, chain.state.g, chain.state.r, chain.state.work, chain.n);
-      const double* q = chain.state.x;
+      Row<double> q = chain.state.x;
       for (int k = 0; k < 20; ++k) {
         drift(chain.team, mass, chain.adaptation.F, 0.1, q, chain.state.r, chain.query.point, chain.state.work,
               chain.n);
@@ -52,11 +52,11 @@ TEST(Trajectories, RetraceThemselves) {
         kick(chain.team, mass, chain.adaptation.F, k + 1 < 20 ? 0.1 : 0.05, chain.reply.gradient, chain.state.r,
              chain.state.work, chain.n);
       }
-      std::copy_n(chain.query.point, chain.n, chain.state.x);
-      std::copy_n(chain.reply.gradient, chain.n, chain.state.g);
+      std::copy_n(chain.query.point.data, chain.n, chain.state.x.data);
+      std::copy_n(chain.reply.gradient.data, chain.n, chain.state.g.data);
     };
     normals(chain.team, Rng{3, 0, 0}, Purpose::momentum, chain.state.r, chain.n);
-    const std::vector<double> r(chain.state.r, chain.state.r + chain.n);
+    const std::vector<double> r(chain.state.r.data, chain.state.r.data + chain.n);
     go();
     EXPECT_GT(std::abs(chain.state.x[0] - x[0]), 1e-3) << "went nowhere";
     for (Index i = 0; i < chain.n; ++i) chain.state.r[i] = -chain.state.r[i];
@@ -187,7 +187,7 @@ TEST(Nuts, SameNumberOfDrawsIsUnbiasedWhereSameNumberOfRoundsIsNot) {
   segment.until = 1 << 20;
   rounds->advance(0, chains, action_propose, segment);
   for (int round = 0; round < 400; ++round) {
-    target->evaluate(rounds->exchange(), 0, chains);
+    target->evaluate(rounds->exchange(kilochain::Phase::sampling), 0, chains);
     rounds->advance(0, chains, action_update | action_propose, segment);
   }
   std::printf("z of E v: %.2f after 10 draws of each chain, %.2f after 400 rounds\n", z_of_v(*draws), z_of_v(*rounds));

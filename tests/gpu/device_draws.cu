@@ -13,7 +13,7 @@ __global__ void words_kernel(const CounterKey* counters, Words* out, int count) 
 }
 template <class Real>
 __global__ void normals_kernel(Rng rng, Real* z, Index n) {
-  normals(WarpTeam{}, rng, Purpose::proposal, z, n);
+  normals(WarpTeam{}, rng, Purpose::proposal, Row(z, padded(std::size_t(n))), n);
 }
 template <class Real>
 __global__ void functions_kernel(const Real* x, Real* out, int count) {

@@ -40,7 +40,7 @@ void expect_same_normals(const Context& context) {
   for (Index n : {1, 2, 3, 31, 32, 33, 65, 785}) {
     const Rng rng{12345, 7, (std::int64_t(1) << 33) + 5};
     std::vector<Real> expected(static_cast<std::size_t>(n) + 64);
-    normals(HostTeam{}, rng, Purpose::proposal, expected.data(), n);
+    normals(HostTeam{}, rng, Purpose::proposal, Row(expected.data(), expected.size()), n);
     const auto z = device_normals<Real>(context, rng, n);
     // Rounding: the angle to eps, the radius (at most 9) to a few eps.
     for (std::size_t i = 0; i < z.size(); ++i)

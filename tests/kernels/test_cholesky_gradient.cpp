@@ -34,7 +34,7 @@ struct Fixture {
   std::vector<double> dense, dense_second, dense_first;
   std::vector<std::vector<Real>> rows;
 
-  Fixture(Index n_, Shape shape, Optimizer optimizer)
+  Fixture(Index n_, FactorShape shape, Optimizer optimizer)
       : n(n_), L(n_, shape, 1), second(n_, shape, 2), first(n_, shape, 3) {
     settings = FactorSettings{0.05, 0.3};
     settings.optimizer = optimizer;
@@ -42,7 +42,7 @@ struct Fixture {
     settings.diagonal_floor = 1.2;  // some diagonal entries of L start below it
     std::fill(second.packed.begin(), second.packed.end(), Real(0));
     std::fill(first.packed.begin(), first.packed.end(), Real(0));
-    a = {L.packed.data(), second.packed.data(), first.packed.data(), &beta};
+    a = {L.factor(), second.factor(), first.factor(), {&beta}};
     const std::size_t size = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
     dense.resize(size), dense_second.resize(size), dense_first.resize(size);
     for (Index i = 0; i < n; ++i)
@@ -59,18 +59,19 @@ struct Fixture {
     for (int k = 0; k < 2 * rank; ++k)
       rows.push_back(padded_row<Real>(n, static_cast<std::uint32_t>(100 + 10 * step + k)));
     for (int k = 0; k < rank; ++k)
-      s.a[k] = rows[static_cast<std::size_t>(2 * k)].data(), s.b[k] = rows[static_cast<std::size_t>(2 * k + 1)].data();
+      s.a[k] = row_of(rows[static_cast<std::size_t>(2 * k)]),
+      s.b[k] = row_of(rows[static_cast<std::size_t>(2 * k + 1)]);
     return s;
   }
   /// The reference, straight from the formulas of kernels/adapt/cholesky_gradient.hpp.
   void reference(const Signal<Real>& s, double old_beta, int t, int num_warmup) {
-    if (settings.optimizer == Optimizer::natural && settings.factor == Shape::dense)
+    if (settings.optimizer == Optimizer::natural && settings.factor == FactorShape::dense)
       return natural_reference(s, old_beta, t);
     const bool relative = settings.optimizer == Optimizer::relative || settings.optimizer == Optimizer::natural;
     const std::vector<double> before = dense;
     for (Index i = 0; i < n; ++i)
       for (Index j = 0; j <= i; ++j) {
-        if (settings.factor == Shape::diagonal && i != j) continue;
+        if (settings.factor == FactorShape::diagonal && i != j) continue;
         double grad = i == j ? old_beta / dense[at(i, i)] : 0.0;
         for (int k = 0; k < s.rank; ++k) grad += static_cast<double>(s.a[k][i]) * static_cast<double>(s.b[k][j]);
         double &entry = dense[at(i, j)], &g2 = dense_second[at(i, j)], &g1 = dense_first[at(i, j)];
@@ -120,7 +121,7 @@ TYPED_TEST(CholeskyGradient, StepsMatchTheFormulas) {
   using Team = typename TypeParam::Team;
   for (const Optimizer optimizer :
        {Optimizer::rmsprop, Optimizer::robbins_monro, Optimizer::adam, Optimizer::relative, Optimizer::natural})
-    for (const Shape shape : {Shape::dense, Shape::diagonal})
+    for (const FactorShape shape : {FactorShape::dense, FactorShape::diagonal})
       for (const Index n : factor_sizes)
         for (const int rank : {1, 3}) {
           if (n > 65 && rank == 3) continue;
@@ -146,7 +147,7 @@ TYPED_TEST(CholeskyGradient, PooledMatrixGivesTheSameStep) {
   using Real = typename TypeParam::Real;
   using Team = typename TypeParam::Team;
   constexpr int P = Team::template panel<Real>;
-  for (const Shape shape : {Shape::dense, Shape::diagonal})
+  for (const FactorShape shape : {FactorShape::dense, FactorShape::diagonal})
     for (const Index n : {1, 17, 33}) {
       Fixture<Team, Real> chain(n, shape, Optimizer::rmsprop), pooled(n, shape, Optimizer::rmsprop);
       pooled.settings.pooled_speedup = 1;
@@ -154,8 +155,9 @@ TYPED_TEST(CholeskyGradient, PooledMatrixGivesTheSameStep) {
       std::vector<Real> matrix(pooled.L.packed.size(), Real(0));
       for (Index i = 0; i < n; ++i)
         for (Index j = 0; j <= i; ++j)
-          if (shape == Shape::dense || i == j)
-            matrix[shape == Shape::dense ? factor_index<P>(i, j) : std::size_t(i)] = ChainSource<Real>{s}(i, j, 0);
+          if (shape == FactorShape::dense || i == j)
+            matrix[shape == FactorShape::dense ? factor_index<P>(i, j) : std::size_t(i)] =
+                ChainSource<Real>{s}(i, j, 0);
       adapt_factor(Team{}, chain.settings, Schedule{0, 40, 1, true}, ChainSource<Real>{s}, chain.a, n);
       adapt_factor(Team{}, pooled.settings, Schedule{0, 40, 1, true},
                    PooledSource<Real>{matrix.data(), nullptr, 0.25, 1.0}, pooled.a, n);
@@ -170,13 +172,13 @@ TYPED_TEST(CholeskyGradient, PooledMatrixGivesTheSameStep) {
 TYPED_TEST(CholeskyGradient, FloorHoldsAgainstAnyGradient) {
   using Real = typename TypeParam::Real;
   using Team = typename TypeParam::Team;
-  for (const Shape shape : {Shape::dense, Shape::diagonal}) {
+  for (const FactorShape shape : {FactorShape::dense, FactorShape::diagonal}) {
     Fixture<Team, Real> f(33, shape, Optimizer::robbins_monro);
     const Real big = std::sqrt(std::numeric_limits<Real>::max()) / Real(4);
     std::vector<Real> a(64, Real(0)), b(64, Real(0));
     std::fill_n(a.begin(), 33, -big), std::fill_n(b.begin(), 33, big);
     Signal<Real> s;
-    s.rank = 1, s.a[0] = a.data(), s.b[0] = b.data();
+    s.rank = 1, s.a[0] = row_of(a), s.b[0] = row_of(b);
     adapt_factor(Team{}, f.settings, Schedule{0, 40, 1, true}, ChainSource<Real>{s}, f.a, 33);
     for (Index i = 0; i < 33; ++i) EXPECT_EQ(f.L.at(i, i), static_cast<Real>(1.2));
   }
@@ -185,14 +187,15 @@ TYPED_TEST(CholeskyGradient, FloorHoldsAgainstAnyGradient) {
 TEST(Beta, ClosedFormAndFloor) {
   double beta = 1, want = 1;
   double L = 1, second = 0, first = 0;
-  FactorAdaptation<double> a{&L, &second, &first, &beta};
+  constexpr auto diagonal = FactorShape::diagonal;
+  FactorAdaptation<double> a{{&L, 1, diagonal}, {&second, 1, diagonal}, {&first, 1, diagonal}, {&beta}};
   FactorSettings s{1e-3, 0.55};
-  s.factor = Shape::diagonal;
-  const double zero[2] = {0, 0};
+  s.factor = diagonal;
+  std::vector<double> zero(32, 0.0);
   int accepted = 0;
   for (int t = 0; t < 500; ++t) {
     Signal<double> signal;
-    signal.rank = 1, signal.a[0] = signal.b[0] = zero;
+    signal.rank = 1, signal.a[0] = signal.b[0] = row_of(zero);
     signal.acceptance = t % 9 < 5 ? 1 : 0;
     accepted += signal.acceptance > 0;
     adapt_factor(HostTeam{}, s, Schedule{t, 500, 1, true}, ChainSource<double>{signal}, a, 1);
@@ -201,7 +204,7 @@ TEST(Beta, ClosedFormAndFloor) {
   EXPECT_TRUE(rounding<double>(beta, want, 4, 500, want));
   for (int t = 0; t < 2000; ++t) {
     Signal<double> signal;
-    signal.rank = 1, signal.a[0] = signal.b[0] = zero;
+    signal.rank = 1, signal.a[0] = signal.b[0] = row_of(zero);
     adapt_factor(HostTeam{}, s, Schedule{t, 500, 1, true}, ChainSource<double>{signal}, a, 1);
   }
   EXPECT_EQ(beta, 1e-4);
@@ -211,18 +214,18 @@ TYPED_TEST(CholeskyGradient, CovarianceTrackingMatchesTheFormulas) {
   using Real = typename TypeParam::Real;
   using Team = typename TypeParam::Team;
   for (const bool printed : {false, true})
-    for (const Shape shape : {Shape::dense, Shape::diagonal})
+    for (const FactorShape shape : {FactorShape::dense, FactorShape::diagonal})
       for (const Index n : {1, 2, 17, 33}) {
         Fixture<Team, Real> f(n, shape, Optimizer::rmsprop);
         const Signal<Real> s = f.signal(1, 0, 0);
         const auto old = f.dense;
         if (printed)
-          track_covariance_printed(Team{}, shape, 0.1, 1.2, ChainSource<Real>{s}, f.L.packed.data(), n);
+          track_covariance_printed(Team{}, 0.1, 1.2, ChainSource<Real>{s}, f.L.factor(), n);
         else
-          track_covariance(Team{}, shape, 0.1, 1.2, ChainSource<Real>{s}, f.L.packed.data(), n);
+          track_covariance(Team{}, 0.1, 1.2, ChainSource<Real>{s}, f.L.factor(), n);
         for (Index i = 0; i < n; ++i)
           for (Index j = 0; j <= i; ++j) {
-            if (shape == Shape::diagonal && i != j) continue;
+            if (shape == FactorShape::diagonal && i != j) continue;
             double product = printed ? 0 : static_cast<double>(s.a[0][i]) * static_cast<double>(s.b[0][j]);
             if (printed)
               for (Index k = j; k <= i; ++k)

@@ -39,7 +39,7 @@ std::vector<double> many(Index n, int rows, std::uint64_t seed) {
   std::vector<double> out;
   std::vector<Real> z(static_cast<std::size_t>(n) + 64);
   for (int r = 0; r < rows; ++r) {
-    normals(Team{}, Rng{seed, static_cast<std::uint32_t>(r), r % 7}, Purpose::proposal, z.data(), n);
+    normals(Team{}, Rng{seed, static_cast<std::uint32_t>(r), r % 7}, Purpose::proposal, Row(z.data(), z.size()), n);
     out.insert(out.end(), z.begin(), z.begin() + n);
   }
   return out;
@@ -98,8 +98,8 @@ TYPED_TEST(Normals, PaddingIsZeroAndBothPathsAgree) {
     const std::size_t row = (static_cast<std::size_t>(n) + 31) / 32 * 32;
     std::vector<TypeParam> host(row, TypeParam(9)), device(row, TypeParam(9));
     const Rng rng{5, 6, 7};
-    normals(HostTeam{}, rng, Purpose::momentum, host.data(), n);
-    normals(DevicePathTeam{}, rng, Purpose::momentum, device.data(), n);
+    normals(HostTeam{}, rng, Purpose::momentum, Row(host.data(), host.size()), n);
+    normals(DevicePathTeam{}, rng, Purpose::momentum, Row(device.data(), device.size()), n);
     for (Index i = 0; i < n; ++i)  // compilers may fuse differently in a vector loop: a few ulp of the largest normal
       EXPECT_TRUE(rounding<TypeParam>(host[static_cast<std::size_t>(i)], device[static_cast<std::size_t>(i)], 8, 1, 4))
           << n << " " << i;

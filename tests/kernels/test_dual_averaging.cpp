@@ -9,12 +9,13 @@ namespace kilochain {
 namespace {
 
 /// The step after `updates` with acceptance exp(-e), spoiled by uniform noise of width 0.2 (mean zero).
-double found(double first, double target, int updates, double* memory) {
+double found(double first, double target, int updates, double (&numbers)[dual_size]) {
   double step = first;
+  const Numbers<double> memory(numbers, dual_size);
   restart_dual_averaging(HostTeam{}, step, memory);
   for (int k = 0; k < updates; ++k) {
     const double noise = 0.2 * (uniform(Rng{4, 0, k}, Purpose::adaptation) - 0.5);
-    adapt_dual_averaging(HostTeam{}, target, std::min(1.0, std::exp(-step)) + noise, k + 1 == updates, memory, &step);
+    adapt_dual_averaging(HostTeam{}, target, std::min(1.0, std::exp(-step)) + noise, k + 1 == updates, memory, {&step});
   }
   return step;
 }
@@ -34,9 +35,10 @@ TEST(DualAveraging, ForgetsOnRestart) {
 }
 
 TEST(DualAveraging, FirstUpdateByHand) {
-  double memory[dual_size] = {}, step = 0.5;
+  double numbers[dual_size] = {}, step = 0.5;
+  const Numbers<double> memory(numbers, dual_size);
   restart_dual_averaging(HostTeam{}, step, memory);
-  adapt_dual_averaging(HostTeam{}, 0.8, 0.3, false, memory, &step);
+  adapt_dual_averaging(HostTeam{}, 0.8, 0.3, false, memory, {&step});
   // h = 0.5/11, log e = log 5 - h/0.05.
   EXPECT_NEAR(std::log(step), std::log(5.0) - 0.5 / 11 / 0.05, 1e-14);
 }

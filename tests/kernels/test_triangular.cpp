@@ -23,7 +23,7 @@ using Cases = ::testing::Types<Case<HostTeam, float>, Case<HostTeam, double>, Ca
                                Case<DevicePathTeam, double>>;
 TYPED_TEST_SUITE(Triangular, Cases);
 
-constexpr Shape shapes[] = {Shape::dense, Shape::diagonal};
+constexpr FactorShape shapes[] = {FactorShape::dense, FactorShape::diagonal};
 
 /// Padding of a row is zero.
 template <class Real>
@@ -37,7 +37,7 @@ TYPED_TEST(Triangular, StorageHoldsEachEntryOnce) {
   using Real = typename TypeParam::Real;
   constexpr int P = TypeParam::Team::template panel<Real>;
   for (const Index n : factor_sizes) {
-    std::vector<int> used(factor_size<P>(n, Shape::dense), 0);
+    std::vector<int> used(factor_size<P>(n, FactorShape::dense), 0);
     for (Index i = 0; i < n; ++i)
       for (Index j = 0; j <= i; ++j) {
         ASSERT_LT(factor_index<P>(i, j), used.size());
@@ -49,14 +49,14 @@ TYPED_TEST(Triangular, StorageHoldsEachEntryOnce) {
 TYPED_TEST(Triangular, Products) {
   using Real = typename TypeParam::Real;
   const typename TypeParam::Team team;
-  for (const Shape shape : shapes)
+  for (const FactorShape shape : shapes)
     for (const Index n : factor_sizes) {
       SCOPED_TRACE(n);
-      const PackedFactor<typename TypeParam::Team, Real> L(n, shape, 1);
-      const auto v = padded_row<Real>(n, 2);
+      PackedFactor<typename TypeParam::Team, Real> L(n, shape, 1);
+      auto v = padded_row<Real>(n, 2);
       std::vector<Real> y(v.size(), Real(0)), yt(v.size(), Real(0));
-      multiply_lower(team, shape, L.packed.data(), v.data(), y.data(), n);
-      multiply_transposed(team, shape, L.packed.data(), v.data(), yt.data(), n);
+      multiply_lower(team, L.factor(), row_of(v), row_of(y), n);
+      multiply_transposed(team, L.factor(), row_of(v), row_of(yt), n);
       for (Index i = 0; i < n; ++i) {
         double lower = 0, upper = 0, lower_size = 0, upper_size = 0;
         for (Index j = 0; j < n; ++j) {
@@ -76,13 +76,13 @@ TYPED_TEST(Triangular, Products) {
 TYPED_TEST(Triangular, SolveUndoesTheProduct) {
   using Real = typename TypeParam::Real;
   const typename TypeParam::Team team;
-  for (const Shape shape : shapes)
+  for (const FactorShape shape : shapes)
     for (const Index n : factor_sizes) {
       SCOPED_TRACE(n);
-      const PackedFactor<typename TypeParam::Team, Real> L(n, shape, 3);
-      const auto v = padded_row<Real>(n, 4);
+      PackedFactor<typename TypeParam::Team, Real> L(n, shape, 3);
+      auto v = padded_row<Real>(n, 4);
       std::vector<Real> y = v;
-      solve_lower(team, shape, L.packed.data(), y.data(), n);
+      solve_lower(team, L.factor(), row_of(y), n);
       EXPECT_TRUE(padding_is_zero(y, n));
       // Backward error: L y = v up to n eps times what was added up.
       for (Index i = 0; i < n; ++i) {
@@ -99,13 +99,13 @@ TYPED_TEST(Triangular, SolveUndoesTheProduct) {
 TYPED_TEST(Triangular, TransposedSolveUndoesTheProduct) {
   using Real = typename TypeParam::Real;
   const typename TypeParam::Team team;
-  for (const Shape shape : shapes)
+  for (const FactorShape shape : shapes)
     for (const Index n : factor_sizes) {
       SCOPED_TRACE(n);
-      const PackedFactor<typename TypeParam::Team, Real> L(n, shape, 3);
-      const auto v = padded_row<Real>(n, 4);
+      PackedFactor<typename TypeParam::Team, Real> L(n, shape, 3);
+      auto v = padded_row<Real>(n, 4);
       std::vector<Real> w = v;
-      solve_transposed(team, shape, L.packed.data(), w.data(), n);
+      solve_transposed(team, L.factor(), row_of(w), n);
       EXPECT_TRUE(padding_is_zero(w, n));
       for (Index i = 0; i < n; ++i) {
         double sum = 0, size = 0;
@@ -124,7 +124,7 @@ TYPED_TEST(Triangular, CholeskyOfAProduct) {
   const typename TypeParam::Team team;
   for (const Index n : factor_sizes) {
     SCOPED_TRACE(n);
-    PackedFactor<typename TypeParam::Team, Real> L(n, Shape::dense, 5), A(n, Shape::dense, 6);
+    PackedFactor<typename TypeParam::Team, Real> L(n, FactorShape::dense, 5), A(n, FactorShape::dense, 6);
     for (Index i = 0; i < n; ++i)
       for (Index j = 0; j <= i; ++j) {
         double s = 0;
@@ -132,7 +132,7 @@ TYPED_TEST(Triangular, CholeskyOfAProduct) {
         A.at(i, j) = static_cast<Real>(s);
       }
     const auto before = A;
-    ASSERT_TRUE(cholesky(team, A.packed.data(), n));
+    ASSERT_TRUE(cholesky(team, A.factor(), n));
     EXPECT_TRUE(A.rest_is_zero());
     for (Index i = 0; i < n; ++i)
       for (Index j = 0; j <= i; ++j) {
@@ -143,7 +143,7 @@ TYPED_TEST(Triangular, CholeskyOfAProduct) {
       }
     auto bad = before;
     bad.packed[factor_index<P>(n / 2, n / 2)] = Real(-1);
-    EXPECT_FALSE(cholesky(team, bad.packed.data(), n));
+    EXPECT_FALSE(cholesky(team, bad.factor(), n));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "kernels/device/team.hpp"
 #include "model/model.hpp"
+#include "tests/support/rows.hpp"
 
 namespace kilochain::testing_support {
 
@@ -25,8 +26,8 @@ struct Evaluated {
     std::vector<Real> gradient(x.size()), hessian(x.size());
     direction.resize(x.size());
     double lp = 0;
-    Target::evaluate(Team{}, data, needs, Query<Real>{x.data(), direction.data(), &needs},
-                     Reply<Real>{&lp, gradient.data(), hessian.data()}, scratch.data());
+    Target::evaluate(Team{}, data, needs, Query<Real>{row_of(x), row_of(direction), &needs},
+                     Reply<Real>{&lp, row_of(gradient), row_of(hessian)}, scratch.data());
     if (out) *out = needs == Needs::hessian_vector ? hessian : gradient;
     return lp;
   }

@@ -94,7 +94,8 @@ template <class Real>
 std::vector<Real> normal_points(Index chains, Index dim, std::uint64_t seed, std::uint32_t first_chain = 0) {
   std::vector<Real> x, z(static_cast<std::size_t>(dim) + 64);
   for (Index c = 0; c < chains; ++c) {
-    normals(HostTeam{}, Rng{seed, first_chain + static_cast<std::uint32_t>(c), 0}, Purpose::start, z.data(), dim);
+    normals(HostTeam{}, Rng{seed, first_chain + static_cast<std::uint32_t>(c), 0}, Purpose::start,
+            Row(z.data(), z.size()), dim);
     x.insert(x.end(), z.begin(), z.begin() + dim);
   }
   return x;

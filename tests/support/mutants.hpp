@@ -33,7 +33,7 @@ struct GadMalaTransposed : GadMalaFast<Real> {
   static KC_HD void propose(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
                             const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
                             Index n) {
-    multiply_lower(team, s.factor, a.L, st.g, st.ltg, n);
+    multiply_lower(team, a.L, st.g, st.ltg, n);
     Base::propose(team, rng, s, at, a, st, query, n);
   }
 };

@@ -73,7 +73,7 @@ Asked<Real> ask(Target<Real>& target, const std::vector<double>& x, const std::v
 /// A point where the target has mass: an exact draw, or near the origin.
 std::vector<double> point_of(const TargetInfo& info, std::uint32_t stream) {
   std::vector<double> z(static_cast<std::size_t>(info.dim) + 64);
-  normals(HostTeam{}, Rng{17, stream, 0}, Purpose::start, z.data(), info.dim);
+  normals(HostTeam{}, Rng{17, stream, 0}, Purpose::start, Row(z.data(), z.size()), info.dim);
   z.resize(static_cast<std::size_t>(info.dim));
   return info.exact.draw ? info.exact.draw(z, uniform(Rng{17, stream, 0}, Purpose::accept)) : z;
 }

@@ -31,24 +31,15 @@ ChainBytes bytes(const SettingTexts& texts, Index num_chains, Index dim, Scope s
                                                            parse_settings<Sampler>(name, texts, scope));
 }
 
-template <class Sampler>
-Needs most_needs(Needs at_start) {
-  if constexpr (requires { Sampler::most_needs; })
-    return Sampler::most_needs;
-  else
-    return at_start;
-}
-
 SamplerEntry entry() {
   using Sampler = KILOCHAIN_TYPE<double>;
   SamplerEntry e;
   e.name = name;
-  e.meaning = Sampler::meaning;
+  e.meaning = Sampler::about.meaning;
   e.settings = describe_settings<Sampler>();
-  e.stats.assign(Sampler::stat_names, Sampler::stat_names + Sampler::num_stats);
-  e.adaptive = Sampler::adaptive;
-  e.start_needs = Sampler::start_needs(typename Sampler::Settings{});
-  e.most_needs = most_needs<Sampler>(e.start_needs);
+  e.stats.assign(Sampler::about.stats.names, Sampler::about.stats.names + Sampler::about.stats.count);
+  e.adaptive = Sampler::about.adaptive;
+  e.needs = Sampler::about.needs;
   e.make_float = make<float>;
   e.make_double = make<double>;
   e.bytes = [](const Context&, const SettingTexts& t, Index c, Index n, Scope s, Precision p) {
