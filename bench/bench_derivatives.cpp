@@ -37,12 +37,12 @@ template <int features, bool with_dot>
 struct Regression {
   static constexpr const char* meaning = "logistic regression";
   struct Data {
-    const double* x;
+    DataMatrix x;
   };
   static Data load(const model_detail::Nothing&, Loader& loader) {
     std::vector<double> x(200 * features);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<double>(i));
-    return {loader.put(x)};
+    return {loader.put("x", x, features)};
   }
   template <class P>
   static auto log_density(P& p, const Data& d) {
@@ -50,9 +50,9 @@ struct Regression {
     auto lp = normal_lp(beta[0], 0, 1);
     for (int j = 1; j < features; ++j) lp += normal_lp(beta[j], 0, 1);
     for (int i = 0; i < 200; ++i) {
-      const double* const row = d.x + i * features;
+      const auto row = d.x.row(i);
       if constexpr (with_dot) {
-        lp += bernoulli_logit_lp(i % 2, dot(row, beta, features));
+        lp += bernoulli_logit_lp(i % 2, dot(row, beta));
       } else {
         auto logit = row[0] * beta[0];
         for (int j = 1; j < features; ++j) logit += row[j] * beta[j];

@@ -2,7 +2,10 @@
 
 #include <cmath>
 #include <fstream>
+#include <limits>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "kernels/device/error.hpp"
 
@@ -23,9 +26,17 @@ void collect(const Json& j, const std::string& where, std::vector<double>& out, 
           "Leave out or impute missing values?");
 }
 
+/// A text for as long as the program runs: arrays are plain memory, and models name a handful.
+const char* kept(const std::string& name) {
+  static std::mutex mutex;
+  static std::set<std::string> names;
+  const std::lock_guard<std::mutex> lock(mutex);
+  return names.insert(name).first->c_str();
+}
+
 }  // namespace
 
-JsonData::JsonData(const std::string& path, const std::string& section) : path_(path), section_(section) {
+JsonData::JsonData(const std::string& path, const std::string& section) : path_(path) {
   std::ifstream in(path);
   require(in.good(), ExitStatus::data, path + ": no such file of data", "it cannot be opened", "Is the path right?");
   Json j;
@@ -44,7 +55,13 @@ JsonData::JsonData(const std::string& path, const std::string& section) : path_(
   values_ = std::make_shared<const Json>(std::move(j));
 }
 
-std::vector<double> JsonData::numbers(const std::string& key, std::int64_t size) const {
+JsonData JsonData::section(const std::string& name) const {
+  const Json& j = *static_cast<const Json*>(values_.get());
+  if (!j.contains(name) || !j.at(name).is_object()) return *this;
+  return {path_, std::make_shared<const Json>(j.at(name))};
+}
+
+std::vector<double> JsonData::numbers(const std::string& key, std::optional<std::int64_t> size) const {
   const Json& j = *static_cast<const Json*>(values_.get());
   std::string known;
   for (const auto& [name, value] : j.items()) known += (known.empty() ? "" : ", ") + name;
@@ -52,13 +69,33 @@ std::vector<double> JsonData::numbers(const std::string& key, std::int64_t size)
           "Is it the right file?");
   std::vector<double> out;
   collect(j.at(key), key, out, path_);
-  require(size < 0 ? !out.empty() : static_cast<std::int64_t>(out.size()) == size, ExitStatus::data,
+  require(size ? std::ssize(out) == *size : !out.empty(), ExitStatus::data,
           path_ + ": \"" + key + "\" has the wrong length",
-          std::to_string(out.size()) + " numbers" + (size < 0 ? "" : ", not " + std::to_string(size)),
+          std::to_string(out.size()) + " numbers" + (size ? ", not " + std::to_string(*size) : ""),
           "Do all lists describe the same observations?");
   return out;
 }
 
 double JsonData::number(const std::string& key) const { return numbers(key, 1)[0]; }
+
+JsonData DataFile::json() const {
+  require(!data.empty(), ExitStatus::usage, "the model has no data", "data is not set", "Give --data FILE.json?");
+  return JsonData(data).section("data");
+}
+
+DataArray Loader::put(const std::string& name, const std::vector<double>& values) {
+  require(values.size() <= std::numeric_limits<Index>::max(), ExitStatus::data, "\"" + name + "\" is too long",
+          std::to_string(values.size()) + " numbers, at most " + std::to_string(std::numeric_limits<Index>::max()),
+          "Take part of the data?");
+  return {arena_.put(values), static_cast<Index>(values.size()), kept(name)};
+}
+
+DataMatrix Loader::put(const std::string& name, const std::vector<double>& values, Index columns) {
+  const auto rows = columns > 0 ? std::ssize(values) / columns : 0;
+  require(columns > 0 && rows * columns == std::ssize(values) && rows <= std::numeric_limits<Index>::max(),
+          ExitStatus::data, "\"" + name + "\" is no matrix of " + std::to_string(columns) + " columns",
+          std::to_string(values.size()) + " numbers", "Are all rows whole?");
+  return {arena_.put(values), static_cast<Index>(rows), columns, kept(name)};
+}
 
 }  // namespace kilochain

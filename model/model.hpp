@@ -2,10 +2,11 @@
 //   log_density(p, data)                        a template over p (model/parameters.hpp): derivatives are made for it
 //   log_density_and_gradient(data, x, gradient) and dim(data): in real coordinates, with a gradient of its own
 //   log_density(data, x) and dim(data): the same without one; only samplers that need none are offered
-// and, when it has data or settings: Settings, settings(visit, s), Data (plain, copied to devices), load(settings,
-// loader). Everything is computed in double. The host keeps a copy of the data, to record constrained values. Cost of a
-// gradient: (1 + 1/W) dim evaluations by duals, 8 directions at once on the CPU, one for each lane on CUDA; where it is
-// less on the CPU, 2 to 5 evaluations in all by a tape (docs/decisions/0006-automatic-differentiation.md).
+// and, when it has data: Data (plain, copied to devices) and load(json, loader), or with Settings of its own
+// settings(visit, s) and load(settings, loader). Everything is computed in double. The host keeps a copy of the data, to
+// record constrained values and to check a model before a run. Cost of a gradient: (1 + 1/W) dim evaluations by duals, 8
+// directions at once on the CPU, one for each lane on CUDA; where it is less on the CPU, 2 to 5 evaluations in all by a
+// tape (docs/decisions/0006-automatic-differentiation.md).
 #pragma once
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "kernels/device/error.hpp"
 #include "kernels/settings.hpp"
+#include "model/guarded.hpp"
 #include "model/loader.hpp"
 #include "model/parameters.hpp"
 
@@ -20,30 +22,37 @@ namespace kilochain {
 namespace model_detail {
 
 struct Nothing {};
+
+/// What a model has in place of Settings and Data that it does not name.
 template <class M>
-struct SettingsOf {
-  using Type = Nothing;
+auto data_of() {
+  if constexpr (requires { typename M::Data; })
+    return std::type_identity<typename M::Data>();
+  else
+    return std::type_identity<Nothing>();
+}
+template <class M>
+using DataOf = typename decltype(data_of<M>())::type;
+template <class M>
+concept LoadsJson = requires(const JsonData& json, Loader& loader) {
+  M::load(json, loader);
 };
 template <class M>
-requires requires { typename M::Settings; }
-struct SettingsOf<M> {
-  using Type = typename M::Settings;
-};
+auto settings_of() {
+  if constexpr (requires { typename M::Settings; })
+    return std::type_identity<typename M::Settings>();
+  else if constexpr (LoadsJson<M>)
+    return std::type_identity<DataFile>();
+  else
+    return std::type_identity<Nothing>();
+}
+
 template <class M>
-struct DataOf {
-  using Type = Nothing;
-};
-template <class M>
-requires requires { typename M::Data; }
-struct DataOf<M> {
-  using Type = typename M::Data;
-};
-template <class M>
-concept OwnGradient = requires(const typename DataOf<M>::Type& d, const double* x, double* g) {
+concept OwnGradient = requires(const DataOf<M>& d, const double* x, double* g) {
   M::log_density_and_gradient(d, x, g);
 };
 template <class M>
-concept ValueOnly = !OwnGradient<M> && requires(const typename DataOf<M>::Type& d, const double* x) {
+concept ValueOnly = !OwnGradient<M> && requires(const DataOf<M>& d, const double* x) {
   M::log_density(d, x);
 };
 
@@ -52,43 +61,36 @@ concept ValueOnly = !OwnGradient<M> && requires(const typename DataOf<M>::Type& 
 template <class Model, class Real>
 struct ModelTarget {
   static constexpr const char* meaning = Model::meaning;
-  using Settings = typename model_detail::SettingsOf<Model>::Type;
-  using UserData = typename model_detail::DataOf<Model>::Type;
+  using Settings = typename decltype(model_detail::settings_of<Model>())::type;
+  using UserData = model_detail::DataOf<Model>;
   static constexpr bool own_gradient = model_detail::OwnGradient<Model>, value_only = model_detail::ValueOnly<Model>;
   static constexpr int host_directions = 8;  ///< of a dual: a register of them
   static constexpr bool automatic = !own_gradient && !value_only;
 
   template <class V>
   static void settings(V&& visit, Settings& s) {
-    if constexpr (!std::is_same_v<Settings, model_detail::Nothing>) Model::settings(visit, s);
+    if constexpr (std::is_same_v<Settings, DataFile>)
+      visit("data", s.data, "JSON file of the model's data, or with a section \"data\" that has them");
+    else if constexpr (!std::is_same_v<Settings, model_detail::Nothing>)
+      Model::settings(visit, s);
   }
 
   struct Data {
     UserData user;
     Index n;
+    Layout layout;         ///< of the parameters, where derivatives are made here
     bool by_tape = false;  ///< derivatives on the host, rather than by duals
   };
 
   static Data prepare(const Settings& s, Arena<Real>& arena, TargetInfo& info) {
-    struct OnHost {
-      Context context = cpu_context(1);
-      Arena<double> arena{context};
-      UserData data;
-    };
     const auto host = std::make_shared<OnHost>();
     host->data = load(s, host->arena);
     if constexpr (automatic) {
-      Record counted;
-      Parameters<double> p({nullptr}, &counted);
-      Model::log_density(p, host->data);
-      info.dim = p.num_coordinates();
-      name_values(counted, info);
-      info.constrain = [host](const double* x, double* recorded) {
-        Record record;
-        record.values = recorded;
-        Parameters<double> q({x}, &record);
-        Model::log_density(q, host->data);
-      };
+      Recorder finds(host->variables);
+      evaluated(Parameters<double>({nullptr}, {}, finds), host->data);
+      info.dim = host->variables.num_coordinates();
+      name_values(host->variables, info);
+      info.constrain = [host](const double* x, double* values) { record(*host, x, values); };
     } else {
       info.dim = Model::dim(host->data);
       for (Index i = 0; i < info.dim; ++i) info.names.push_back("x[" + std::to_string(i) + "]");
@@ -96,14 +98,14 @@ struct ModelTarget {
     }
     require(info.dim > 0, ExitStatus::usage, std::string("model \"") + meaning + "\" has no parameters",
             "0 coordinates", "Read at least one parameter in log_density?");
-    return {load(s, arena.doubles()), info.dim};
+    info.check = [host, n = info.dim](const double* x) { check(*host, n, x); };
+    return {load(s, arena.doubles()), info.dim, Layout(host->variables)};
   }
   /// Chooses how derivatives are made on the host: what a tape holds at 0 says what each way costs.
   static void prepare_host(Data& d) requires automatic {
     const std::vector<double> zeros(static_cast<std::size_t>(d.n));
     const auto& tape = Tape<double>::start(d.n);
-    Parameters<Var<double>> p({zeros.data()});
-    Model::log_density(p, d.user);
+    evaluated(Parameters<Var<double>>({zeros.data()}, d.layout), d.user);
     d.by_tape = tape.is_quicker_than_duals(host_directions);
   }
   static KC_HD std::size_t scratch(const Data& d) {
@@ -115,14 +117,13 @@ struct ModelTarget {
                              const Reply<Real>& reply, Real* scratch) {
     double* const x = reinterpret_cast<double*>(scratch);
     double *const direction = x + d.n, *const gradient = direction + d.n;
-    team.for_each(d.n, [&](Index i) { x[i] = static_cast<double>(query.point[i]); });
-    if (needs == Needs::hessian_vector)
-      team.for_each(d.n, [&](Index i) { direction[i] = static_cast<double>(query.direction[i]); });
+    team.for_each(d.n, [&](Index i) { x[i] = double(query.point[i]); });
+    if (needs == Needs::hessian_vector) team.for_each(d.n, [&](Index i) { direction[i] = double(query.direction[i]); });
     team.sync();
     if constexpr (own_gradient) {
       team.single([&] { *reply.lp = Model::log_density_and_gradient(d.user, x, gradient); });
       team.sync();
-      team.for_each(d.n, [&](Index i) { reply.gradient[i] = static_cast<Real>(gradient[i]); });
+      team.for_each(d.n, [&](Index i) { reply.gradient[i] = Real(gradient[i]); });
     } else if constexpr (value_only) {
       team.single([&] { *reply.lp = Model::log_density(d.user, x); });
     } else {
@@ -132,27 +133,58 @@ struct ModelTarget {
   }
 
  private:
+  /// What the host keeps for recording and checking, as long as the target is.
+  struct OnHost {
+    Context context = cpu_context(1);
+    Arena<double> arena{context};
+    UserData data;
+    Variables variables{meaning};
+  };
+
   static UserData load(const Settings& s, Arena<double>& arena) {
-    if constexpr (requires(Loader & l) { Model::load(s, l); }) {
-      Loader loader(arena);
+    Loader loader(arena);
+    if constexpr (model_detail::LoadsJson<Model>)
+      return Model::load(s.json(), loader);
+    else if constexpr (requires { Model::load(s, loader); })
       return Model::load(s, loader);
-    } else {
+    else
       return {};
+  }
+
+  static void name_values(const Variables& variables, TargetInfo& info) {
+    for (const Block& block : variables.all()) {
+      const std::string name = block.recorded;
+      info.variables.push_back({name, {}});
+      if (is_array(block.kind)) info.variables.back().shape = {static_cast<std::size_t>(block.size)};
+      for (Index i = 0; i < block.size; ++i)
+        info.names.push_back(is_array(block.kind) ? name + "[" + std::to_string(i) + "]" : name);
     }
   }
 
-  static void name_values(const Record& counted, TargetInfo& info) {
-    require(counted.num_blocks <= RecordedBlock::most, ExitStatus::usage,
-            std::string("model \"") + meaning + "\" has too many variables",
-            std::to_string(counted.num_blocks) + ", at most " + std::to_string(RecordedBlock::most),
-            "Put some of them into an array?");
-    for (Index b = 0; b < counted.num_blocks; ++b) {
-      const RecordedBlock& block = counted.blocks[b];
-      info.variables.push_back({block.name, {}});
-      if (block.size == 0) info.names.push_back(block.name);
-      if (block.size > 0) info.variables.back().shape = {static_cast<std::size_t>(block.size)};
-      for (Index i = 0; i < block.size; ++i)
-        info.names.push_back(std::string(block.name) + "[" + std::to_string(i) + "]");
+  /// The model's density at p's point, in p's numbers and coordinates.
+  template <class P>
+  static KC_INLINE typename P::Scalar evaluated(P p, const UserData& data) {
+    const typename P::Scalar lp = Model::log_density(p, data);
+    return p.finish(lp);
+  }
+  static void record(const OnHost& host, const double* x, double* values) {
+    Recorder recorder(host.variables, values);
+    evaluated(Parameters<double>({x}, {}, recorder), host.data);
+  }
+  /// Evaluates once with every check: the record, whose values are computed too, and derivatives; or, where the model has
+  /// plain pointers, memory around which is watched.
+  static void check(const OnHost& host, Index n, const double* x) {
+    if constexpr (automatic) {
+      std::vector<double> values(static_cast<std::size_t>(host.variables.num_values()));
+      record(host, x, values.data());
+      using T = Dual<double, host_directions>;
+      evaluated(Parameters<T>({x, 0}, Layout(host.variables)), host.data);
+    } else if constexpr (own_gradient) {
+      check_gradient(meaning, n, x, [&](const double* at, double* gradient) {
+        return Model::log_density_and_gradient(host.data, at, gradient);
+      });
+    } else {
+      check_value(meaning, n, x, [&](const double* at) { return Model::log_density(host.data, at); });
     }
   }
 
@@ -163,49 +195,36 @@ struct ModelTarget {
       if (d.by_tape && needs != Needs::value) return sweep_back(d, needs, x, direction, reply);
     constexpr int W = Team::on_host ? host_directions : 1;  // on a device the other lanes have the others
     const Index blocks = (d.n + W - 1) / W;
+    Layout layout = d.layout;
+    if constexpr (!Team::on_host) layout.variables = nullptr;
     if (needs == Needs::value) {
-      team.single([&] {
-        Parameters<double> p({x});
-        const double lp = Model::log_density(p, d.user);
-        *reply.lp = lp + p.log_jacobian();
-      });
+      team.single([&] { *reply.lp = evaluated(Parameters<double>({x}, layout), d.user); });
     } else if (needs == Needs::gradient) {
       for_blocks(team, blocks, [&](Index b) {
-        using T = Dual<double, W>;
-        Parameters<T> p({x, b * W});
-        T lp = Model::log_density(p, d.user);
-        lp += p.log_jacobian();
-        for (int k = 0; k < W && b * W + k < d.n; ++k) reply.gradient[b * W + k] = static_cast<Real>(lp.d[k]);
+        const auto lp = evaluated(Parameters<Dual<double, W>>({x, b * W}, layout), d.user);
+        for (int k = 0; k < W && b * W + k < d.n; ++k) reply.gradient[b * W + k] = Real(lp.d[k]);
         if (b == 0) *reply.lp = lp.v;
       });
     } else {
       for_blocks(team, blocks, [&](Index b) {
-        using T = Dual<Dual<double, 1>, W>;
-        Parameters<T> p({x, direction, b * W});
-        T lp = Model::log_density(p, d.user);
-        lp += p.log_jacobian();
-        for (int k = 0; k < W && b * W + k < d.n; ++k)
-          reply.hessian_vector[b * W + k] = static_cast<Real>(lp.d[k].d[0]);
+        const auto lp = evaluated(Parameters<Dual<Dual<double, 1>, W>>({x, direction, b * W}, layout), d.user);
+        for (int k = 0; k < W && b * W + k < d.n; ++k) reply.hessian_vector[b * W + k] = Real(lp.d[k].d[0]);
       });
     }
   }
   static void sweep_back(const Data& d, Needs needs, const double* x, const double* direction,
                          const Reply<Real>& reply) {
-    const auto log_density = [&](auto p) {
-      typename decltype(p)::Scalar lp = Model::log_density(p, d.user);
-      return lp += p.log_jacobian();
-    };
     if (needs == Needs::gradient) {
       auto& tape = Tape<double>::start(d.n);
-      const Var<double> lp = log_density(Parameters<Var<double>>({x}));
+      const auto lp = evaluated(Parameters<Var<double>>({x}, d.layout), d.user);
       const double* const slopes = tape.sweep(lp.node);
-      for (Index i = 0; i < d.n; ++i) reply.gradient[i] = static_cast<Real>(slopes[i]);
+      for (Index i = 0; i < d.n; ++i) reply.gradient[i] = Real(slopes[i]);
       *reply.lp = lp.v;
     } else {
       auto& tape = Tape<Dual<double, 1>>::start(d.n);
-      const auto lp = log_density(Parameters<Var<Dual<double, 1>>>({x, direction}));
+      const auto lp = evaluated(Parameters<Var<Dual<double, 1>>>({x, direction}, d.layout), d.user);
       const Dual<double, 1>* const slopes = tape.sweep(lp.node);
-      for (Index i = 0; i < d.n; ++i) reply.hessian_vector[i] = static_cast<Real>(slopes[i].d[0]);
+      for (Index i = 0; i < d.n; ++i) reply.hessian_vector[i] = Real(slopes[i].d[0]);
     }
   }
   /// team.for_each without its promise to the vectoriser: a body here is a whole evaluation.

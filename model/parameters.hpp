@@ -1,9 +1,14 @@
 // How a model reads its parameters: by name, in order, each with its constraint. The same function of the model is called
-// with numbers (its value), with duals (its derivatives) and to record: what it reads is what exists.
+// with numbers (its value), with duals or the tape (its derivatives) and to record: what it reads the first time is what
+// exists, and every later evaluation is held to it (model/layout.hpp). Array elements are checked as data are.
 //   real, reals; positive, positives; lower, upper, interval; ordered, positive_ordered, simplex; report for other values
 #pragma once
+#include <cstring>
 #include <type_traits>
 
+#include "model/arrays.hpp"
+#include "model/coordinates.hpp"
+#include "model/layout.hpp"
 #include "model/transforms.hpp"
 
 namespace kilochain {
@@ -12,107 +17,27 @@ namespace kilochain {
 template <int N>
 inline constexpr std::integral_constant<int, N> size{};
 
-/// One recorded variable.
-struct RecordedBlock {
-  static constexpr int most = 64;
-  const char* name;
-  Index size;  ///< 0: a number
-};
-/// Where a model's values go when it is called to record. Plain memory: models are compiled for devices too.
-struct Record {
-  RecordedBlock blocks[RecordedBlock::most] = {};
-  Index num_blocks = 0, num_values = 0;
-  double* values = nullptr;  ///< (num_values), or null to count only
-};
-
-/// Coordinate i as a T: a number, a dual with its seed along coordinates seed, seed + 1, ..., or an input of the tape.
-/// weigh: the sum of weight[i] times coordinate first + i, whose derivatives are the weights.
-template <class T>
-struct Coordinates;
-template <>
-struct Coordinates<double> {
-  const double* x;  ///< null: all are 0, however many are asked for
-  KC_INLINE double operator()(Index i) const { return x ? x[i] : 0.0; }
-  KC_INLINE double weigh(const double* weight, Index first, Index n) const {
-    return x ? weighted_sum(weight, x + first, n) : 0.0;
-  }
-};
-template <int W>
-struct Coordinates<Dual<double, W>> {
-  const double* x;
-  Index seed;
-  KC_INLINE Dual<double, W> operator()(Index i) const {
-    Dual<double, W> out(x[i]);
-    for (int k = 0; k < W; ++k) out.d[k] = i == seed + k ? 1.0 : 0.0;
-    return out;
-  }
-  KC_INLINE Dual<double, W> weigh(const double* weight, Index first, Index n) const {
-    Dual<double, W> out(weighted_sum(weight, x + first, n));
-    for (int k = 0; k < W; ++k) {
-      const Index i = seed + k - first;
-      if (i >= 0 && i < n) out.d[k] = weight[i];
-    }
-    return out;
-  }
-};
-/// The same with values that move along `direction`.
-template <int W>
-struct Coordinates<Dual<Dual<double, 1>, W>> {
-  const double *x, *direction;
-  Index seed;
-  KC_INLINE Dual<Dual<double, 1>, W> operator()(Index i) const {
-    Dual<Dual<double, 1>, W> out(x[i]);
-    out.v.d[0] = direction[i];
-    for (int k = 0; k < W; ++k) out.d[k] = Dual<double, 1>(i == seed + k ? 1.0 : 0.0);
-    return out;
-  }
-  KC_INLINE Dual<Dual<double, 1>, W> weigh(const double* weight, Index first, Index n) const {
-    Dual<Dual<double, 1>, W> out(weighted_sum(weight, x + first, n));
-    out.v.d[0] = weighted_sum(weight, direction + first, n);
-    for (int k = 0; k < W; ++k) {
-      const Index i = seed + k - first;
-      if (i >= 0 && i < n) out.d[k] = weight[i];
-    }
-    return out;
-  }
-};
-/// Inputs of the tape, 0, 1, ...
-template <>
-struct Coordinates<Var<double>> {
-  const double* x;
-  Var<double> operator()(Index i) const { return {x[i], i}; }
-  Var<double> weigh(const double* weight, Index first, Index n) const {
-    return {weighted_sum(weight, x + first, n), Tape<double>::current->weigh(weight, first, n)};
-  }
-};
-template <>
-struct Coordinates<Var<Dual<double, 1>>> {
-  const double *x, *direction;
-  Var<Dual<double, 1>> operator()(Index i) const {
-    Dual<double, 1> value(x[i]);
-    value.d[0] = direction[i];
-    return {value, i};
-  }
-  Var<Dual<double, 1>> weigh(const double* weight, Index first, Index n) const {
-    Dual<double, 1> value(weighted_sum(weight, x + first, n));
-    value.d[0] = weighted_sum(weight, direction + first, n);
-    return {value, Tape<Dual<double, 1>>::current->weigh(weight, first, n)};
-  }
-};
-
 template <class T>
 class Parameters {
  public:
   using Scalar = T;
-  KC_INLINE explicit Parameters(const Coordinates<T>& coordinates, Record* record = nullptr)
-      : u_(coordinates), record_(record) {}
+  /// layout: what is read; with its `variables` on the host, without on a device.
+  KC_INLINE Parameters(const Coordinates<T>& coordinates, const Layout& layout) : u_(coordinates), layout_(layout) {}
+  /// An evaluation that records, on the host and with plain numbers.
+  Parameters(const Coordinates<T>& coordinates, const Layout& layout, Recorder& recorder)
+      : u_(coordinates), layout_(layout), recorder_(&recorder) {}
 
   /// Elements computed when they are asked for.
   template <bool positive>
   struct View {
     Coordinates<T> u;
     Index first, count;
+    const char* name;
     KC_INLINE T operator[](Index i) const {
+      if (model_detail::outside(i, count)) return model_detail::no_element(name, i, count);
+      return unchecked(i);
+    }
+    KC_INLINE T unchecked(Index i) const {
       if constexpr (positive)
         return exp(u(first + i));
       else
@@ -125,96 +50,163 @@ class Parameters {
   template <int N>
   struct Array {
     T values[N];
-    KC_INLINE const T& operator[](Index i) const { return values[i]; }
+    const char* name;
+    KC_INLINE T operator[](Index i) const {
+      if (model_detail::outside(i, N)) return model_detail::no_element(name, i, N);
+      return values[i];
+    }
     static constexpr Index size() { return N; }
   };
 
-  KC_INLINE T real(const char* name) { return number(name, u_(at_++)); }
-  KC_INLINE T positive(const char* name) { return lower(name, 0.0); }
+  KC_INLINE T real(const char* name) {
+    return number(Kind::real, name, [](const T& u, T&) { return u; });
+  }
+  KC_INLINE T positive(const char* name) {
+    return number(Kind::positive, name, [](const T& u, T& j) { return transforms::lower(u, 0.0, j); });
+  }
   KC_INLINE T lower(const char* name, double bound) {
-    return number(name, transforms::lower(u_(at_++), bound, log_jacobian_));
+    return number(Kind::lower, name, [&](const T& u, T& j) { return transforms::lower(u, bound, j); });
   }
   KC_INLINE T upper(const char* name, double bound) {
-    return number(name, transforms::upper(u_(at_++), bound, log_jacobian_));
+    return number(Kind::upper, name, [&](const T& u, T& j) { return transforms::upper(u, bound, j); });
   }
   KC_INLINE T interval(const char* name, double low, double high) {
-    return number(name, transforms::interval(u_(at_++), low, high, log_jacobian_));
+    return number(Kind::interval, name, [&](const T& u, T& j) { return transforms::interval(u, low, high, j); });
   }
   KC_INLINE View<false> reals(const char* name, Index n) {
-    const View<false> out{u_, at_, n};
-    at_ += n;
-    report(name, n, [&](Index i) { return out[i]; });
+    const Place at = next({name, n, n, Kind::reals});
+    const View<false> out{u_, at.first, at.first < 0 ? 0 : n, name};
+    write(at, n, [&](Index i) { return out.unchecked(i); });
     return out;
   }
   KC_INLINE View<true> positives(const char* name, Index n) {
-    const View<true> out{u_, at_, n};
-    for (Index i = 0; i < n; ++i) log_jacobian_ += u_(at_ + i);
-    at_ += n;
-    report(name, n, [&](Index i) { return out[i]; });
+    const Place at = next({name, n, n, Kind::positives});
+    const View<true> out{u_, at.first, at.first < 0 ? 0 : n, name};
+    for (Index i = 0; i < out.count; ++i) log_jacobian_ += u_(at.first + i);
+    write(at, n, [&](Index i) { return out.unchecked(i); });
     return out;
   }
   template <int N>
   KC_INLINE Array<N> ordered(const char* name, std::integral_constant<int, N>) {
-    return constrained<N, N>(name, [](auto&& u, T* x, T& log_jacobian) { transforms::ordered<N>(u, x, log_jacobian); });
+    return constrained<N, N>(Kind::ordered, name, [](auto&& u, T* x, T& j) { transforms::ordered<N>(u, x, j); });
   }
   template <int N>
   KC_INLINE Array<N> positive_ordered(const char* name, std::integral_constant<int, N>) {
-    return constrained<N, N>(
-        name, [](auto&& u, T* x, T& log_jacobian) { transforms::positive_ordered<N>(u, x, log_jacobian); });
+    return constrained<N, N>(Kind::positive_ordered, name,
+                             [](auto&& u, T* x, T& j) { transforms::positive_ordered<N>(u, x, j); });
   }
   template <int N>
   KC_INLINE Array<N> simplex(const char* name, std::integral_constant<int, N>) {
-    return constrained<N, N - 1>(name,
-                                 [](auto&& u, T* x, T& log_jacobian) { transforms::simplex<N>(u, x, log_jacobian); });
+    return constrained<N, N - 1>(Kind::simplex, name, [](auto&& u, T* x, T& j) { transforms::simplex<N>(u, x, j); });
   }
 
   /// Records a value beside the parameters, under its own name.
-  KC_INLINE void report(const char* name, const T& value) { number(name, value); }
+  KC_INLINE void report(const char* name, const T& value) {
+    if (recording()) write(next({name, 1, 0, Kind::report}), 1, [&](Index) { return value; });
+  }
   /// Records value(0) .. value(n - 1).
   template <class F>
   KC_INLINE void report(const char* name, Index n, const F& value) {
-    if constexpr (std::is_same_v<T, double>)
-      if (record_) {
-        double* to = add(name, n, n);
-        for (Index i = 0; to && i < n; ++i) to[i] = value(i);
-      }
+    if (recording()) write(next({name, n, 0, Kind::reports}), n, value);
   }
 
-  KC_INLINE const T& log_jacobian() const { return log_jacobian_; }
-  KC_INLINE Index num_coordinates() const { return at_; }
   /// Whether this call records: values that are only reported need not be computed otherwise.
-  KC_INLINE bool recording() const { return record_ != nullptr; }
+  KC_INLINE bool recording() const {
+    if constexpr (std::is_same_v<T, double>) return recorder_ != nullptr;
+    return false;
+  }
+  /// What log_density returned, as a density of the coordinates. An Error, on a device NaN, where less was read than
+  /// is there.
+  KC_INLINE T finish(const T& lp) const {
+    if (recording()) {
+#if !defined(__CUDA_ARCH__)
+      recorder_->finish();
+#endif
+    } else if (layout_.variables) {
+#if !defined(__CUDA_ARCH__)
+      if (at_ != layout_.num_parameters)
+        layout_.variables->throw_fewer(layout_.variables->parameters(), static_cast<std::size_t>(at_));
+#endif
+    } else if (coordinate_ != layout_.num_coordinates || sum_ != layout_.sum) {
+      return std::numeric_limits<double>::quiet_NaN();
+    }
+    T out = lp;
+    return out += log_jacobian_;
+  }
 
  private:
-  KC_INLINE T number(const char* name, const T& value) {
-    if constexpr (std::is_same_v<T, double>)
-      if (record_) {
-        double* to = add(name, 0, 1);
-        if (to) *to = value;
-      }
+  /// A variable's first coordinate, -1 where there is none for it, and where its values are recorded, if they are.
+  struct Place {
+    Index first;
+    double* values;
+  };
+  KC_INLINE Place next(const Block& block) {
+    Place at{coordinate_, nullptr};
+#if !defined(__CUDA_ARCH__)
+    if (recording()) {
+      at.values = recorder_->next(block);
+      coordinate_ += block.coordinates;
+      return at;
+    }
+#endif
+    if (layout_.variables) {
+#if !defined(__CUDA_ARCH__)
+      const bool same = at_ < layout_.num_parameters && is_same(layout_.parameters[at_], block);
+      if (!same) [[unlikely]]
+        other(block);
+      ++at_;
+#endif
+    } else {
+      sum_ = read_more(sum_, block.kind, block.size);
+      if (block.coordinates < 0 || block.coordinates > layout_.num_coordinates - coordinate_)
+        return {-1, nullptr};  // and the sum differs
+    }
+    coordinate_ += block.coordinates;
+    return at;
+  }
+  static KC_INLINE bool is_same(const Block& a, const Block& b) {
+    return a.kind == b.kind && a.size == b.size && a.given == b.given;
+  }
+#if !defined(__CUDA_ARCH__)
+  /// Names may be equal in different places of the program; apart, so that the usual case stays short.
+  __attribute__((noinline, cold)) void other(const Block& block) const {
+    const auto& recorded = layout_.variables->parameters();
+    const auto at = static_cast<std::size_t>(at_);
+    if (!Variables::stands(recorded, at, block)) layout_.variables->throw_other(recorded, at, block);
+  }
+#endif
+  template <class F>
+  KC_INLINE T number(Kind kind, const char* name, const F& transform) {
+    const Place at = next({name, 1, 1, kind});
+    if (at.first < 0) return std::numeric_limits<double>::quiet_NaN();
+    const T value = transform(u_(at.first), log_jacobian_);
+    write(at, 1, [&](Index) { return value; });
     return value;
   }
   template <int N, int Reals, class F>
-  KC_INLINE Array<N> constrained(const char* name, const F& transform) {
+  KC_INLINE Array<N> constrained(Kind kind, const char* name, const F& transform) {
     Array<N> out;
-    const Index from = at_;
-    transform([&](Index k) { return u_(from + k); }, out.values, log_jacobian_);
-    at_ += Reals;
-    report(name, N, [&](Index i) { return out[i]; });
+    out.name = name;
+    const Place at = next({name, N, Reals, kind});
+    if (at.first < 0) {
+      for (T& x : out.values) x = std::numeric_limits<double>::quiet_NaN();
+      return out;
+    }
+    transform([&](Index k) { return u_(at.first + k); }, out.values, log_jacobian_);
+    write(at, N, [&](Index i) { return out.values[i]; });
     return out;
   }
-  KC_INLINE double* add(const char* name, Index size, Index count) {
-    Record& r = *record_;
-    if (r.num_blocks < RecordedBlock::most) r.blocks[r.num_blocks] = {name, size};
-    ++r.num_blocks;
-    double* to = r.values ? r.values + r.num_values : nullptr;
-    r.num_values += count;
-    return to;
+  template <class F>
+  KC_INLINE void write([[maybe_unused]] const Place& at, [[maybe_unused]] Index n, [[maybe_unused]] const F& value) {
+    if constexpr (std::is_same_v<T, double>)
+      for (Index i = 0; at.values && i < n; ++i) at.values[i] = value(i);
   }
 
   Coordinates<T> u_;
-  Record* record_;
-  Index at_ = 0;
+  Layout layout_;
+  Recorder* recorder_ = nullptr;
+  Index at_ = 0, coordinate_ = 0;  ///< parameters and coordinates that were read
+  std::uint32_t sum_ = nothing_read;
   T log_jacobian_ = 0.0;
 };
 

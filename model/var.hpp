@@ -3,6 +3,7 @@
 #pragma once
 #include <tuple>
 
+#include "model/arrays.hpp"
 #include "model/tape.hpp"
 
 namespace kilochain {
@@ -173,10 +174,24 @@ requires is_var<T> T log_sum_exp(const T& a, const T& b) {
   return one_node([](const auto& u, const auto& v) { return log_sum_exp(u, v); }, a, b);
 }
 
+namespace tape_detail {
+/// Whether x has elements 0 .. n - 1; true where it cannot be asked.
+template <class X>
+KC_INLINE bool has_elements([[maybe_unused]] const X& x, [[maybe_unused]] Index n) {
+  if constexpr (requires { x.name, x.size(); }) {
+    if (n <= x.size()) return true;
+    static_cast<void>(model_detail::no_element(x.name, n - 1, x.size()));
+    return false;
+  }
+  return true;
+}
+}  // namespace tape_detail
+
 /// The sum of weight[i] x[i] over i < n: a linear predictor. x: what p.reals gave, which is quickest, or any array.
 template <class X>
 KC_INLINE auto dot(const double* weight, const X& x, Index n) {
   using T = std::remove_cvref_t<decltype(x[0])>;
+  if (!tape_detail::has_elements(x, n)) return T(std::numeric_limits<double>::quiet_NaN());
   if constexpr (requires { x.weigh(weight, n); }) {
     return x.weigh(weight, n);
   } else if constexpr (is_var<T>) {
@@ -186,6 +201,14 @@ KC_INLINE auto dot(const double* weight, const X& x, Index n) {
     for (Index i = 0; i < n; ++i) out += weight[i] * x[i];
     return out;
   }
+}
+/// The same of a row of data, as long as x.
+template <class X>
+KC_INLINE auto dot(const DataArray& weight, const X& x) {
+  using T = std::remove_cvref_t<decltype(x[0])>;
+  if (!model_detail::same_length(weight.name(), weight.size(), x.size()))
+    return T(std::numeric_limits<double>::quiet_NaN());
+  return dot(weight.data(), x, weight.size());
 }
 
 }  // namespace kilochain

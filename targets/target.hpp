@@ -60,6 +60,9 @@ struct TargetInfo {
   std::vector<std::string> names;   ///< one per recorded value; per coordinate where `constrain` is empty
   /// What is recorded in place of the coordinates: (dim) to (names.size()), on the host. Empty: the coordinates themselves.
   std::function<void(const double* x, double* recorded)> constrain;
+  /// Evaluates once at x (dim) on the host and throws an Error for what is wrong there: an index out of range, other
+  /// parameters than at first. Empty: nothing can be.
+  std::function<void(const double* x)> check;
   Needs offers = Needs::hessian_vector;  ///< the most that it can be asked for
   std::vector<Constant> constants;
   Exact exact;
@@ -102,6 +105,10 @@ class Target {
   const TargetInfo& info() const { return info_; }
   /// Answers the queries of chains first..last-1 whose needs are not `nothing`. Threads call it side by side on the CPU.
   virtual void evaluate(const Exchange<Real>& exchange, Index first, Index last) = 0;
+  /// Called at a chain's starting point (dim) before a run. Throws an Error where TargetInfo::check does.
+  void check_evaluation(const double* point) const {
+    if (info_.check) info_.check(point);
+  }
   /// How many chains a CPU thread should bring to one call.
   virtual Index tile(Index /*num_chains*/, int /*threads*/) const { return 1; }
   /// How evaluate works and why, for --verbose.

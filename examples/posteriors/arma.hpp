@@ -5,21 +5,11 @@
 struct Arma {
   static constexpr const char* meaning = "Time series, autoregressive with a moving average: ARMA(1, 1)";
 
-  struct Settings {
-    std::string data = "arma.json";
-  };
-  template <class V>
-  static void settings(V&& visit, Settings& s) {
-    visit("data", s.data, "JSON file whose section \"data\" has the series y");
-  }
-
   struct Data {
-    int n;
-    const double* y;
+    kilochain::DataArray y;
   };
-  static Data load(const Settings& s, kilochain::Loader& loader) {
-    const auto y = loader.json(s.data, "data").numbers("y");
-    return {int(y.size()), loader.put(y)};
+  static Data load(const kilochain::JsonData& json, kilochain::Loader& loader) {
+    return {loader.put("y", json.numbers("y"))};
   }
 
   template <class Parameters>
@@ -31,7 +21,7 @@ struct Arma {
     const auto sigma = p.positive("sigma");
     auto error = d.y[0] - (mu + phi * mu);
     auto lp = normal_lp(error, 0, sigma);
-    for (int t = 1; t < d.n; ++t) {
+    for (int t = 1; t < d.y.size(); ++t) {
       error = d.y[t] - (mu + phi * d.y[t - 1] + theta * error);
       lp += normal_lp(error, 0, sigma);
     }

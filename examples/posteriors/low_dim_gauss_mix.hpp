@@ -5,21 +5,11 @@
 struct LowDimGaussMix {
   static constexpr const char* meaning = "Mixture of two normals with ordered means";
 
-  struct Settings {
-    std::string data = "low_dim_gauss_mix.json";
-  };
-  template <class V>
-  static void settings(V&& visit, Settings& s) {
-    visit("data", s.data, "JSON file whose section \"data\" has the observations y");
-  }
-
   struct Data {
-    int n;
-    const double* y;
+    kilochain::DataArray y;
   };
-  static Data load(const Settings& s, kilochain::Loader& loader) {
-    const auto y = loader.json(s.data, "data").numbers("y");
-    return {int(y.size()), loader.put(y)};
+  static Data load(const kilochain::JsonData& json, kilochain::Loader& loader) {
+    return {loader.put("y", json.numbers("y"))};
   }
 
   template <class Parameters>
@@ -31,8 +21,8 @@ struct LowDimGaussMix {
     const auto first = sigma[0], second = sigma[1], log_theta = log(theta), log_rest = log1p(-theta);
     auto lp = normal_lp(mu[0], 0, 2) + normal_lp(mu[1], 0, 2) + half_normal_lp(first, 2) + half_normal_lp(second, 2) +
               beta_lp(theta, 5, 5);
-    for (int i = 0; i < d.n; ++i) {
-      lp += log_sum_exp(log_theta + normal_lp(d.y[i], mu[0], first), log_rest + normal_lp(d.y[i], mu[1], second));
+    for (const double y : d.y) {
+      lp += log_sum_exp(log_theta + normal_lp(y, mu[0], first), log_rest + normal_lp(y, mu[1], second));
     }
     return lp;
   }

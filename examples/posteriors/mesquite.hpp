@@ -6,22 +6,12 @@
 struct Mesquite {
   static constexpr const char* meaning = "Log weight of mesquite bushes on their log measures (Gelman and Hill 2007)";
 
-  struct Settings {
-    std::string data = "mesquite.json";
-  };
-  template <class V>
-  static void settings(V&& visit, Settings& s) {
-    visit("data", s.data,
-          "JSON file whose section \"data\" has weight, diam1, diam2, canopy_height, total_height, density, group");
-  }
-
   struct Data {
     static constexpr int features = 7;
-    int n;
-    const double *x, *y;  ///< x: (n, features)
+    kilochain::DataMatrix x;  ///< (y.size(), features)
+    kilochain::DataArray y;
   };
-  static Data load(const Settings& s, kilochain::Loader& loader) {
-    const auto json = loader.json(s.data, "data");
+  static Data load(const kilochain::JsonData& json, kilochain::Loader& loader) {
     auto y = json.numbers("weight");
     const std::size_t n = y.size();
     std::vector<double> x(n * Data::features, 1.0);
@@ -33,7 +23,7 @@ struct Mesquite {
       ++column;
     }
     for (auto& weight : y) weight = std::log(weight);
-    return {int(n), loader.put(x), loader.put(y)};
+    return {loader.put("measures", x, Data::features), loader.put("weight", y)};
   }
 
   template <class Parameters>
@@ -41,8 +31,8 @@ struct Mesquite {
     const auto beta = p.reals("beta", Data::features);
     const auto sigma = p.positive("sigma");
     auto lp = 0.0 * sigma;
-    for (int i = 0; i < d.n; ++i) {
-      const auto mean = kilochain::dot(d.x + i * Data::features, beta, Data::features);
+    for (int i = 0; i < d.y.size(); ++i) {
+      const auto mean = dot(d.x.row(i), beta);
       lp += kilochain::normal_lp(d.y[i], mean, sigma);
     }
     return lp;

@@ -5,23 +5,15 @@
 struct Sblrc {
   static constexpr const char* meaning = "Linear regression on five correlated predictors";
 
-  struct Settings {
-    std::string data = "sblrc.json";
-  };
-  template <class V>
-  static void settings(V&& visit, Settings& s) {
-    visit("data", s.data, "JSON file whose section \"data\" has rows X and responses y");
-  }
-
   struct Data {
     static constexpr int features = 5;
-    int n;
-    const double *x, *y;
+    kilochain::DataMatrix x;
+    kilochain::DataArray y;
   };
-  static Data load(const Settings& s, kilochain::Loader& loader) {
-    const auto json = loader.json(s.data, "data");
+  static Data load(const kilochain::JsonData& json, kilochain::Loader& loader) {
     const auto y = json.numbers("y");
-    return {int(y.size()), loader.put(json.numbers("X", Data::features * std::ssize(y))), loader.put(y)};
+    const auto x = json.numbers("X", Data::features * std::ssize(y));
+    return {loader.put("X", x, Data::features), loader.put("y", y)};
   }
 
   template <class Parameters>
@@ -31,8 +23,8 @@ struct Sblrc {
     const auto sigma = p.positive("sigma");
     auto lp = half_normal_lp(sigma, 10);
     for (int j = 0; j < Data::features; ++j) lp += normal_lp(beta[j], 0, 10);
-    for (int i = 0; i < d.n; ++i) {
-      const auto mean = kilochain::dot(d.x + i * Data::features, beta, Data::features);
+    for (int i = 0; i < d.y.size(); ++i) {
+      const auto mean = dot(d.x.row(i), beta);
       lp += normal_lp(d.y[i], mean, sigma);
     }
     return lp;

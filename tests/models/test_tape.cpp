@@ -72,8 +72,7 @@ TEST(Tape, WhatIsNotUsedDoesNotMatter) {
 TEST(Tape, WeightedSums) {
   const double x[] = {0.5, -1, 2, 0.25}, w[] = {2, 3, -1, 4};
   auto& tape = Tape<double>::start(4);
-  Parameters<Var<double>> p({x});
-  const auto a = p.reals("a", 3);
+  const Parameters<Var<double>>::View<false> a{{x}, 0, 3, "a"};
   const auto plain = dot(w, a, 3);
   EXPECT_EQ(plain.v, 1 - 3 - 2);
   struct Squares {

@@ -72,26 +72,41 @@ TEST(Transforms, ValuesKeepTheirConstraints) {
   for (const double p : x) EXPECT_NEAR(p, 0.2, c);
 }
 
-TEST(Parameters, AreReadInOrderAndRecorded) {
-  const double u[] = {0.5, -1, 2, 0.1, 0.2, 0.3, -0.4, 0.9};
-  double values[13];
-  Record record;
-  record.values = values;
-  Parameters<double> p({u}, &record);
+template <class P>
+void read_all(P& p) {
   EXPECT_EQ(p.real("a"), 0.5);
   EXPECT_EQ(p.positive("b"), std::exp(-1));
   EXPECT_EQ(p.reals("c", 2)[1], 0.1);
-  EXPECT_EQ(p.simplex("d", size<3>)[2], values[6]);
+  p.simplex("d", size<3>);
   EXPECT_EQ(p.ordered("e", size<2>)[0], -0.4);
   p.report("f", 7.0);
   p.report("g", 2, [](Index i) { return 10.0 * i; });
-  EXPECT_EQ(p.num_coordinates(), 8);
-  ASSERT_EQ(record.num_blocks, 7);
-  ASSERT_EQ(record.num_values, 12);
-  EXPECT_STREQ(record.blocks[3].name, "d");
-  EXPECT_EQ(record.blocks[3].size, 3);
-  EXPECT_EQ(record.blocks[1].size, 0);
+}
+
+TEST(Parameters, AreReadInOrderAndRecorded) {
+  const double u[] = {0.5, -1, 2, 0.1, 0.2, 0.3, -0.4, 0.9};
+  Variables variables("all");
+  Recorder finds(variables);
+  Parameters<double> first({u}, {}, finds);
+  read_all(first);
+  EXPECT_EQ(variables.num_coordinates(), 8);
+  ASSERT_EQ(variables.num_values(), 12);
+  ASSERT_EQ(variables.all().size(), 7u);
+  ASSERT_EQ(variables.parameters().size(), 5u);
+  EXPECT_STREQ(variables.all()[3].recorded, "d");
+  EXPECT_EQ(variables.all()[3].size, 3);
+  EXPECT_FALSE(is_array(variables.all()[1].kind));
+  double values[13] = {};
+  values[12] = -1;
+  Recorder recorder(variables, values);
+  Parameters<double> p({u}, {}, recorder);
+  read_all(p);
+  p.finish(0.0);
+  double weight[3], j = 0;
+  transforms::simplex<3>([&](Index k) { return u[4 + k]; }, weight, j);
+  EXPECT_EQ(values[6], weight[2]);
   EXPECT_EQ(values[11], 10.0);
+  EXPECT_EQ(values[12], -1);
 }
 
 }  // namespace

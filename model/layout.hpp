@@ -1,0 +1,109 @@
+// What a model reads: its variables, recorded once when the target is made, and what every evaluation is held to.
+// On the CPU each read is compared with the record: position, kind, size and name, a few integers a variable. Another
+// one is an Error that names both. A device compares the number of coordinates and a sum over kinds and sizes; where
+// they differ nothing is read past the end and the log density is NaN.
+#pragma once
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "kernels/device/platform.hpp"
+
+namespace kilochain {
+
+enum class Kind : std::uint8_t {
+  real,
+  reals,
+  positive,
+  positives,
+  lower,
+  upper,
+  interval,
+  ordered,
+  positive_ordered,
+  simplex,
+  report,
+  reports
+};
+KC_INLINE bool is_array(Kind k) {
+  return k == Kind::reals || k == Kind::positives || k == Kind::reports || (k >= Kind::ordered && k <= Kind::simplex);
+}
+KC_INLINE bool is_parameter(Kind k) { return k < Kind::report; }
+
+/// One variable. `given` is the caller's name, most likely a literal: equal pointers say so without reading it.
+struct Block {
+  const char* given;
+  Index size;         ///< values; 1 for a number
+  Index coordinates;  ///< that it takes
+  Kind kind;
+  const char* recorded = nullptr;  ///< the record's own copy of the name
+};
+
+/// A sum over the kinds and sizes that were read, in their order (Fowler, Noll and Vo's hash, 32 bits).
+KC_INLINE std::uint32_t read_more(std::uint32_t sum, Kind kind, Index size) {
+  return (sum ^ (static_cast<std::uint32_t>(size) << 4 | static_cast<std::uint32_t>(kind))) * 16777619u;
+}
+inline constexpr std::uint32_t nothing_read = 2166136261u;
+
+/// The variables of a model on the host, in the order in which it reads and reports them.
+class Variables {
+ public:
+  explicit Variables(std::string model) : model_(std::move(model)) {}
+  /// The first evaluation's. Throws an Error for a name that is there already and for an array without elements.
+  void add(Block block);
+  const std::vector<Block>& all() const { return all_; }
+  const std::vector<Block>& parameters() const { return parameters_; }
+  Index num_coordinates() const { return num_coordinates_; }
+  Index num_values() const { return num_values_; }
+  std::uint32_t sum() const { return sum_; }
+
+  /// Whether `block` stands at position `at` of `recorded`. Slower than what Parameters does first: compares texts.
+  static bool stands(const std::vector<Block>& recorded, std::size_t at, const Block& block);
+  /// An evaluation read `block` where the record has another or none; `at`: among all() or parameters().
+  [[noreturn]] void throw_other(const std::vector<Block>& recorded, std::size_t at, const Block& block) const;
+  /// It read `count` parameters, or reported until `count` variables, and ended.
+  [[noreturn]] void throw_fewer(const std::vector<Block>& recorded, std::size_t count) const;
+
+ private:
+  std::string model_;
+  std::deque<std::string> names_;
+  std::vector<Block> all_, parameters_;
+  Index num_coordinates_ = 0, num_values_ = 0;
+  std::uint32_t sum_ = nothing_read;
+};
+
+/// The same as evaluations have it. Plain memory: it travels to devices, which do not follow the pointers.
+struct Layout {
+  const Variables* variables = nullptr;  ///< null: on a device
+  const Block* parameters = nullptr;
+  Index num_parameters = 0, num_coordinates = 0;
+  std::uint32_t sum = nothing_read;
+
+  Layout() = default;
+  explicit Layout(const Variables& v)
+      : variables(&v),
+        parameters(v.parameters().data()),
+        num_parameters(static_cast<Index>(v.parameters().size())),
+        num_coordinates(v.num_coordinates()),
+        sum(v.sum()) {}
+};
+
+/// One evaluation that records: the first of all, which finds the variables, or one whose values are wanted.
+class Recorder {
+ public:
+  explicit Recorder(Variables& found) : found_(&found), variables_(&found) {}
+  /// values: (num_values).
+  Recorder(const Variables& variables, double* values) : variables_(&variables), values_(values) {}
+  /// Where the values of the next variable go; null in the first evaluation.
+  double* next(const Block& block);
+  void finish() const;
+  bool finds() const { return found_ != nullptr; }
+
+ private:
+  Variables* found_ = nullptr;
+  const Variables* variables_;
+  double* values_ = nullptr;
+  std::size_t at_ = 0;
+};
+
+}  // namespace kilochain
