@@ -5,6 +5,7 @@
 #pragma once
 #include <algorithm>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <limits>
 
@@ -92,16 +93,23 @@ class DrawsBuffer {
               int threads) {
     recorded_width_ = width;
     recorded_.resize(host_.chains * static_cast<std::size_t>(capacity_) * width);
+    std::exception_ptr failure;  // of the model: an exception must not leave an OpenMP region
 #pragma omp parallel for num_threads(threads)
     for (std::size_t c = 0; c < host_.chains; ++c) {
-      std::vector<double> x(dim_), values(width);
-      for (std::int64_t s = 0; s < count; ++s) {
-        const std::size_t at = c * static_cast<std::size_t>(capacity_) + static_cast<std::size_t>(s);
-        std::copy_n(host_.draws.data() + at * dim_, dim_, x.begin());
-        constrain(x.data(), values.data());
-        for (std::size_t i = 0; i < width; ++i) recorded_[at * width + i] = static_cast<Real>(values[i]);
+      try {
+        std::vector<double> x(dim_), values(width);
+        for (std::int64_t s = 0; s < count; ++s) {
+          const std::size_t at = c * static_cast<std::size_t>(capacity_) + static_cast<std::size_t>(s);
+          std::copy_n(host_.draws.data() + at * dim_, dim_, x.begin());
+          constrain(x.data(), values.data());
+          for (std::size_t i = 0; i < width; ++i) recorded_[at * width + i] = static_cast<Real>(values[i]);
+        }
+      } catch (...) {
+#pragma omp critical(kilochain_record_failure)
+        failure = std::current_exception();
       }
     }
+    if (failure) std::rethrow_exception(failure);
   }
   /// The divergences of a window of `count` draws, in the order of draws (counted from the window's first) and chains.
   std::vector<Divergence> divergences(std::int64_t count) const {

@@ -256,7 +256,7 @@ TEST(Held, TheTutorialShowsTheMessages) {
   std::ifstream in(KILOCHAIN_SOURCE_DIR "/docs/add_a_target.md");
   const std::string page{std::istreambuf_iterator<char>(in), {}};
   EXPECT_IN("\n" + changed<More>() + "\n", page);
-  EXPECT_IN("\n" + past<0, 3>() + "\n", page);
+  EXPECT_IN("\n" + (past<0, 3>()) + "\n", page);
 }
 
 /// What is only reported is computed when draws are recorded; the check before a run does so too.
