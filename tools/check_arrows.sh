@@ -19,7 +19,7 @@ model                     kernels kernels/device kernels/random targets targets/
 host/statistics           kernels/device
 host/statistics/streaming kernels/device host/statistics
 host/chains               $kernels targets
-host/draws                kernels/device host/chains
+host/draws                kernels/device host/statistics host/chains
 host/registry             kernels kernels/device targets targets/data host/chains
 host/run                  kernels kernels/device targets targets/data $steps
 host/frontend             kernels kernels/device targets/data $steps host/run

@@ -9,7 +9,7 @@ namespace kilochain {
 std::string why_not_writable(const std::string& path);
 
 /// Sets `bytes` beyond the present end of the file `path` aside, its size unchanged. Empty when there is room, else the
-/// reason ("No space left on device", a limit on the file size). A system that cannot set space aside is asked for its free space.
+/// reason ("No space left on device", a limit on the file size). Where space cannot be set aside, free space counts.
 std::string reserve_disk_space(const std::string& path, std::int64_t bytes);
 
 /// Gives back what was set aside and not used.

@@ -1,8 +1,9 @@
 // Draws on disk: NetCDF-4 in the schema of ArviZ's InferenceData (dimensions chain, draw, <variable>_dim).
-// Groups: posterior, sample_stats (lp, acceptance_rate, diverging, the sampler's own; divergence_chain, _draw and _point
-// for the divergences whose points are kept), warmup_sample_stats when asked,
-// constant_data; or, when only moments are kept, summary (one column per statistic). Attributes of the root and of
-// posterior: header, whole configuration, timings. Root variable draws_written: the draws per chain that are complete.
+// Groups: posterior, sample_stats (lp, acceptance_rate, diverging, the sampler's own; divergence_chain, _draw, _point
+// for the divergences whose points are kept), warmup_sample_stats when asked, constant_data; or, when only moments are
+// kept, summary (a variable per figure, and acceptance_rate of each chain). Attributes of the root and of posterior:
+// header, whole configuration, timings. Root variable draws_written: the draws per chain that are complete. Readers
+// pass over what they do not know, so what is added leaves the format at 1.
 // Promise: after append() returns, a killed process leaves these draws readable; a full disk is found before the
 // library is asked to write, so it costs the window at hand and no earlier one. Not promised: a power cut, or a kill in
 // the microseconds in which HDF5 splits a node of its index.
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "host/chains/window.hpp"
+#include "host/statistics/summary.hpp"
 
 namespace kilochain {
 
@@ -76,9 +78,9 @@ class DrawsWriter {
   /// Adds a variable of group constant_data, row-major over `dims` (name and size; a name keeps its size).
   void add_constant_data(const std::string& name, const std::vector<std::pair<std::string, std::int64_t>>& dims,
                          const std::vector<double>& values);
-  /// Adds the table of a run that kept moments only: per column a name and one value per parameter.
-  void write_summary(const std::vector<std::string>& names,
-                     const std::vector<std::pair<std::string, std::vector<double>>>& columns);
+  /// Adds what a run that kept moments only leaves: a variable for each of summary_columns over the parameters, and the
+  /// mean acceptance probability of each chain while sampling, NaN where there is none.
+  void write_summary(const std::vector<ParameterSummary>& parameters, const std::vector<double>& acceptance_rates);
   /// Adds or replaces attributes, for example {"sampling_time": 12.5, "quarantined": [3, 17]}.
   void add_attributes(const nlohmann::json& attributes);
   /// Closes the file; Error(output) when that fails. The writer is then done.
@@ -130,11 +132,6 @@ class DrawsReader {
   DrawsReader(const DrawsReader&) = delete;
   DrawsReader& operator=(const DrawsReader&) = delete;
 
-  struct Summary {
-    std::vector<std::string> names;                                    ///< one per parameter
-    std::vector<std::pair<std::string, std::vector<double>>> columns;  ///< name, value per parameter
-  };
-
   const DrawsHeader& header() const { return header_; }
   /// Attributes of the run, with those added at the end (timings, quarantined chains).
   const nlohmann::json& attributes() const { return attributes_; }
@@ -150,12 +147,13 @@ class DrawsReader {
   void read_parameters(std::int64_t first, std::int64_t count, std::vector<double>& out) const;
   std::vector<double> lp() const;                     ///< [chain][draw]
   std::vector<float> stat(const std::string&) const;  ///< [chain][draw] of acceptance_rate or one of header().stats
-  std::vector<double> mean_acceptance_rate() const;   ///< [chain]; NaN values are left out
-  std::vector<std::int64_t> num_diverging() const;    ///< [chain]
-  std::vector<Divergence> divergences() const;        ///< those whose points are in the file, by draw
-  std::vector<std::int64_t> quarantined() const;      ///< attribute "quarantined": chain numbers, as written
+  /// [chain], over its draws, NaN for a chain without any; of moments the stored ones, empty where a file has none.
+  std::vector<double> mean_acceptance_rate() const;
+  std::vector<std::int64_t> num_diverging() const;  ///< [chain]
+  std::vector<Divergence> divergences() const;      ///< those whose points are in the file, by draw
+  std::vector<std::int64_t> quarantined() const;    ///< attribute "quarantined": chain numbers, as written
   std::vector<double> constant_data(const std::string& name) const;  ///< row-major
-  Summary read_summary() const;
+  std::vector<ParameterSummary> read_summary() const;  ///< of moments; columns that a file does not have are NaN
 
  private:
   void open();

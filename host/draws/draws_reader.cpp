@@ -33,6 +33,11 @@ int find_variable(int group, const std::string& name) {
   return variable;
 }
 
+bool has_variable(int group, const char* name) {
+  int variable = -1;
+  return nc_inq_varid(group, name, &variable) == NC_NOERR;
+}
+
 std::vector<double> read_doubles(int group, int variable) {
   std::size_t size = 1;
   for (const std::size_t extent : shape_of(group, variable)) size *= extent;
@@ -187,6 +192,13 @@ std::vector<float> DrawsReader::stat(const std::string& name) const {
 }
 
 std::vector<double> DrawsReader::mean_acceptance_rate() const {
+  if (!has_draws()) {
+    return guarded("the acceptance rates", [&] {
+      return summary_ >= 0 && has_variable(summary_, "acceptance_rate")
+                 ? read_doubles(summary_, find_variable(summary_, "acceptance_rate"))
+                 : std::vector<double>();
+    });
+  }
   const auto rates = sample_stat<float>("acceptance_rate");
   std::vector<double> means;
   for (std::int64_t chain = 0; chain < header_.num_chains; ++chain) {
@@ -229,20 +241,19 @@ std::vector<double> DrawsReader::constant_data(const std::string& name) const {
   });
 }
 
-DrawsReader::Summary DrawsReader::read_summary() const {
+std::vector<ParameterSummary> DrawsReader::read_summary() const {
   require(has_summary(), ExitStatus::data, path_ + ": no summary in the file", "no group summary",
           "Was the run made with --draws moments, and did it finish?");
   return guarded("the summary", [&] {
-    Summary out;
-    out.names = read_labels(summary_, "parameter");
-    int count = 0;
-    check(nc_inq_nvars(summary_, &count));
-    for (int variable = 0; variable < count; ++variable) {
-      char name[NC_MAX_NAME + 1];
-      check(nc_inq_varname(summary_, variable, name));
-      if (std::string(name) != "parameter") out.columns.emplace_back(name, read_doubles(summary_, variable));
+    std::vector<ParameterSummary> parameters;
+    for (const std::string& name : read_labels(summary_, "parameter")) parameters.push_back({name});
+    for (const SummaryColumn& column : summary_columns) {
+      if (!has_variable(summary_, column.name)) continue;
+      const std::vector<double> values = read_doubles(summary_, find_variable(summary_, column.name));
+      if (values.size() != parameters.size()) throw netcdf::Failure{NC_EDIMSIZE};
+      for (std::size_t k = 0; k < values.size(); ++k) parameters[k].*column.figure = values[k];
     }
-    return out;
+    return parameters;
   });
 }
 

@@ -10,10 +10,7 @@
 #include "host/draws/draws_file.hpp"
 #include "host/draws/netcdf.hpp"
 #include "kernels/device/error.hpp"
-
-#ifndef KILOCHAIN_VERSION
-#define KILOCHAIN_VERSION "0.1.0"
-#endif
+#include "kernels/device/version.hpp"
 
 namespace kilochain {
 namespace {
@@ -61,7 +58,7 @@ void require_header(const std::string& path, const DrawsHeader& h) {
 void put_origin(int group) {
   netcdf::put_attribute(group, "created_at", now_as_iso8601());
   netcdf::put_attribute(group, "inference_library", "kilochain");
-  netcdf::put_attribute(group, "inference_library_version", KILOCHAIN_VERSION);
+  netcdf::put_attribute(group, "inference_library_version", version());
 }
 
 nlohmann::json list_of(const std::vector<std::pair<std::string, std::int64_t>>& variables) {
@@ -348,21 +345,28 @@ void DrawsWriter::add_constant_data(const std::string& name,
   });
 }
 
-void DrawsWriter::write_summary(const std::vector<std::string>& names,
-                                const std::vector<std::pair<std::string, std::vector<double>>>& columns) {
-  reserve(std::ssize(names) * 8 * (std::ssize(columns) + 4), 0, 0);
+void DrawsWriter::write_summary(const std::vector<ParameterSummary>& parameters,
+                                const std::vector<double>& acceptance_rates) {
+  reserve(8 * (std::ssize(parameters) * (std::ssize(summary_columns) + 4) + std::ssize(acceptance_rates)), 0, 0);
   guarded("the summary", [&] {
     int group = -1;
     check(nc_def_grp(file_, "summary", &group));
     put_origin(group);
-    int dim = define_dim(group, "parameter", std::ssize(names));
-    put_labels(group, dim, "parameter", names);
-    for (const auto& [name, values] : columns) {
-      if (values.size() != names.size()) throw netcdf::Failure{NC_EEDGE};
+    const auto put = [group](const char* name, int dim, const std::vector<double>& values) {
       int variable = -1;
-      check(nc_def_var(group, name.c_str(), NC_DOUBLE, 1, &dim, &variable));
+      check(nc_def_var(group, name, NC_DOUBLE, 1, &dim, &variable));
       check(nc_put_var_double(group, variable, values.data()));
+    };
+    std::vector<std::string> names;
+    for (const ParameterSummary& parameter : parameters) names.push_back(parameter.name);
+    const int parameter_dim = define_dim(group, "parameter", std::ssize(names));
+    put_labels(group, parameter_dim, "parameter", names);
+    for (const SummaryColumn& column : summary_columns) {
+      std::vector<double> values;
+      for (const ParameterSummary& parameter : parameters) values.push_back(parameter.*column.figure);
+      put(column.name, parameter_dim, values);
     }
+    put("acceptance_rate", define_dim(group, "chain", std::ssize(acceptance_rates)), acceptance_rates);
     check(nc_sync(file_));
   });
 }

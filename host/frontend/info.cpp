@@ -13,6 +13,7 @@
 #include "host/registry/registry.hpp"
 #include "kernels/device/context.hpp"
 #include "kernels/device/gemm.hpp"
+#include "kernels/device/version.hpp"
 
 namespace kilochain::cli {
 namespace {
@@ -51,7 +52,7 @@ std::string libraries() {
 
 int info() {
   std::vector<std::vector<std::string>> rows = {
-      {"version", KILOCHAIN_VERSION},
+      {"version", version()},
       {"build", fmt::format("{}, {}", KILOCHAIN_BUILD_TYPE, compiler())},
       {"real types", "float, double (default: double on the CPU, float on CUDA)"},
       {"registered", fmt::format("{} samplers, {} targets", samplers().size(), targets().size())},

@@ -13,6 +13,7 @@
 #include "host/frontend/commands.hpp"
 #include "host/frontend/papers.hpp"
 #include "kernels/device/error.hpp"
+#include "kernels/device/version.hpp"
 #include "targets/data/nearest_name.hpp"
 
 namespace kilochain::cli {
@@ -139,7 +140,7 @@ void add_commands(CLI::App& app, int& status) {
 
 int choose_command(int argc, char** argv) {
   CLI::App app("Thousands of adaptive MCMC chains at once, on CPU and GPU.", "kilochain");
-  app.set_version_flag("--version", "kilochain " KILOCHAIN_VERSION);
+  app.set_version_flag("--version", std::string("kilochain ") + version());
   app.require_subcommand(1);
   app.footer(
       "`kilochain COMMAND --help` says more. A first run:\n"

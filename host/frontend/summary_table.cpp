@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
 namespace kilochain {
 namespace {
 
-constexpr int kColumns = 10;
-using Row = std::array<std::string, kColumns>;
-const Row kTitles = {"variable", "mean", "sd", "mcse", "q5", "q50", "q95", "ess_bulk", "ess_tail", "rhat"};
+using Row = std::vector<std::string>;  // the variable, then summary_columns
+
+Row titles() {
+  Row row = {"variable"};
+  for (const SummaryColumn& column : summary_columns) row.push_back(column.title);
+  return row;
+}
 
 /// Decimals so that two digits of the Monte Carlo error (or else of the spread) show.
 int decimals_of(const ParameterSummary& parameter) {
@@ -27,18 +30,16 @@ std::string value(double x, int decimals) {
   return decimals > 8 || std::abs(x) >= 1e9 ? fmt::format("{:.4e}", x) : fmt::format("{:.{}f}", x, decimals);
 }
 
-Row row_of(const ParameterSummary& p) {
-  const int decimals = decimals_of(p);
-  return {p.name,
-          value(p.mean, decimals),
-          value(p.sd, decimals),
-          value(p.mcse_mean, decimals),
-          value(p.q05, decimals),
-          value(p.q50, decimals),
-          value(p.q95, decimals),
-          fmt::format("{:.0f}", p.ess_bulk),
-          fmt::format("{:.0f}", p.ess_tail),
-          fmt::format("{:.4f}", p.rhat)};
+Row row_of(const ParameterSummary& parameter) {
+  const int decimals = decimals_of(parameter);
+  Row row = {parameter.name};
+  for (const SummaryColumn& column : summary_columns) {
+    const double x = parameter.*column.figure;
+    row.push_back(column.unit == FigureUnit::parameter ? value(x, decimals)
+                  : column.unit == FigureUnit::draws   ? fmt::format("{:.0f}", x)
+                                                       : fmt::format("{:.4f}", x));
+  }
+  return row;
 }
 
 double per_second(double count, double seconds) {
@@ -85,16 +86,16 @@ std::string format_head(const RunSummary& run) {
 std::string format_table(const std::vector<ParameterSummary>& parameters, std::int64_t max_rows) {
   const std::vector<ParameterSummary> ordered = worst_first(parameters);
   const auto count = static_cast<std::int64_t>(ordered.size()), shown = std::clamp<std::int64_t>(max_rows, 0, count);
-  std::vector<Row> rows = {kTitles};
+  std::vector<Row> rows = {titles()};
   for (std::int64_t i = 0; i < shown; ++i) rows.push_back(row_of(ordered[i]));
-  std::array<std::size_t, kColumns> widths{};
+  std::vector<std::size_t> widths(rows[0].size());
   for (const Row& row : rows) {
-    for (int c = 0; c < kColumns; ++c) widths[c] = std::max(widths[c], row[c].size());
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
   }
   std::string text;
   for (const Row& row : rows) {
     text += fmt::format("{:<{}}", row[0], widths[0]);
-    for (int c = 1; c < kColumns; ++c) text += fmt::format("  {:>{}}", row[c], widths[c]);
+    for (std::size_t c = 1; c < row.size(); ++c) text += fmt::format("  {:>{}}", row[c], widths[c]);
     text += '\n';
   }
   if (shown < count) text += fmt::format("... {} more, all at least as good\n", count - shown);

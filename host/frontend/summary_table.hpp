@@ -1,5 +1,5 @@
 // The summary table: one parameter per row, worst first, so that what needs attention is read first.
-// Columns variable mean sd mcse q5 q50 q95 ess_bulk ess_tail rhat; names to the left, numbers to the right. Mean and
+// Columns: variable, then summary_columns; names to the left, numbers to the right. Mean and
 // quantiles carry the decimals that the parameter's Monte Carlo error allows, so rows can be compared digit by digit.
 #pragma once
 #include <cstdint>

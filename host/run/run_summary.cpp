@@ -57,16 +57,9 @@ nlohmann::json to_json(const RunSummary& run) {
   const Extremes extremes = extremes_of(run.parameters);
   auto parameters = nlohmann::json::array();
   for (const ParameterSummary& parameter : run.parameters) {
-    parameters.push_back({{"name", parameter.name},
-                          {"mean", number(parameter.mean)},
-                          {"sd", number(parameter.sd)},
-                          {"mcse_mean", number(parameter.mcse_mean)},
-                          {"q05", number(parameter.q05)},
-                          {"q50", number(parameter.q50)},
-                          {"q95", number(parameter.q95)},
-                          {"ess_bulk", number(parameter.ess_bulk)},
-                          {"ess_tail", number(parameter.ess_tail)},
-                          {"rhat", number(parameter.rhat)}});
+    nlohmann::json row = {{"name", parameter.name}};
+    for (const SummaryColumn& column : summary_columns) row[column.name] = number(parameter.*column.figure);
+    parameters.push_back(std::move(row));
   }
   nlohmann::json out = {
       {"target", run.target},

@@ -278,22 +278,10 @@ Result Session<Real>::finish() {
   } else if (streaming_ && draws_ > 0) {
     s.parameters = streaming_->results(target_.info().names, context_.threads);
     if (writer_) {
-      std::vector<std::pair<std::string, std::vector<double>>> columns;
-      for (const auto& [name, member] : std::initializer_list<std::pair<const char*, double ParameterSummary::*>>{
-               {"mean", &ParameterSummary::mean},
-               {"sd", &ParameterSummary::sd},
-               {"mcse_mean", &ParameterSummary::mcse_mean},
-               {"q05", &ParameterSummary::q05},
-               {"q50", &ParameterSummary::q50},
-               {"q95", &ParameterSummary::q95},
-               {"ess_bulk", &ParameterSummary::ess_bulk},
-               {"ess_tail", &ParameterSummary::ess_tail},
-               {"rhat", &ParameterSummary::rhat}}) {
-        std::vector<double> column;
-        for (const auto& p : s.parameters) column.push_back(p.*member);
-        columns.emplace_back(name, column);
-      }
-      writer_->write_summary(target_.info().names, columns);
+      std::vector<double> acceptance_rates;
+      for (const auto& c : final_controls_)
+        acceptance_rates.push_back(c.acceptance_sum / static_cast<double>(c.counted));
+      writer_->write_summary(s.parameters, acceptance_rates);
     }
   }
   if (writer_) writer_->finish();

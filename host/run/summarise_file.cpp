@@ -57,42 +57,23 @@ RunSummary summarise_file(const std::string& path, std::size_t max_bytes) {
   s.divergences = static_cast<std::int64_t>(number(a, "num_divergences"));
   const auto quarantined = reader.quarantined();
   s.quarantined = static_cast<std::int64_t>(quarantined.size());
-  if (!reader.has_draws()) {
-    if (reader.has_summary()) {
-      const auto summary = reader.read_summary();
-      for (std::size_t k = 0; k < summary.names.size(); ++k) {
-        ParameterSummary p{summary.names[k], NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-        for (const auto& [name, column] : summary.columns) {
-          double* to = name == "mean"        ? &p.mean
-                       : name == "sd"        ? &p.sd
-                       : name == "mcse_mean" ? &p.mcse_mean
-                       : name == "q05"       ? &p.q05
-                       : name == "q50"       ? &p.q50
-                       : name == "q95"       ? &p.q95
-                       : name == "ess_bulk"  ? &p.ess_bulk
-                       : name == "ess_tail"  ? &p.ess_tail
-                       : name == "rhat"      ? &p.rhat
-                                             : nullptr;
-          if (to) *to = column[k];
-        }
-        s.parameters.push_back(p);
-      }
-    }
-    return s;
-  }
   std::vector<bool> out(static_cast<std::size_t>(h.num_chains));
   for (const auto c : quarantined) out[static_cast<std::size_t>(c)] = true;
-  const auto diverging = reader.num_diverging();
-  s.divergences = 0;
-  for (std::size_t c = 0; c < diverging.size(); ++c)
-    if (!out[c]) s.divergences += diverging[c];
   std::vector<double> acceptance;
   const auto per_chain = reader.mean_acceptance_rate();
   for (std::size_t c = 0; c < per_chain.size(); ++c)
     if (!out[c]) acceptance.push_back(per_chain[c]);
+  set_acceptance(s, acceptance);
+  if (!reader.has_draws()) {
+    if (reader.has_summary()) s.parameters = reader.read_summary();
+    return s;
+  }
+  const auto diverging = reader.num_diverging();
+  s.divergences = 0;
+  for (std::size_t c = 0; c < diverging.size(); ++c)
+    if (!out[c]) s.divergences += diverging[c];
   const std::int64_t draws = reader.draws_written(), dim = static_cast<std::int64_t>(h.names.size());
   if (draws == 0 || acceptance.empty()) return s;
-  set_acceptance(s, acceptance);
   const std::int64_t group = std::min(dim, reader.parameters_within(static_cast<std::int64_t>(max_bytes)));
   s.parameters.resize(static_cast<std::size_t>(dim));
   std::vector<double> values;

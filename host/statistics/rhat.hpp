@@ -23,7 +23,8 @@ double rhat_split(const BasicSeries<T>& series);
 /// Nested R-hat for many short chains (Margossian, Hoffman, Sountsov, Riou-Durand, Vehtari, Gelman 2022):
 /// sqrt(1 + B / W), B variance of the superchains' means, W mean over superchains of the variance between their chains
 /// plus the variance within those. Superchain k is the k-th block of chains / superchains neighbours (which should have
-/// started from one point). Not split, not ranked; one draw a chain is enough. Throws Error unless superchains >= 2 divides chains.
+/// started from one point). Not split, not ranked; one draw a chain is enough.
+/// Throws Error unless superchains >= 2 divides chains.
 template <class T>
 double rhat_nested(const BasicSeries<T>& series, std::int64_t superchains);
 

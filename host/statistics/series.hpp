@@ -1,6 +1,6 @@
 // The draws of one parameter, and the same draws with every chain cut in two halves.
 // Layout: row-major [chain][draw]. Split: [2 * chain + half][draws / 2]; of an odd number of draws the middle one is
-// left out of the halves (as in Stan and ArviZ), but stays in means and quantiles. Views only: nothing is owned, nothing is copied.
+// left out of the halves (as in Stan and ArviZ), but stays in means and quantiles. Views: nothing is owned or copied.
 #pragma once
 #include <cmath>
 #include <cstdint>

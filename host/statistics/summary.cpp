@@ -17,13 +17,12 @@
 namespace kilochain {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kGatherBytes = std::int64_t(1) << 30;
 
 }  // namespace
 
 double worst_ess(const ParameterSummary& parameter) {
-  if (std::isnan(parameter.ess_bulk) || std::isnan(parameter.ess_tail)) return std::numeric_limits<double>::quiet_NaN();
+  if (std::isnan(parameter.ess_bulk) || std::isnan(parameter.ess_tail)) return ParameterSummary::none;
   return std::min(parameter.ess_bulk, parameter.ess_tail);
 }
 
@@ -43,7 +42,7 @@ std::vector<ParameterSummary> worst_first(std::vector<ParameterSummary> paramete
 
 template <class T>
 ParameterSummary summarise(const std::string& name, const BasicSeries<T>& series) {
-  ParameterSummary summary{name, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN};
+  ParameterSummary summary{name};
   const Extent range = range_of(series);
   if (series.size() < 1 || !range.finite) return summary;
   const ScratchReuse reuse;
@@ -58,7 +57,7 @@ ParameterSummary summarise(const std::string& name, const BasicSeries<T>& series
   const bool diagnosed = series.draws >= kFewestDraws;
   const std::int64_t rows = 2 * series.chains, half = series.draws / 2;
   Scratch<double> z;
-  double rhat_folded = kNaN;
+  double rhat_folded = ParameterSummary::none;
   {
     const RankedDraws<T> ranked(series);
     summary.q05 = ranked.quantile(0.05);

@@ -5,6 +5,7 @@
 // core); scratch 28 S bytes (double), 24 S (float) at the peak, in the sort.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,10 +14,33 @@
 
 namespace kilochain {
 
-/// Units of the parameter, but ess_* in draws and rhat without unit.
+/// Units of the parameter, but ess_* in draws and rhat without unit; NaN: there is no such figure.
 struct ParameterSummary {
+  static constexpr double none = std::numeric_limits<double>::quiet_NaN();
   std::string name;
-  double mean, sd, mcse_mean, q05, q50, q95, ess_bulk, ess_tail, rhat;
+  double mean = none, sd = none, mcse_mean = none, q05 = none, q50 = none, q95 = none, ess_bulk = none, ess_tail = none,
+         rhat = none;
+};
+
+enum class FigureUnit { parameter, draws, ratio };
+
+/// One figure wherever it appears: its name in JSON and in files, its title in the table.
+struct SummaryColumn {
+  const char *name, *title;
+  double ParameterSummary::*figure;
+  FigureUnit unit;
+};
+/// All of them, in their order.
+inline constexpr SummaryColumn summary_columns[] = {
+    {"mean", "mean", &ParameterSummary::mean, FigureUnit::parameter},
+    {"sd", "sd", &ParameterSummary::sd, FigureUnit::parameter},
+    {"mcse_mean", "mcse", &ParameterSummary::mcse_mean, FigureUnit::parameter},
+    {"q05", "q5", &ParameterSummary::q05, FigureUnit::parameter},
+    {"q50", "q50", &ParameterSummary::q50, FigureUnit::parameter},
+    {"q95", "q95", &ParameterSummary::q95, FigureUnit::parameter},
+    {"ess_bulk", "ess_bulk", &ParameterSummary::ess_bulk, FigureUnit::draws},
+    {"ess_tail", "ess_tail", &ParameterSummary::ess_tail, FigureUnit::draws},
+    {"rhat", "rhat", &ParameterSummary::rhat, FigureUnit::ratio},
 };
 
 /// The smaller of ess_bulk and ess_tail; NaN when either is.

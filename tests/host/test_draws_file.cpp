@@ -1,5 +1,10 @@
 // Draws on disk: what is written comes back bit for bit, with its attributes, statistics and divergences.
+#include <fstream>
+
+#include "host/draws/netcdf.hpp"
+#include "kernels/device/version.hpp"
 #include "tests/host/draws_support.hpp"
+#include "tests/support/tolerance.hpp"
 
 namespace kilochain {
 namespace {
@@ -117,22 +122,98 @@ TEST(DrawsFile, MomentsOnlyHoldsTheSummary) {
   DrawsHeader header = make_header(4096, 20000, 3, "float");
   header.kept = KeptDraws::moments;
   DrawsWriter writer(file.path, header);
-  const DrawsReader::Summary table{header.names, {{"mean", {1, 2, 3}}, {"sd", {4, 5, std::nan("")}}}};
-  writer.write_summary(table.names, table.columns);
+  std::vector<ParameterSummary> table;
+  double value = 0;  // another one in every place
+  for (const std::string& name : header.names) {
+    table.push_back({name});
+    for (const SummaryColumn& column : summary_columns) table.back().*column.figure = ++value;
+  }
+  table[2].sd = std::nan("");
+  std::vector<double> rates(4096, 0.25);
+  rates[17] = std::nan("");  // quarantined
+  writer.write_summary(table, rates);
   writer.finish();
   const DrawsReader reader(file.path);
   EXPECT_FALSE(reader.has_draws());
   ASSERT_TRUE(reader.has_summary());
   const auto back = reader.read_summary();
-  EXPECT_EQ(back.names, header.names);
-  ASSERT_EQ(back.columns.size(), 2u);
-  EXPECT_EQ(back.columns[0], table.columns[0]);
-  EXPECT_EQ(back.columns[1].first, "sd");
-  EXPECT_TRUE(std::isnan(back.columns[1].second.at(2)));
+  ASSERT_EQ(back.size(), table.size());
+  for (std::size_t k = 0; k < back.size(); ++k) {
+    EXPECT_EQ(back[k].name, table[k].name);
+    for (const SummaryColumn& column : summary_columns) {
+      if (k == 2 && std::string(column.name) == "sd")
+        EXPECT_TRUE(std::isnan(back[k].sd));
+      else
+        EXPECT_EQ(back[k].*column.figure, table[k].*column.figure) << column.name << " of " << back[k].name;
+    }
+  }
+  EXPECT_TRUE(testing_support::exact(reader.mean_acceptance_rate(), rates));
   EXPECT_LT(std::filesystem::file_size(file.path), 200000u);
   std::vector<double> out;
   expect_error([&] { reader.read_parameters(0, 1, out); }, ExitStatus::data, "no draws");
   expect_error([&] { reader.lp(); }, ExitStatus::data, "moments only");
+}
+
+/// A run that was stopped in its warm-up leaves such a file.
+TEST(DrawsFile, WithoutDrawsHoldsNothingAndSaysSo) {
+  for (const KeptDraws kept : {KeptDraws::all, KeptDraws::moments}) {
+    const TemporaryFile file;
+    DrawsHeader header = make_header(3, 45, 20, "float");
+    header.kept = kept;
+    DrawsWriter(file.path, header).add_attributes({{"interrupted", 1}});
+    const DrawsReader reader(file.path);
+    EXPECT_EQ(reader.has_draws(), kept == KeptDraws::all);
+    EXPECT_EQ(reader.draws_written(), 0);
+    EXPECT_EQ(reader.attributes().at("interrupted"), 1);
+    EXPECT_TRUE(reader.divergences().empty());
+    EXPECT_TRUE(reader.quarantined().empty());
+    EXPECT_FALSE(reader.has_summary());
+    expect_error([&] { reader.read_summary(); }, ExitStatus::data, "no summary");
+    const std::vector<double> rates = reader.mean_acceptance_rate();
+    EXPECT_TRUE(std::all_of(rates.begin(), rates.end(), [](double rate) { return std::isnan(rate); }));
+    if (kept == KeptDraws::moments) continue;
+    EXPECT_EQ(reader.parameters_within(1 << 20), 20);
+    std::vector<double> out = {1};
+    reader.read_parameters(3, 17, out);
+    EXPECT_TRUE(out.empty());
+    EXPECT_TRUE(reader.lp().empty());
+    EXPECT_TRUE(reader.stat("energy").empty());
+    EXPECT_EQ(reader.num_diverging(), (std::vector<std::int64_t>{0, 0, 0}));
+  }
+}
+
+/// Files of moments that were written before acceptance rates were: the rest is there.
+TEST(DrawsFile, MomentsWithoutAcceptanceRatesAreRead) {
+  const TemporaryFile file;
+  DrawsHeader header = make_header(3, 45, 1, "double");
+  header.kept = KeptDraws::moments;
+  DrawsWriter writer(file.path, header);
+  writer.write_summary({{header.names[0]}}, {0.5, 0.5, 0.5});
+  writer.finish();
+  int id = -1, group = -1;
+  ASSERT_EQ(nc_open(file.path.c_str(), NC_WRITE, &id), NC_NOERR);
+  ASSERT_EQ(nc_inq_grp_ncid(id, "summary", &group), NC_NOERR);
+  for (const auto& [name, other] : {std::pair("acceptance_rate", "something_else"), std::pair("rhat", "another")}) {
+    int variable = -1;
+    ASSERT_EQ(nc_inq_varid(group, name, &variable), NC_NOERR);
+    ASSERT_EQ(nc_rename_var(group, variable, other), NC_NOERR);
+  }
+  ASSERT_EQ(nc_close(id), NC_NOERR);
+  const DrawsReader reader(file.path);
+  EXPECT_TRUE(reader.mean_acceptance_rate().empty());
+  EXPECT_EQ(reader.read_summary().at(0).name, header.names[0]);
+  EXPECT_TRUE(std::isnan(reader.read_summary().at(0).rhat));
+}
+
+/// The version is spelt once for programs, in CMakeLists.txt; the file and the list of changes follow it.
+TEST(DrawsFile, NamesTheVersionThatTheChangesNameFirst) {
+  const TemporaryFile file;
+  DrawsWriter(file.path, make_header(1, 4, 1, "double")).finish();
+  EXPECT_EQ(DrawsReader(file.path).attributes().at("inference_library_version"), version());
+  std::ifstream changes(KILOCHAIN_SOURCE_DIR "/CHANGELOG.md");
+  std::string line;
+  while (std::getline(changes, line) && !line.starts_with("## ")) continue;
+  EXPECT_TRUE(line.starts_with(std::string("## ") + version())) << line << " is not about " << version();
 }
 
 TEST(DrawsFile, GroupsOfParametersFitTheBudget) {

@@ -199,8 +199,11 @@ TEST(Run, MomentsAgreeWithAllDraws) {
   all.output = files.path("all.nc"), moments.output = files.path("moments.nc");
   moments.draws = KeptDraws::moments;
   const RunSummary a = run_quietly(all).summary;
-  run_quietly(moments);
-  const RunSummary m = summarise_file(moments.output);
+  const RunSummary told = run_quietly(moments).summary, m = summarise_file(moments.output);
+  EXPECT_EQ(m.acceptance_mean, told.acceptance_mean);
+  EXPECT_EQ(m.acceptance_q05, told.acceptance_q05);
+  EXPECT_EQ(m.acceptance_q95, told.acceptance_q95);
+  EXPECT_GT(m.acceptance_mean, 0.1);
   ASSERT_EQ(a.parameters.size(), m.parameters.size());
   for (std::size_t k = 0; k < a.parameters.size(); ++k) {
     const auto &x = a.parameters[k], &y = m.parameters[k];

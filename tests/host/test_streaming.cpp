@@ -36,11 +36,8 @@ void expect_same(const std::vector<ParameterSummary>& a, const std::vector<Param
   ASSERT_EQ(a.size(), b.size());
   const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
   for (std::size_t d = 0; d < a.size(); ++d) {
-    for (const auto figure : {&ParameterSummary::mean, &ParameterSummary::sd, &ParameterSummary::mcse_mean,
-                              &ParameterSummary::q05, &ParameterSummary::q50, &ParameterSummary::q95,
-                              &ParameterSummary::ess_bulk, &ParameterSummary::ess_tail, &ParameterSummary::rhat}) {
-      EXPECT_TRUE(same(a[d].*figure, b[d].*figure)) << d << ": " << a[d].*figure << " and " << b[d].*figure;
-    }
+    for (const auto& [name, title, figure, unit] : summary_columns)
+      EXPECT_TRUE(same(a[d].*figure, b[d].*figure)) << name << d << ": " << a[d].*figure << " and " << b[d].*figure;
   }
 }
 

@@ -88,7 +88,7 @@ ParameterSummary StreamingSummary::exact_figures(std::int64_t d) const {
 }
 
 ParameterSummary StreamingSummary::streamed_figures(std::int64_t d) const {
-  ParameterSummary summary{"", kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN};
+  ParameterSummary summary;
   const Parameter& parameter = parameters_[d];
   const Tile& tile = tile_of(d);
   const Halves halves = halves_of(parameter.start);
