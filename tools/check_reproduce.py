@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 """Runs tables 1 to 6 of the 2019 paper without NUTS, as a reader would, and checks what comes out: every row is there with
-every key, and agrees with the authors' code or is listed with a reason. Usage: check_reproduce.py KILOCHAIN [FOLDER]
+every key, and agrees with the authors' code, or the figure that does not is known by name (papers/titsias2019/
+known_deviations.cpp). Usage: check_reproduce.py KILOCHAIN
 
-49 rows of four figures at z < 4: a false alarm in 1 of 80 seeds; the seed is 1. Without the data sets it is skipped aloud.
+49 rows of three ESS at z < 4: a false alarm in 1 of 100 seeds. The band of the acceptance, 0.03, is what was promised, not
+what chance allows (the difference of two means of ten has an sd of 0.013, of HMC's 0.05): the figures that pass it with seed 1
+are known by name. A processor with another vector width draws other chains: a new name is then looked at, and listed or
+mended. Without the data sets it is skipped aloud.
 """
 import json
 import os
@@ -23,7 +27,7 @@ with tempfile.TemporaryDirectory() as folder:
     tables = [a for k in range(1, 7) for a in ("--table", str(k))]
     run = subprocess.run([os.path.abspath(sys.argv[1]), "reproduce", "titsias2019", *tables, "--only", SAMPLERS, "--json", "--output", folder],
                          cwd=root, stdout=subprocess.PIPE, text=True)
-    assert run.returncode == 0, f"status {run.returncode}"
+    assert run.returncode in (0, 7), f"status {run.returncode}"  # 7: something deviates, and is named below
     rows = json.loads(run.stdout)
     whole = json.load(open(os.path.join(folder, "titsias2019.json")))
 
@@ -38,11 +42,15 @@ for row in whole:
     name = f"{row['target']} {row['sampler']}"
     agree += bool(row["agrees"])
     for finding in row["findings"]:
-        print(f"{name}: {finding['what']}: {finding['reason'] or 'NO REASON'}")
+        print(f"{finding['name']}: {finding['what']}: {finding['reason'] or 'NOT EXPLAINED'}")
         if not finding["reason"]:
-            wrong.append(f"{name}: {finding['what']}, and no reason is known")
+            wrong.append(f"{finding['name']}: {finding['what']}, and nobody has explained it")
+    for known in row["stale"]:
+        print(f"{known}: agrees, but is listed as a known deviation")
     if not row["agrees"] and not row["findings"]:
         wrong.append(f"{name}: does not agree, and nothing is listed")
+if (run.returncode == 7) != any("explained" in w for w in wrong):
+    wrong.append(f"status {run.returncode} does not say so")
 print(f"{agree} of {len(whole)} rows agree with the authors' code; {len(wrong)} wrong")
 print("\n".join(wrong))
 sys.exit(bool(wrong))

@@ -135,6 +135,10 @@ void add_commands(CLI::App& app, int& status) {
   CLI::App* reproduce =
       app.add_subcommand("reproduce", "run a paper's tables and figures again, beside what was published");
   reproduce->require_subcommand(1);
+  reproduce->footer(fmt::format(
+      "`kilochain reproduce PAPER --help` says more. Exit status: 0 done, 2 usage, 3 data, 5 output not written,\n"
+      "{} a figure deviates from the paper's and is not among those that are known to, 130 interrupted.",
+      status_deviates));
   for (const Command& paper : registered_papers()) add(*reproduce, paper, status);
 }
 

@@ -1,71 +1,76 @@
-// Whether a row agrees with the authors' code, and why not where it is known.
+#include "papers/titsias2019/agreement.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-
-#include "papers/titsias2019/rows.hpp"
 
 namespace kilochain::titsias2019 {
 namespace {
 
-struct Reference {
-  double value, sd;
-  int repeats;
+constexpr double paper_repeats = 10;
+
+struct Figure {
+  const char *name, *words;
+  int digits;
+  double Repeat::*ours;
+  double Figures::*theirs;
+  double Measured::*their_sd;
 };
+constexpr Figure figures[] = {
+    {"acceptance", "acceptance", 3, &Repeat::acceptance, &Figures::acceptance, &Measured::acceptance_sd},
+    {"ess_min", "ESS min", 1, &Repeat::ess_min, &Figures::ess_min, &Measured::ess_min_sd},
+    {"ess_median", "ESS median", 1, &Repeat::ess_median, &Figures::ess_median, &Measured::ess_median_sd},
+    {"ess_max", "ESS max", 1, &Repeat::ess_max, &Figures::ess_max, &Measured::ess_max_sd}};
 
-/// The difference in standard errors of both means. One repeat has no spread: the reference's stands in.
-double z_of(const Mean& ours, std::size_t repeats, const Reference& theirs) {
-  const double own = std::isfinite(ours.sd) ? ours.sd : theirs.sd, difference = ours.value - theirs.value;
-  const double error = std::sqrt(own * own / static_cast<double>(repeats) + theirs.sd * theirs.sd / theirs.repeats);
-  return difference == 0 ? 0.0 : difference / error;
+/// One repeat has no spread, and adds none.
+double squares(double sd, double repeats) { return repeats > 1 ? (repeats - 1) * sd * sd : 0.0; }
+
+double z_of(const Mean &ours, double n, double theirs, double their_sd, double m) {
+  const double difference = ours.value - theirs;
+  const double spread = std::sqrt((squares(ours.sd, n) + squares(their_sd, m)) / (n + m - 2));
+  return difference == 0 ? 0.0 : difference / (spread * std::sqrt(1 / n + 1 / m));
 }
 
-std::string few_runs(const Measured& m) {
-  return m.repeats <= 4
-             ? fmt::format("the authors' code was run only {} times here, too few to know its spread", m.repeats)
-             : "";
-}
-
-std::string reason_for_acceptance(const PaperRow& row, double z) {
-  if (!(std::abs(z) < 4)) return few_runs(row.measured);
-  return fmt::format(
-      "the step (or beta) is frozen at a random point of its walk: single runs of the authors' code lie between {:.3f} "
-      "and {:.3f}; the difference is within the spread",
-      row.measured.acceptance_least, row.measured.acceptance_most);
-}
-
-std::string reason_for_ess(const PaperRow& row) {
-  if (row.sampler.rfind("hmc", 0) == 0)
-    return fmt::format(
-        "trajectories of one fixed length are nearly periodic in some directions, so ESS hangs on where the step "
-        "froze; {}",
-        row.measured.repeats <= 4 ? few_runs(row.measured) : "single runs differ by factors");
-  return few_runs(row.measured);
+const KnownDeviation *find_known(const std::string &name) {
+  const auto &all = known_deviations();
+  const auto it = std::find_if(all.begin(), all.end(), [&](const KnownDeviation &k) { return k.name == name; });
+  return it == all.end() ? nullptr : &*it;
 }
 
 }  // namespace
 
-Agreement agreement_of(const RowResult& r) {
+std::string Deviation::text() const {
+  const std::string figure = name.substr(name.rfind('/') + 1);
+  for (const Figure &f : figures)
+    if (f.name == figure)
+      return fmt::format("{} {:.{}f} against {:.{}f} (z = {:.1f})", f.words, ours, f.digits, theirs, f.digits, z);
+  return name;
+}
+
+bool Agreement::explained() const {
+  return std::none_of(deviations.begin(), deviations.end(), [](const Deviation &d) { return d.reason.empty(); });
+}
+
+Agreement agreement_of(const PaperRow &row, const std::vector<Repeat> &repeats, const std::string &printed) {
   Agreement out;
-  const Measured& m = r.row->measured;
-  out.tested = m.repeats > 0;
+  const Measured &measured = row.measured;
+  out.tested = measured.repeats > 0;
   if (!out.tested) return out;
-  const auto check = [&](const char* name, double Repeat::*member, double value, double sd, bool is_acceptance) {
-    const Mean ours = mean_of(r.repeats, member);
-    const double z = z_of(ours, r.repeats.size(), {value, sd, m.repeats});
-    const bool fine = is_acceptance ? std::abs(ours.value - value) <= 0.03 : std::abs(z) < 4;
-    if (fine) return;
-    const int digits = is_acceptance ? 3 : 1;
-    out.findings.push_back(
-        {fmt::format("{} {:.{}f} against {:.{}f} (z = {:.1f})", name, ours.value, digits, value, digits, z),
-         !r.printed.empty() ? "as printed: " + r.printed
-         : is_acceptance    ? reason_for_acceptance(*r.row, z)
-                            : reason_for_ess(*r.row)});
-  };
-  check("acceptance", &Repeat::acceptance, m.mean.acceptance, m.acceptance_sd, true);
-  check("ESS min", &Repeat::ess_min, m.mean.ess_min, m.ess_min_sd, false);
-  check("ESS median", &Repeat::ess_median, m.mean.ess_median, m.ess_median_sd, false);
-  check("ESS max", &Repeat::ess_max, m.mean.ess_max, m.ess_max_sd, false);
+  const double n = static_cast<double>(repeats.size()), band = 0.03 * std::sqrt(std::max(1.0, paper_repeats / n));
+  for (const Figure &f : figures) {
+    const Mean ours = mean_of(repeats, f.ours);
+    const double theirs = measured.mean.*f.theirs, z = z_of(ours, n, theirs, measured.*f.their_sd, measured.repeats);
+    const bool agrees = f.ours == &Repeat::acceptance ? std::abs(ours.value - theirs) <= band : std::abs(z) < 4;
+    const std::string name = row.target + "/" + row.sampler + "/" + f.name;
+    const KnownDeviation *known = find_known(name);
+    if (!agrees) {
+      const std::string reason = !printed.empty() ? "as printed: " + printed : known ? known->reason : "";
+      out.deviations.push_back({name, ours.value, theirs, z, reason});
+    } else if (known && printed.empty() && n >= paper_repeats) {
+      out.stale.push_back(name);
+    }
+  }
   return out;
 }
 

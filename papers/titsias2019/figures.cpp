@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "host/registry/registry.hpp"
 #include "papers/titsias2019/rows.hpp"

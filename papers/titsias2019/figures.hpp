@@ -1,6 +1,6 @@
 // The data behind the paper's figures 1 to 7, from one chain of each scheme; tools/plot_titsias2019.py draws them.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "papers/titsias2019/repeats.hpp"
 

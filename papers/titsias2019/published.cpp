@@ -1,4 +1,4 @@
-// The figures of the paper's tables and of the authors' code run again, as titsias2019.hpp describes them.
+// The figures of the paper's tables and of the authors' code run again, as paper.hpp describes them.
 // Columns: table, target, sampler, name in the paper, {seconds, acceptance, ESS min, median, max, min ESS/s, its sd},
 // {{the same}, repeats, sd of acceptance, of ESS min, median, max, least and greatest acceptance of one repeat}.
 #include "papers/titsias2019/paper.hpp"

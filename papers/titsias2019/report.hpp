@@ -1,7 +1,7 @@
 // The rows as tables for people: on the terminal, and as a page of the documentation.
 // Rows are JSON as to_json(RowResult, true) makes them, so that those of an earlier run can stand beside new ones.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -11,7 +11,7 @@ using Cells = std::vector<std::vector<std::string>>;
 
 /// Ours, the published figures, the authors' code run again, and the ratio of ours to the published: lines of one table.
 Cells table_cells(const std::vector<nlohmann::json>& rows);
-/// Which rows agree and which do not, with the reason: one line each.
+/// Which rows agree and which do not, with the reason; judged anew, whatever the rows say of themselves: a line each.
 std::vector<std::string> verdicts(const std::vector<nlohmann::json>& rows);
 
 struct Page {

@@ -16,7 +16,7 @@ struct Flags {
   bool json = false, as_printed = false;
 };
 
-/// Prints the tables and writes the page. Returns the exit status: 0, or 130 when it was interrupted. Throws Error for
+/// Prints the tables and writes the page. Returns the exit status: 0, cli::status_deviates or 130 (interrupted). Throws Error for
 /// flags out of range, missing data and an output that cannot be written.
 int reproduce(const Flags& flags);
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "host/registry/registry.hpp"
 #include "host/statistics/ess.hpp"
+#include "papers/titsias2019/agreement.hpp"
 
 namespace kilochain::titsias2019 {
 namespace {
@@ -161,10 +163,13 @@ nlohmann::json to_json(const RowResult& r, bool whole) {
     j[std::string(name) + "_sd"] = number(mean_of(r.repeats, member).sd);
     for (const Repeat& one : r.repeats) j["per_repeat"][name].push_back(one.*member);
   }
-  const Agreement a = agreement_of(r);
-  j["agrees"] = a.tested ? nlohmann::json(a.findings.empty()) : nlohmann::json();
+  j["printed"] = r.printed;
+  const Agreement a = agreement_of(*r.row, r.repeats, r.printed);
+  j["agrees"] = a.tested ? nlohmann::json(a.deviations.empty()) : nlohmann::json();
   j["findings"] = nlohmann::json::array();
-  for (const Finding& f : a.findings) j["findings"].push_back({{"what", f.what}, {"reason", f.reason}});
+  for (const Deviation& d : a.deviations)
+    j["findings"].push_back({{"name", d.name}, {"what", d.text()}, {"z", number(d.z)}, {"reason", d.reason}});
+  j["stale"] = a.stale;
   return j;
 }
 

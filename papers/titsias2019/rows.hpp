@@ -1,6 +1,6 @@
 // One row of a table: the repeats run, timed alone and side by side, and set beside what is known of it.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "papers/titsias2019/repeats.hpp"
 
@@ -32,19 +32,7 @@ bool has_sampler(const Setup& setup);
 RowResult run_row(const PaperRow& row, const Setup& setup, Index repeats, std::uint64_t seed,
                   const std::atomic<bool>& stop, const std::function<void(double)>& tick);
 
-/// A figure that is not as it should be.
-struct Finding {
-  std::string what;    ///< "acceptance 0.612 against 0.578 (z = 1.9)"
-  std::string reason;  ///< empty: none was found
-};
-struct Agreement {
-  bool tested = false;  ///< the authors' code was measured
-  std::vector<Finding> findings;
-};
-/// Acceptance within 0.03, ESS within z < 4 of the authors' code, where z uses the spread of both.
-Agreement agreement_of(const RowResult& result);
-
-/// The row as the command's JSON has it; `whole` adds spreads and every repeat.
+/// The row as the command's JSON has it; `whole` adds spreads, every repeat and how it agrees.
 nlohmann::json to_json(const RowResult& result, bool whole);
 
 }  // namespace kilochain::titsias2019
