@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "host/frontend/text.hpp"
+#include "kernels/device/units.hpp"
 
 namespace kilochain::papers {
 namespace {
@@ -54,7 +54,7 @@ class Board {
     double all = 0, over = 0;
     for (std::size_t k = 0; k < jobs_.size(); ++k) all += jobs_[k].weight, over += jobs_[k].weight * fraction_[k];
     const double elapsed = std::chrono::duration<double>(Clock::now() - begin_).count();
-    return over > 0 ? fmt::format("ETA {}", cli::seconds_text(elapsed * (all - over) / over)) : "ETA not known yet";
+    return over > 0 ? fmt::format("ETA {}", seconds_text(elapsed * (all - over) / over)) : "ETA not known yet";
   }
   std::vector<Job>& jobs_;
   const std::function<void(const std::string&)>& say_;

@@ -4,6 +4,7 @@
 #include "host/frontend/configuration.hpp"
 #include "host/frontend/estimate_table.hpp"
 #include "host/frontend/text.hpp"
+#include "kernels/device/units.hpp"
 
 namespace kilochain::cli {
 namespace {

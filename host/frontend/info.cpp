@@ -13,6 +13,7 @@
 #include "host/registry/registry.hpp"
 #include "kernels/device/context.hpp"
 #include "kernels/device/gemm.hpp"
+#include "kernels/device/units.hpp"
 #include "kernels/device/version.hpp"
 
 namespace kilochain::cli {
@@ -66,9 +67,10 @@ int info() {
   for (const std::string& device : cuda_devices()) rows.push_back({"CUDA", device});
   rows.push_back({"libraries", libraries()});
   rows.push_back({"evaluation",
-                  "a target with data is evaluated for all chains at once by two matrix products, or chain by chain "
-                  "when its data is "
-                  "small; a cost model decides, and `kilochain sample --verbose` says how it did for a run"});
+                  "logistic_regression takes many chains at once: on the CPU block by block of the data, dense or "
+                  "without the zeros, whichever a cost model says is faster; on CUDA by matrix products, or a warp for "
+                  "each chain where the data is small. Other targets go chain by chain. `kilochain sample --verbose` "
+                  "says how it is for a run"});
   fmt::print("{}", columns(rows, 0));
   return 0;
 }

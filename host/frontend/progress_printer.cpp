@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "host/frontend/text.hpp"
+#include "kernels/device/units.hpp"
 
 namespace kilochain::cli {
 

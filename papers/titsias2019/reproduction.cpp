@@ -14,6 +14,7 @@
 
 #include "host/frontend/papers.hpp"
 #include "host/frontend/text.hpp"
+#include "kernels/device/units.hpp"
 #include "papers/jobs.hpp"
 #include "papers/provenance.hpp"
 #include "papers/titsias2019/agreement.hpp"
@@ -98,13 +99,13 @@ class Reproduction {
       const double seconds = predicted(row, repeats);
       if (row.table == 7 || row.sampler == "nuts")
         say(fmt::format("{} {}: {} repeats take about {} of one core", row.target, row.paper_name, repeats,
-                        cli::seconds_text(seconds)));
+                        seconds_text(seconds)));
       jobs.push_back({row.target + " " + row.paper_name, seconds, [this, k, &row, repeats](const auto& tick) {
                         results_[k] = run_row(row, chosen_[k].setup, repeats, seed_of(row), stop_requested, tick);
                       }});
     }
     for (const int f : figures_) {
-      if (f >= 6) say(fmt::format("figure {}: takes about {} of one core", f, cli::seconds_text(figure_seconds(f))));
+      if (f >= 6) say(fmt::format("figure {}: takes about {} of one core", f, seconds_text(figure_seconds(f))));
       const std::string mnist = f >= 6 ? labels() : "";
       jobs.push_back({fmt::format("figure {}", f), figure_seconds(f), [this, f, mnist](const auto& tick) {
                         const Json data = figure_data(

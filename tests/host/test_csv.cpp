@@ -44,6 +44,7 @@ struct BadText {
   const char* text;
   const char* message;  // after the path
 };
+void PrintTo(const BadText& c, std::ostream* out) { *out << c.name; }
 
 class ReadCsvRefuses : public ::testing::TestWithParam<BadText> {};
 

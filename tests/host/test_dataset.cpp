@@ -101,6 +101,7 @@ struct PublicSet {
   std::size_t rows, features;
   double ones;
 };
+void PrintTo(const PublicSet& set, std::ostream* out) { *out << set.name; }
 
 class PublicSets : public ::testing::TestWithParam<PublicSet> {};
 

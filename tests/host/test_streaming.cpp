@@ -60,6 +60,7 @@ struct Case {
   std::function<double(double)> map;
   bool mcse;  ///< whether the mean's error has a meaning
 };
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
 class StreamingAccuracy : public testing::TestWithParam<Case> {};
 
