@@ -64,6 +64,8 @@ int info() {
   };
   const std::string why_none = cuda_unavailable();
   if (!why_none.empty()) rows.push_back({"CUDA", "none: " + why_none});
+  if (cuda_emulated())
+    rows.push_back({"CUDA", "emulated on the CPU, for tests: --device cuda asks for it, auto does not"});
   for (const std::string& device : cuda_devices()) rows.push_back({"CUDA", device});
   rows.push_back({"libraries", libraries()});
   rows.push_back({"evaluation",

@@ -73,6 +73,7 @@ Context cuda_with_threads(int device, int threads) {
 Context choose_device(const Options& o, std::vector<std::string>& notes) {
   if (o.device == "cpu") return cpu_context(o.threads);
   const std::string why = cuda_unavailable();
+  if (o.device == "auto" && cuda_emulated()) return cpu_context(o.threads);
   if (o.device == "auto") {
     if (why.empty()) return cuda_with_threads(0, o.threads);
     if (why != "this build has no CUDA") notes.push_back("running on the CPU: " + why);

@@ -61,6 +61,7 @@ namespace {
 }
 }  // namespace
 std::string cuda_unavailable() { return "this build has no CUDA"; }
+bool cuda_emulated() { return false; }
 std::vector<std::string> cuda_devices() { return {}; }
 Context cuda_context(int) { no_cuda(); }
 namespace cuda {

@@ -29,6 +29,8 @@ Context cpu_context(int threads = 0);
 Context cuda_context(int device);
 /// Why no CUDA device can be used; empty when one can.
 std::string cuda_unavailable();
+/// Whether this build's CUDA device is one that the CPU plays, for tests (tests/emulated_device): only who asks for it gets it.
+bool cuda_emulated();
 /// One line for each CUDA device: name, memory, compute capability.
 std::vector<std::string> cuda_devices();
 /// Bytes that can be allocated now on the context's device.

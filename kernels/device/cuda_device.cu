@@ -27,6 +27,14 @@ std::string cuda_unavailable() {
   return count > 0 ? "" : "no CUDA device is visible";
 }
 
+bool cuda_emulated() {
+#if defined(KILOCHAIN_EMULATED)
+  return true;
+#else
+  return false;
+#endif
+}
+
 std::vector<std::string> cuda_devices() {
   std::vector<std::string> lines;
   if (!cuda_unavailable().empty()) return lines;

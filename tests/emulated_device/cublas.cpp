@@ -1,0 +1,136 @@
+// cuBLAS by CBLAS: a product is work on its handle's stream. Scalars are taken at the call; operands must lie in device
+// memory to their last element; an output that is not read (beta = 0) may hold NaN.
+#include <cblas.h>
+#include <cublas_v2.h>
+
+#include "tests/emulated_device/runtime.hpp"
+
+namespace kilochain::emulated {
+struct Blas {
+  cudaStream_t stream = nullptr;
+};
+namespace {
+
+cublasStatus_t entered(cublasStatus_t failure) { return enter() == cudaSuccess ? CUBLAS_STATUS_SUCCESS : failure; }
+cublasStatus_t refused(const std::string& why) {
+  refuse(cudaErrorInvalidValue, "cuBLAS: " + why);
+  return CUBLAS_STATUS_INVALID_VALUE;
+}
+CBLAS_TRANSPOSE of(cublasOperation_t op) { return op == CUBLAS_OP_N ? CblasNoTrans : CblasTrans; }
+
+/// Why a rows x columns matrix with leading dimension ld cannot lie at p.
+template <class T>
+std::string bad_matrix(const T* p, int rows, int columns, int ld) {
+  if (rows == 0 || columns == 0) return "";
+  if (ld < rows) return "a leading dimension of " + std::to_string(ld) + " for " + std::to_string(rows) + " rows";
+  if (!is_device(p)) return "an operand in host memory";
+  return bad_range(p, (std::size_t(ld) * std::size_t(columns - 1) + std::size_t(rows)) * sizeof(T));
+}
+
+cublasStatus_t submitted(Blas* handle, std::function<void()> run) {
+  const cudaError_t error = submit(handle->stream, {NodeKind::product, nullptr, 0,
+                                                    [run] {
+                                                      ++state().counters.products;
+                                                      run();
+                                                    },
+                                                    nullptr});
+  return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+template <class T, class F>
+cublasStatus_t gemm(F&& product, Blas* handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k,
+                    const T* alpha, const T* a, int lda, const T* b, int ldb, const T* beta, T* c, int ldc) {
+  if (const auto e = entered(CUBLAS_STATUS_EXECUTION_FAILED); e != CUBLAS_STATUS_SUCCESS) return e;
+  const bool na = ta == CUBLAS_OP_N, nb = tb == CUBLAS_OP_N;
+  for (const std::string& bad : {bad_matrix(a, na ? m : k, na ? k : m, lda), bad_matrix(b, nb ? k : n, nb ? n : k, ldb),
+                                 bad_matrix(c, m, n, ldc)})
+    if (!bad.empty()) return refused(bad);
+  return submitted(handle, [=, by = *alpha, keep = *beta] {
+    product(CblasColMajor, of(ta), of(tb), m, n, k, by, a, lda, b, ldb, keep, c, ldc);
+  });
+}
+
+template <class T, class F>
+cublasStatus_t trmm(F&& product, Blas* handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans,
+                    cublasDiagType_t diag, int m, int n, const T* alpha, const T* a, int lda, const T* b, int ldb, T* c,
+                    int ldc) {
+  if (const auto e = entered(CUBLAS_STATUS_EXECUTION_FAILED); e != CUBLAS_STATUS_SUCCESS) return e;
+  const bool left = side == CUBLAS_SIDE_LEFT;
+  for (const std::string& bad :
+       {bad_matrix(a, left ? m : n, left ? m : n, lda), bad_matrix(b, m, n, ldb), bad_matrix(c, m, n, ldc)})
+    if (!bad.empty()) return refused(bad);
+  return submitted(handle, [=, by = *alpha] {
+    if (c != b)
+      for (int j = 0; j < n; ++j)
+        for (int i = 0; i < m; ++i)
+          c[std::size_t(j) * std::size_t(ldc) + std::size_t(i)] = b[std::size_t(j) * std::size_t(ldb) + std::size_t(i)];
+    product(CblasColMajor, left ? CblasLeft : CblasRight, uplo == CUBLAS_FILL_MODE_LOWER ? CblasLower : CblasUpper,
+            of(trans), diag == CUBLAS_DIAG_UNIT ? CblasUnit : CblasNonUnit, m, n, by, a, lda, c, ldc);
+  });
+}
+
+}  // namespace
+}  // namespace kilochain::emulated
+
+using namespace kilochain::emulated;
+
+cublasStatus_t cublasCreate(cublasHandle_t* handle) {
+  if (const auto e = entered(CUBLAS_STATUS_ALLOC_FAILED); e != CUBLAS_STATUS_SUCCESS) return e;
+  *handle = new Blas;
+  ++state().living.handles;
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasDestroy(cublasHandle_t handle) {
+  const auto e = entered(CUBLAS_STATUS_INTERNAL_ERROR);
+  delete handle;
+  --state().living.handles;
+  return e;
+}
+cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
+  if (const auto e = entered(CUBLAS_STATUS_INTERNAL_ERROR); e != CUBLAS_STATUS_SUCCESS) return e;
+  handle->stream = stream;
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasSetWorkspace(cublasHandle_t, void* workspace, std::size_t bytes) {
+  if (const auto e = entered(CUBLAS_STATUS_INTERNAL_ERROR); e != CUBLAS_STATUS_SUCCESS) return e;
+  return is_device(workspace) && bad_range(workspace, bytes).empty() ? CUBLAS_STATUS_SUCCESS
+                                                                     : refused("a workspace outside of device memory");
+}
+cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) { return entered(CUBLAS_STATUS_INTERNAL_ERROR); }
+const char* cublasGetStatusString(cublasStatus_t status) {
+  switch (status) {
+    case CUBLAS_STATUS_SUCCESS:
+      return "CUBLAS_STATUS_SUCCESS";
+    case CUBLAS_STATUS_NOT_INITIALIZED:
+      return "CUBLAS_STATUS_NOT_INITIALIZED";
+    case CUBLAS_STATUS_ALLOC_FAILED:
+      return "CUBLAS_STATUS_ALLOC_FAILED";
+    case CUBLAS_STATUS_INVALID_VALUE:
+      return "CUBLAS_STATUS_INVALID_VALUE";
+    case CUBLAS_STATUS_EXECUTION_FAILED:
+      return "CUBLAS_STATUS_EXECUTION_FAILED";
+    case CUBLAS_STATUS_INTERNAL_ERROR:
+      return "CUBLAS_STATUS_INTERNAL_ERROR";
+  }
+  return "unknown";
+}
+cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k,
+                           const float* alpha, const float* a, int lda, const float* b, int ldb, const float* beta,
+                           float* c, int ldc) {
+  return gemm(cblas_sgemm, handle, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+cublasStatus_t cublasDgemm(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k,
+                           const double* alpha, const double* a, int lda, const double* b, int ldb, const double* beta,
+                           double* c, int ldc) {
+  return gemm(cblas_dgemm, handle, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+cublasStatus_t cublasStrmm(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans,
+                           cublasDiagType_t diag, int m, int n, const float* alpha, const float* a, int lda,
+                           const float* b, int ldb, float* c, int ldc) {
+  return trmm(cblas_strmm, handle, side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, c, ldc);
+}
+cublasStatus_t cublasDtrmm(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans,
+                           cublasDiagType_t diag, int m, int n, const double* alpha, const double* a, int lda,
+                           const double* b, int ldb, double* c, int ldc) {
+  return trmm(cblas_dtrmm, handle, side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb, c, ldc);
+}

@@ -1,0 +1,334 @@
+// A launch: blocks one after another in a shuffled order, the threads of a block as fibers. Between two synchronisations
+// a thread runs undisturbed; which of those that can run goes next is shuffled. Where a warp or the block meets, all of
+// the mask (of the block) must come: when nobody can run and some still wait, the launch has failed, and says who waits.
+#include <sys/mman.h>
+
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+
+#include "tests/emulated_device/fiber.hpp"
+#include "tests/emulated_device/runtime.hpp"
+
+uint3 threadIdx, blockIdx;
+dim3 blockDim, gridDim;
+
+namespace kilochain::emulated {
+
+bool watching = false;
+
+namespace {
+
+constexpr std::size_t stack_bytes = std::size_t(128) << 10, page = 4096, most_threads = 1024;
+constexpr std::size_t dynamic_bytes = std::size_t(228) << 10;
+
+enum class Waits { no, warp, block, never };  ///< never: the thread has ended
+
+struct Thread {
+  Fiber fiber;
+  Waits waits = Waits::no;
+  const char* where = "";  ///< it waits in
+  unsigned mask = 0;
+  std::uint64_t bits = 0, result = 0;
+  int source = 0;
+  Sync kind = Sync::syncthreads;
+};
+
+struct Device {
+  char* stacks = static_cast<char*>(mmap(nullptr, most_threads*(stack_bytes + page), PROT_READ | PROT_WRITE,
+                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  Fiber scheduler;
+  std::vector<Thread> threads{most_threads};
+  const Launch* launch = nullptr;
+  unsigned count = 0, running = 0;         ///< threads of a block; the one that runs
+  unsigned arrived = 0;                    ///< of the block's threads, at its barrier
+  bool in_kernel = false, failed = false;  ///< failed: the launch is given up
+  std::vector<unsigned> ready, turn;
+  Clock clock{};
+  std::vector<std::uint32_t> warp_synced = std::vector<std::uint32_t>(most_threads / 32);
+  std::vector<unsigned> warp_waits = std::vector<unsigned>(most_threads / 32);  ///< lanes that wait for their warp
+  std::vector<char> dynamic = std::vector<char>(dynamic_bytes);
+  std::set<std::uintptr_t> sites;
+  std::uintptr_t dropped = 0;
+  Device() {
+    for (std::size_t t = 0; t < most_threads; ++t) mprotect(stacks + t * (stack_bytes + page), page, PROT_NONE);
+  }
+  char* stack(unsigned t) const { return stacks + t * (stack_bytes + page) + page; }
+};
+Device& device() {
+  static Device d;
+  return d;
+}
+
+void leave() {
+  Device& d = device();
+  switch_fibers(d.threads[d.running].fiber, d.scheduler);
+}
+
+void thread_main() {
+  Device& d = device();
+  d.launch->call.invoke(d.launch->call.kernel, d.launch->call.arguments.get());
+  watching = false;
+  d.threads[d.running].waits = Waits::never;
+  leave();
+}
+
+/// Whether the synchronisation at `site` is left out (a mutant).
+bool dropped(const void* site) {
+  Device& d = device();
+  const auto at = reinterpret_cast<std::uintptr_t>(site);
+  d.sites.insert(at);
+  return d.dropped == at;
+}
+
+/// orders: what came before is visible to the others after it. True of __syncwarp; a shuffle promises nothing of memory.
+void meet_warp(unsigned mask, const char* where, bool orders) {
+  Device& d = device();
+  const unsigned me = d.running, first = me / 32 * 32;
+  if (!(mask >> (me - first) & 1))
+    fault(cudaErrorLaunchFailure, here_in_kernel() + ": it is not in the mask of its own " + where);
+  Thread& t = d.threads[me];
+  t.waits = Waits::warp, t.where = where, t.mask = mask;
+  unsigned& waiting = d.warp_waits[me / 32];
+  waiting |= 1u << (me - first);
+  bool all = (waiting & mask) == mask;
+  for (unsigned l = 0; l < 32 && all; ++l)
+    if (mask >> l & 1) {
+      const Thread& other = d.threads[first + l];
+      all = other.mask == mask && other.where == where;
+    }
+  if (all) {
+    waiting &= ~mask;
+    if (orders && (mask == 0xffffffffu || first + static_cast<unsigned>(std::popcount(mask)) == d.count))
+      d.warp_synced[me / 32] = ++d.clock.tick;
+    for (unsigned l = 0; l < 32; ++l)
+      if (mask >> l & 1) {
+        Thread& other = d.threads[first + l];
+        other.result = other.source >= 0 ? d.threads[first + static_cast<unsigned>(other.source)].bits : 0;
+        other.waits = Waits::no;
+        d.ready.push_back(first + l);
+      }
+  }
+  leave();
+}
+
+void run_block(const std::vector<unsigned>& numbers) {
+  Device& d = device();
+  d.arrived = 0;
+  d.ready = numbers;
+  d.clock.block_synced = 0;
+  std::fill(d.warp_synced.begin(), d.warp_synced.end(), 0);
+  std::fill(d.warp_waits.begin(), d.warp_waits.end(), 0);
+  for (unsigned t : numbers) {
+    d.threads[t] = Thread{};
+    d.threads[t].fiber.prepare(d.stack(t), stack_bytes, thread_main);
+  }
+  start_block();
+  while (!d.ready.empty() && !d.failed) {
+    d.turn.swap(d.ready);
+    d.ready.clear();
+    shuffle(d.turn);
+    for (unsigned t : d.turn) {
+      d.running = t;
+      const dim3& b = d.launch->block;
+      threadIdx = {t % b.x, t / b.x % b.y, t / b.x / b.y};
+      d.clock.thread = d.clock.thread / d.count * d.count + t;
+      d.clock.warp_synced = d.warp_synced[t / 32];
+      watching = true;
+      switch_fibers(d.scheduler, d.threads[t].fiber);
+      watching = false;
+      if (d.failed) break;
+    }
+  }
+  end_block();
+  if (d.failed) return;
+  for (unsigned t : numbers)
+    if (d.threads[t].waits != Waits::never) {
+      d.running = t;
+      const dim3& b = d.launch->block;
+      threadIdx = {t % b.x, t / b.x % b.y, t / b.x / b.y};
+      std::string others;
+      int named = 0;
+      const bool warp = d.threads[t].waits == Waits::warp;
+      for (unsigned o = warp ? t / 32 * 32 : 0; o < (warp ? std::min(d.count, t / 32 * 32 + 32) : d.count); ++o) {
+        const Thread& other = d.threads[o];
+        if (warp && !(d.threads[t].mask >> (o % 32) & 1)) continue;
+        if (other.waits == d.threads[t].waits && other.where == d.threads[t].where && other.mask == d.threads[t].mask)
+          continue;
+        if (++named > 3) continue;
+        others += " thread " + std::to_string(o) +
+                  (other.waits == Waits::never ? " has ended;" : std::string(" waits in ") + other.where + ";");
+      }
+      d.in_kernel = true;
+      const std::string text =
+          here_in_kernel() + ": it waits in " + d.threads[t].where + " for threads that never come there:" + others;
+      d.in_kernel = false;
+      fault(cudaErrorLaunchFailure, text);
+      return;
+    }
+}
+
+}  // namespace
+
+bool in_kernel() { return device().in_kernel; }
+const Clock& now() { return device().clock; }
+
+std::string here_in_kernel() {
+  char text[160];
+  std::snprintf(text, sizeof text, ", block (%u, %u, %u), thread %u", blockIdx.x, blockIdx.y, blockIdx.z,
+                device().running);
+  return "kernel " + name_of(device().launch->call.kernel) + text;
+}
+
+void fault(cudaError_t error, const std::string& text) {
+  Device& d = device();
+  State& s = state();
+  s.faults.push_back(text);
+  std::fprintf(stderr, "emulated device: %s\n", text.c_str());
+  if (s.sticky == cudaSuccess) s.sticky = error;
+  if (d.in_kernel) {
+    d.failed = true;
+    leave();
+  }
+}
+
+bool in_stacks(std::uintptr_t address) {
+  return address - reinterpret_cast<std::uintptr_t>(device().stacks) < most_threads * (stack_bytes + page);
+}
+bool in_own_stack(std::uintptr_t address) {
+  const Device& d = device();
+  return address - reinterpret_cast<std::uintptr_t>(d.stack(d.running)) < stack_bytes;
+}
+bool in_arguments(std::uintptr_t address) {
+  const Call& call = device().launch->call;
+  return address - reinterpret_cast<std::uintptr_t>(call.arguments.get()) < call.stored;
+}
+
+/// __launch_bounds__ are padding before the function's first instruction (include/cuda_runtime.h): a byte for each warp.
+int launch_bound(const void* kernel) {
+  const auto* code = static_cast<const unsigned char*>(kernel);
+  if (code[0] == 0xf3 && code[1] == 0x0f) code += 4;  // endbr64
+  int warps = 0;
+  while (warps < 32 && code[warps] == 0x90) ++warps;
+  return warps > 0 ? 32 * warps : 1024;
+}
+
+std::string launch_refusal(const Launch& l, std::size_t shared_limit) {
+  const auto n = [](unsigned v) { return std::to_string(v); };
+  const unsigned threads = l.block.x * l.block.y * l.block.z;
+  if (l.grid.x == 0 || l.grid.y == 0 || l.grid.z == 0 || threads == 0) return "an empty grid or block";
+  if (l.grid.x > 0x7fffffffu || l.grid.y > 65535 || l.grid.z > 65535)
+    return "a grid of " + n(l.grid.x) + " x " + n(l.grid.y) + " x " + n(l.grid.z) + " blocks";
+  if (threads > 1024 || l.block.z > 64) return "blocks of " + n(threads) + " threads";
+  const int bound = launch_bound(l.call.kernel);
+  if (threads > static_cast<unsigned>(bound))
+    return "blocks of " + n(threads) + " threads, and its launch bound is " + std::to_string(bound);
+  if (l.call.bytes > 4096) return "arguments of " + std::to_string(l.call.bytes) + " bytes, more than 4096";
+  if (l.dynamic_shared > shared_limit) return std::to_string(l.dynamic_shared) + " bytes of dynamic shared memory";
+  return "";
+}
+
+void run(const Launch& launch) {
+  Device& d = device();
+  const Open open;
+  d.launch = &launch;
+  d.count = launch.block.x * launch.block.y * launch.block.z;
+  d.failed = false;
+  ++d.clock.launch;
+  d.clock.tick = 1;
+  d.clock.threads_per_block = d.count;
+  gridDim = launch.grid, blockDim = launch.block;
+  std::vector<std::uint32_t> blocks(std::size_t(launch.grid.x) * launch.grid.y * launch.grid.z);
+  for (std::size_t b = 0; b < blocks.size(); ++b) blocks[b] = static_cast<std::uint32_t>(b);
+  shuffle(blocks);
+  std::vector<unsigned> numbers(d.count);
+  for (unsigned t = 0; t < d.count; ++t) numbers[t] = t;
+  for (const std::uint32_t b : blocks) {
+    blockIdx = {b % launch.grid.x, b / launch.grid.x % launch.grid.y, b / launch.grid.x / launch.grid.y};
+    d.clock.thread = b * d.count;
+    poison(d.dynamic.data(), launch.dynamic_shared);
+    d.in_kernel = true;
+    run_block(numbers);
+    d.in_kernel = false;
+    if (d.failed || (state().sticky != cudaSuccess && !state().collects)) return;
+  }
+}
+
+void sync_warp(unsigned mask) {
+  const Unwatched unwatched;
+  Device& d = device();
+  if (dropped(__builtin_return_address(0))) return;
+  d.threads[d.running].source = -1;
+  meet_warp(mask, "__syncwarp", true);
+}
+
+std::uint64_t shuffle(unsigned mask, std::uint64_t bits, int source, const char* name) {
+  const Unwatched unwatched;
+  Device& d = device();
+  Thread& t = d.threads[d.running];
+  if (source < 0 || source > 31 || !(mask >> source & 1))
+    fault(cudaErrorLaunchFailure, here_in_kernel() + ": " + name + " from a lane that is not in its mask");
+  t.bits = bits, t.source = source;
+  meet_warp(mask, name, false);
+  return t.result;
+}
+
+unsigned vote(unsigned mask, bool value, const char* name) {
+  unsigned out = 0;
+  // By shuffles from each lane of the mask, so that there is one place where a warp meets.
+  for (int l = 0; l < 32; ++l)
+    if (mask >> l & 1) out |= static_cast<unsigned>(shuffle(mask, value ? 1 : 0, l, name)) << l;
+  return out;
+}
+
+int sync_block(Sync kind, int value) {
+  const Unwatched unwatched;
+  Device& d = device();
+  if (kind == Sync::syncthreads && dropped(__builtin_return_address(0))) return 0;
+  Thread& me = d.threads[d.running];
+  static const char* const names[] = {"__syncthreads", "__syncthreads_or", "__syncthreads_and", "__syncthreads_count"};
+  me.waits = Waits::block, me.kind = kind, me.bits = value != 0;
+  me.where = names[static_cast<int>(kind) - static_cast<int>(Sync::syncthreads)];
+  if (++d.arrived == d.count) {
+    d.arrived = 0;
+    unsigned yes = 0;
+    for (unsigned t = 0; t < d.count; ++t) {
+      if (d.threads[t].kind != kind)
+        fault(cudaErrorLaunchFailure, here_in_kernel() + ": it is in " + me.where + ", thread " + std::to_string(t) +
+                                          " in " + d.threads[t].where);
+      yes += d.threads[t].bits != 0;
+    }
+    d.clock.block_synced = ++d.clock.tick;
+    for (unsigned t = 0; t < d.count; ++t) {
+      Thread& other = d.threads[t];
+      other.waits = Waits::no;
+      other.result = kind == Sync::syncthreads_or ? yes > 0 : kind == Sync::syncthreads_and ? yes == d.count : yes;
+      d.ready.push_back(t);
+    }
+  }
+  leave();
+  return static_cast<int>(me.result);
+}
+
+void* dynamic_shared() { return device().dynamic.data(); }
+void trap() {
+  if (!in_kernel()) std::abort();
+  watching = false;
+  fault(cudaErrorLaunchFailure, here_in_kernel() + ": __trap");
+  std::abort();  // not reached
+}
+
+std::vector<std::string> sync_sites() {
+  std::vector<std::string> out;
+  for (const auto at : device().sites) out.push_back(source_of(at));
+  return out;
+}
+void drop_sync(std::int64_t which) {
+  Device& d = device();
+  d.dropped = 0;
+  for (const auto at : d.sites)
+    if (which-- == 0) d.dropped = at;
+}
+
+}  // namespace kilochain::emulated

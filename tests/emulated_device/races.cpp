@@ -1,0 +1,223 @@
+// Every access of a kernel passes here: .cu files are compiled with -fsanitize=thread, and these are the functions that
+// the compiler then calls (ours in place of the sanitizer's own, whose threads are the host's). An access must stay in
+// the kernel's own memory; and two threads may touch the same bytes, one of them writing, only with a synchronisation of
+// both between them: exact for any order in which the threads happened to run. Shuffles order no memory, blocks are
+// never ordered, atomics do not race with each other. Shared memory must be written before it is read.
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <set>
+
+#include "tests/emulated_device/runtime.hpp"
+
+namespace kilochain::emulated {
+namespace {
+
+struct Shared {
+  std::uintptr_t begin = 0, end = 0;
+  std::vector<Cell> cells;
+  std::vector<std::int16_t> variable;  ///< of each word; -1: none
+  std::vector<char> touched;           ///< for each variable
+  Shared() {
+    const auto& all = shared_variables();
+    if (all.empty()) return;
+    begin = all.front().begin & ~std::uintptr_t(3);
+    for (const auto& v : all) end = std::max(end, v.end);
+    cells.resize((end - begin + 3) / 4);
+    variable.assign(cells.size(), -1);
+    touched.assign(all.size(), 1);
+    for (std::size_t k = 0; k < all.size(); ++k)
+      for (std::uintptr_t at = all[k].begin; at < all[k].end; at += 4)
+        variable[(at - begin) / 4] = static_cast<std::int16_t>(k);
+  }
+};
+Shared& shared() {
+  static Shared s;
+  return s;
+}
+
+bool ordered(const Touch& before, const Clock& c) {
+  if (before.thread == c.thread) return true;
+  if (before.thread / c.threads_per_block != c.thread / c.threads_per_block) return false;
+  if (before.tick < c.block_synced) return true;
+  return before.thread % c.threads_per_block / 32 == c.thread % c.threads_per_block / 32 && before.tick < c.warp_synced;
+}
+
+std::string place_text(std::uintptr_t at) {
+  char text[160];
+  if (const Allocation* a = allocation_at(at)) {
+    std::snprintf(text, sizeof text, "byte %" PRIdPTR " of allocation %d, which has %" PRIuPTR " bytes%s",
+                  static_cast<std::intptr_t>(at - a->begin), a->number, a->end - a->begin,
+                  a->freed ? " and was freed" : "");
+    return text;
+  }
+  const Shared& s = shared();
+  if (at - s.begin < s.end - s.begin) {
+    const int v = s.variable[(at - s.begin) / 4];
+    if (v >= 0) return "shared " + shared_variables()[static_cast<std::size_t>(v)].name;
+  }
+  return "an address that is not on the device";
+}
+
+std::string thread_text(const Touch& t, const Clock& c) {
+  return "thread " + std::to_string(t.thread % c.threads_per_block) + " of block " +
+         std::to_string(t.thread / c.threads_per_block);
+}
+
+void race(const Touch& before, const char* what_before, const char* what, std::uintptr_t at, std::uint32_t pc) {
+  static std::set<std::pair<std::uint32_t, std::uint32_t>> known;
+  State& s = state();
+  if (s.collects && !known.emplace(before.pc, pc).second) return;
+  const std::uintptr_t bias = image().begin;
+  const std::string text = here_in_kernel() + ": race: it " + what + " " + place_text(at) + " at " +
+                           source_of(bias + pc) + ", which " + thread_text(before, now()) + " " + what_before + " at " +
+                           source_of(bias + before.pc) + "; nothing orders the two";
+  if (s.collects) {
+    s.faults.push_back(text);
+    std::fprintf(stderr, "emulated device: %s\n", text.c_str());
+  } else {
+    fault(cudaErrorLaunchFailure, text);
+  }
+}
+
+/// `mask`: the bytes of the word.
+template <bool write, bool atomic>
+void touch(Cell& cell, std::uint8_t mask, std::uintptr_t at, std::uint32_t pc, bool is_shared) {
+  const Clock& c = now();
+  if (cell.write.launch != c.launch) cell.written = 0, cell.atomic = false;
+  if (cell.read.launch != c.launch) cell.was_read = 0, cell.other_read = 0;
+  if ((cell.written & mask) && !(atomic && cell.atomic) && !ordered(cell.write, c))
+    race(cell.write, cell.atomic ? "changes atomically" : "writes", write ? "writes" : "reads", at, pc);
+  const Touch mine{c.launch, c.thread, c.tick, pc};
+  if constexpr (write) {
+    if ((cell.was_read & mask) && !ordered(cell.read, c)) race(cell.read, "reads", "writes", at, pc);
+    if ((cell.other_read & mask) && !ordered(cell.other, c)) race(cell.other, "reads", "writes", at, pc);
+    if (cell.write.thread != c.thread || cell.write.tick != c.tick) cell.written = 0;
+    cell.write = mine, cell.written |= mask, cell.atomic = atomic;
+  } else {
+    if (is_shared && !(cell.written & mask) && cell.write.launch == 0)
+      fault(cudaErrorLaunchFailure, here_in_kernel() + ": it reads " + place_text(at) + " at " +
+                                        source_of(image().begin + pc) + ", which nobody wrote in this block");
+    if (cell.was_read && cell.read.thread != c.thread) cell.other = cell.read, cell.other_read = cell.was_read;
+    if (cell.read.thread != c.thread || cell.read.tick != c.tick) cell.was_read = 0;
+    cell.read = mine, cell.was_read |= mask;
+  }
+}
+
+template <bool write, bool atomic>
+void touch_words(Cell* cells, std::uintptr_t base, std::uintptr_t at, std::size_t bytes, std::uint32_t pc,
+                 bool is_shared) {
+  const std::uintptr_t end = at + bytes;
+  for (std::uintptr_t word = at & ~std::uintptr_t(3); word < end; word += 4) {
+    const int from = at > word ? static_cast<int>(at - word) : 0,
+              to = end < word + 4 ? static_cast<int>(end - word) : 4;
+    touch<write, atomic>(cells[(word - base) / 4], static_cast<std::uint8_t>((1 << to) - (1 << from)),
+                         word + unsigned(from), pc, is_shared);
+  }
+}
+
+template <bool write, bool atomic = false>
+void access(const void* p, std::size_t bytes, const void* from) {
+  if (!watching) return;
+  const Unwatched unwatched;
+  const auto at = reinterpret_cast<std::uintptr_t>(p);
+  if (in_own_stack(at)) return;
+  const auto pc = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(from) - image().begin);
+  if (in_arena(at)) {
+    Allocation* a = allocation_at(at);
+    if (!a || a->freed || at < a->begin || at + bytes > a->end)
+      fault(cudaErrorIllegalAddress, here_in_kernel() + ": it " + (write ? "writes " : "reads ") +
+                                         std::to_string(bytes) + " bytes at " + source_of(image().begin + pc) + ": " +
+                                         place_text(at));
+    if (!a->open) open_piece(*a);
+    touch_words<write, atomic>(a->cells, a->begin & ~std::uintptr_t(4095), at, bytes, pc, false);
+    return;
+  }
+  Shared& s = shared();
+  if (at - s.begin < s.end - s.begin) {
+    const int v = s.variable[(at - s.begin) / 4];
+    if (v >= 0) {
+      s.touched[static_cast<std::size_t>(v)] = 1;
+      touch_words<write, atomic>(s.cells.data(), s.begin, at, bytes, pc, true);
+      return;
+    }
+  }
+  if (at - image().begin < image().end - image().begin) {  // constants, threadIdx and its like
+    if (!write) return;
+  } else if (!write && (in_arguments(at) || is_pinned(p, bytes))) {
+    return;
+  } else if (is_pinned(p, bytes)) {
+    return;
+  }
+  char text[120];
+  std::snprintf(text, sizeof text, ": it %s %zu bytes of %s at ", write ? "writes" : "reads", bytes,
+                in_stacks(at) ? "another thread's stack" : "host memory");
+  fault(cudaErrorIllegalAddress, here_in_kernel() + text + source_of(image().begin + pc));
+}
+
+}  // namespace
+
+void note_atomic(void* at, int size, const void* site) { access<true, true>(at, static_cast<std::size_t>(size), site); }
+
+void start_block() {
+  Shared& s = shared();
+  const auto& all = shared_variables();
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    if (!s.touched[k]) continue;
+    s.touched[k] = 0;
+    poison(reinterpret_cast<void*>(all[k].begin), all[k].end - all[k].begin);
+    std::fill(s.cells.begin() + static_cast<std::ptrdiff_t>((all[k].begin - s.begin) / 4),
+              s.cells.begin() + static_cast<std::ptrdiff_t>((all[k].end - s.begin + 3) / 4), Cell{});
+  }
+}
+void end_block() {}
+
+}  // namespace kilochain::emulated
+
+using kilochain::emulated::access;
+
+// The compiler's side. Sizes stand in the names; `range` is a copy of a whole struct.
+extern "C" {
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit(void*) {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+#define KC_TSAN(n)                                                                             \
+  void __tsan_read##n(void* p) { access<false>(p, n, __builtin_return_address(0)); }           \
+  void __tsan_write##n(void* p) { access<true>(p, n, __builtin_return_address(0)); }           \
+  void __tsan_unaligned_read##n(void* p) { access<false>(p, n, __builtin_return_address(0)); } \
+  void __tsan_unaligned_write##n(void* p) { access<true>(p, n, __builtin_return_address(0)); } \
+  void __tsan_volatile_read##n(void* p) { access<false>(p, n, __builtin_return_address(0)); }  \
+  void __tsan_volatile_write##n(void* p) { access<true>(p, n, __builtin_return_address(0)); }
+KC_TSAN(1)
+KC_TSAN(2)
+KC_TSAN(4)
+KC_TSAN(8)
+KC_TSAN(16)
+#undef KC_TSAN
+void __tsan_read_range(void* p, unsigned long n) { access<false>(p, n, __builtin_return_address(0)); }
+void __tsan_write_range(void* p, unsigned long n) { access<true>(p, n, __builtin_return_address(0)); }
+
+// Host code of .cu files has atomics too (a shared_ptr's count): they are plain atomics.
+#define KC_TSAN_ATOMIC(bits, T)                                                                                     \
+  T __tsan_atomic##bits##_load(const volatile T* p, int) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }           \
+  void __tsan_atomic##bits##_store(volatile T* p, T v, int) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }           \
+  T __tsan_atomic##bits##_exchange(volatile T* p, T v, int) { return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST); } \
+  T __tsan_atomic##bits##_fetch_add(volatile T* p, T v, int) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); } \
+  T __tsan_atomic##bits##_fetch_sub(volatile T* p, T v, int) { return __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST); } \
+  T __tsan_atomic##bits##_fetch_and(volatile T* p, T v, int) { return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST); } \
+  T __tsan_atomic##bits##_fetch_or(volatile T* p, T v, int) { return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST); }   \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* e, T v, int, int) {                           \
+    return __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                         \
+  }                                                                                                                 \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* e, T v, int, int) {                             \
+    return __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                         \
+  }
+KC_TSAN_ATOMIC(8, unsigned char)
+KC_TSAN_ATOMIC(16, unsigned short)
+KC_TSAN_ATOMIC(32, unsigned)
+KC_TSAN_ATOMIC(64, unsigned long)
+#undef KC_TSAN_ATOMIC
+}

@@ -1,0 +1,138 @@
+// Inside the emulated device: what its parts share. Tests include emulated.hpp.
+#pragma once
+#include <cuda_runtime.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/emulated_device/emulated.hpp"
+
+namespace kilochain::emulated {
+
+// ---- api.cpp: every call passes here
+struct State {
+  Counters counters;
+  Living living;
+  std::uint64_t seed = 1;
+  std::int64_t fail_in = 0;  ///< calls until one fails; 0: none
+  bool failed = false;
+  bool collects = false;
+  Mutant mutant = Mutant::none;
+  std::int64_t mutant_at = 0;        ///< calls until the mutant acts
+  cudaError_t sticky = cudaSuccess;  ///< a fault of a kernel stays
+  cudaError_t last = cudaSuccess;
+  std::vector<std::string> faults;
+};
+State& state();
+/// Counts a call; what it must return at once (`failure` when it is to fail), or cudaSuccess.
+cudaError_t enter(cudaError_t failure = cudaErrorUnknown);
+cudaError_t refuse(cudaError_t error, const std::string& why);  ///< says why on stderr, returns error
+bool mutant_strikes(Mutant m);
+std::uint64_t random_bits();
+template <class T>
+void shuffle(std::vector<T>& v) {
+  if (state().seed == 0) return;
+  for (std::size_t i = v.size(); i > 1; --i) std::swap(v[i - 1], v[random_bits() % i]);
+}
+/// Notes what a kernel did wrong. From a kernel it does not return, unless races are collected and this is one.
+void fault(cudaError_t error, const std::string& text);
+
+// ---- memory.cpp
+struct Touch {  ///< one access to a word, as the race detector remembers it
+  std::uint32_t launch, thread, tick, pc;
+};
+struct Cell {  ///< four bytes of memory: the last write, and the last reads by two different threads
+  Touch write, read, other;
+  std::uint8_t written, was_read, other_read;  ///< bytes
+  bool atomic;                                 ///< the write was
+};
+struct Allocation {
+  std::uintptr_t begin = 0, end = 0;
+  int number = 0;
+  bool freed = false, open = false;
+  Cell* cells = nullptr;
+};
+/// The allocation that the page of `address` belongs to; null outside of device memory.
+Allocation* allocation_at(std::uintptr_t address);
+bool in_arena(std::uintptr_t address);
+bool is_device(const void* p);
+bool is_pinned(const void* p, std::size_t bytes);
+/// Why these bytes cannot be copied or set as one piece; empty when they can.
+std::string bad_range(const void* p, std::size_t bytes);
+void poison(void* p, std::size_t bytes);
+/// Opens one piece of device memory until the last Open ends.
+void open_piece(Allocation& piece);
+/// While one lives, the calling thread is the device, to which its memory opens piece by piece, when it is first touched.
+struct Open {
+  Open();
+  ~Open();
+};
+
+// ---- kernel.cpp
+struct Launch {
+  dim3 grid, block;
+  std::size_t dynamic_shared;
+  Call call;
+};
+void run(const Launch& launch);
+bool in_kernel();
+/// Whether a kernel's own code runs: set by the scheduler, unset while the runtime works for the kernel. The linker may
+/// have taken the instrumented copy of a template (of std::string, say) for the whole program.
+extern bool watching;
+struct Unwatched {
+  Unwatched() { watching = false; }
+  ~Unwatched() { watching = true; }
+};
+std::string here_in_kernel();  ///< "kernel f, block (1, 0, 0), thread 3"
+int launch_bound(const void* kernel);
+std::string launch_refusal(const Launch& launch, std::size_t shared_limit);  ///< empty when it can run
+bool in_stacks(std::uintptr_t address);
+bool in_own_stack(std::uintptr_t address);
+bool in_arguments(std::uintptr_t address);
+struct Clock {  ///< of the running thread: what came before its last synchronisations
+  std::uint32_t launch, thread, threads_per_block, tick, warp_synced, block_synced;
+};
+const Clock& now();
+void drop_sync(std::int64_t which);  ///< -1: none
+
+// ---- races.cpp
+void start_block();
+void end_block();
+std::string source_of(std::uintptr_t pc);
+
+// ---- symbols.cpp
+std::string name_of(const void* function);
+struct SharedVariable {
+  std::uintptr_t begin, end;
+  std::string name;
+};
+const std::vector<SharedVariable>& shared_variables();
+struct Image {
+  std::uintptr_t bias, begin, end;
+};
+const Image& image();
+
+// ---- streams.cpp
+enum class NodeKind { kernel, copy, set, host, product };
+struct Work {
+  NodeKind kind;
+  const void* kernel;                ///< of a kernel node
+  int detail;                        ///< of a copy: its kind
+  std::function<void()> run, early;  ///< early: at submission, by the host
+};
+cudaError_t submit(Stream* stream, Work work);
+void drain_all();
+bool capturing_here();
+/// What a capture of this thread forbids; invalidates it.
+cudaError_t forbid_in_capture(const char* what);
+void submit_graph(Stream* stream, const GraphExec& exec);
+
+}  // namespace kilochain::emulated
+
+#define KC_ENTER(...) \
+  if (const cudaError_t entered = ::kilochain::emulated::enter(__VA_ARGS__); entered != cudaSuccess) return entered
+#define KC_NOT_IN_CAPTURE() \
+  if (::kilochain::emulated::capturing_here()) return ::kilochain::emulated::forbid_in_capture(__func__)

@@ -1,0 +1,48 @@
+// Streams, events and graphs as the emulated device holds them.
+#pragma once
+#include <deque>
+#include <thread>
+
+#include "tests/emulated_device/runtime.hpp"
+
+namespace kilochain::emulated {
+
+struct Node {
+  Work work;
+  std::vector<std::size_t> after;
+};
+struct Graph {
+  std::vector<Node> nodes;
+};
+struct GraphExec {
+  std::vector<Node> nodes;
+};
+struct Capture {
+  std::unique_ptr<Graph> graph = std::make_unique<Graph>();
+  std::thread::id thread;
+  cudaStreamCaptureMode mode;
+  Stream* origin;
+  bool invalid = false;
+};
+
+/// One record of an event: done, or to be reached in its stream, or inside a capture.
+struct Mark {
+  bool done = false;
+  Stream* stream = nullptr;
+  std::shared_ptr<Capture> capture;
+  std::vector<std::size_t> nodes;
+};
+struct Event {
+  std::shared_ptr<Mark> mark;
+};
+struct Job {
+  std::function<void()> run;
+  std::shared_ptr<Mark> waits;
+};
+struct Stream {
+  std::deque<Job> queue;
+  std::shared_ptr<Capture> capture;
+  std::vector<std::size_t> last;  ///< while capturing: what the next node comes after
+};
+
+}  // namespace kilochain::emulated

@@ -1,0 +1,75 @@
+// One sampler's chains on one of the Gaussians, on either device, as the GPU's tests step them.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <random>
+
+#include "host/chains/rounds.hpp"
+#include "host/registry/registry.hpp"
+
+namespace kilochain {
+
+struct Case {
+  const char* preset;
+  Index dim;
+};
+constexpr Case cases[] = {{"gauss2d_corr", 2}, {"gp51_gaussian", 51}, {"neal_gaussian", 100}};
+
+struct Outcome {
+  std::vector<double> x, draws;
+  std::vector<ChainControl> controls;
+  std::vector<char> saved;
+};
+
+/// One sampler's chains on one backend.
+template <class Real>
+struct Bench {
+  const Context& context;
+  Index num_chains, dim;
+  Scope scope;
+  std::unique_ptr<Target<Real>> target;
+  std::unique_ptr<Chains<Real>> sampler;
+  Rounds<Real> rounds;
+  std::atomic<bool> stop{false};
+  std::int64_t reached = 0;
+
+  Bench(const Context& c, const std::string& name, const Case& which, Index chains, Scope s,
+        const SettingTexts& settings = {})
+      : context(c),
+        num_chains(chains),
+        dim(which.dim),
+        scope(s),
+        target(make_target<Real>(c, "gaussian", {{"preset", which.preset}})),
+        sampler(make_chains<Real>(c, name, settings, chains, which.dim, s)),
+        rounds(c, *target, *sampler, chains) {}
+  void start(double nan_at = -1) {
+    std::mt19937_64 bits(5);
+    std::normal_distribution<double> normal;
+    std::vector<Real> x(static_cast<std::size_t>(num_chains) * static_cast<std::size_t>(dim));
+    for (auto& v : x) v = static_cast<Real>(0.3 * normal(bits));
+    if (nan_at >= 0)
+      x[static_cast<std::size_t>(nan_at) * static_cast<std::size_t>(dim)] = std::numeric_limits<Real>::quiet_NaN();
+    rounds.start(x);
+  }
+  void run(std::int64_t iterations, bool adapting, Recording<Real> recording = {}) {
+    Segment<Real> segment;
+    segment.seed = 17;
+    segment.phase_start = 0;
+    segment.until = reached + iterations;
+    segment.schedule.adapting = adapting;
+    segment.schedule.num_warmup = 50;
+    segment.scope = scope;
+    segment.recording = recording;
+    EXPECT_TRUE(rounds.run(segment, stop));
+    reached = segment.until;
+  }
+  Outcome outcome() const {
+    const auto x = sampler->positions();
+    return {{x.begin(), x.end()}, {}, sampler->controls(), sampler->save()};
+  }
+};
+
+}  // namespace kilochain
