@@ -1,6 +1,7 @@
 # One line per target: kilochain_add_target(file-name-in-targets Type)
 kilochain_add_target(gaussian Gaussian)
 kilochain_add_target(logistic_regression LogisticRegression)
+kilochain_add_target(softmax_regression SoftmaxRegression)
 kilochain_add_target(funnel Funnel)
 kilochain_add_target(banana Banana)
 kilochain_add_target(gaussian_mixture GaussianMixture)

@@ -5,7 +5,7 @@
 // Cost: 4 N n operations a gradient; T is written and read twice. Chains go in batches, so that T stays within 1 GiB.
 #include <algorithm>
 
-#include "kernels/device/launch.cuh"
+#include "kernels/device/gemm_cublas.cuh"
 #include "targets/logistic_regression.hpp"
 
 namespace kilochain {
@@ -16,20 +16,7 @@ constexpr int block = 256;
 constexpr double team_entries = 40e3;
 constexpr std::size_t batch_bytes = std::size_t(1) << 30;
 
-using cuda::stream_of;
-
-void product(const Context& context, cublasOperation_t op, Index m, Index n, Index k, const float* a, Index lda,
-             const float* b, Index ldb, float* c, Index ldc) {
-  const float one = 1, zero = 0;
-  CUDA_CHECK(cublasSgemm(static_cast<cublasHandle_t>(context.blas), op, CUBLAS_OP_N, m, n, k, &one, a, lda, b, ldb,
-                         &zero, c, ldc));
-}
-void product(const Context& context, cublasOperation_t op, Index m, Index n, Index k, const double* a, Index lda,
-             const double* b, Index ldb, double* c, Index ldc) {
-  const double one = 1, zero = 0;
-  CUDA_CHECK(cublasDgemm(static_cast<cublasHandle_t>(context.blas), op, CUBLAS_OP_N, m, n, k, &one, a, lda, b, ldb,
-                         &zero, c, ldc));
-}
+using cuda::product;
 
 /// One block a chain: logits -> residuals and lp; for a Hessian product, logits and slopes -> -p (1 - p) slope.
 template <class Real>

@@ -1,6 +1,9 @@
 // CSV by hand: a table of numbers needs no general reader, and the messages need exact lines and columns.
 #include "targets/data/csv.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -9,6 +12,7 @@
 #include <utility>
 
 #include "kernels/device/error.hpp"
+#include "targets/data/nearest_name.hpp"
 
 namespace kilochain {
 namespace {
@@ -91,6 +95,12 @@ std::vector<std::string> split_names(std::string_view line) {
   return names;
 }
 
+std::string_view unquoted(std::string_view field) {
+  field = trimmed(field);
+  const bool marks = field.size() > 2 && field.front() == '"' && field.back() == '"';
+  return marks ? field.substr(1, field.size() - 2) : field;
+}
+
 std::size_t count_numbers(std::string_view line) {
   std::size_t numbers = 0;
   double ignored = 0;
@@ -146,7 +156,18 @@ void check_names(const std::string& path, const std::vector<std::string>& names)
 
 }  // namespace
 
-Table parse_csv(const std::string& path, const std::string& text, Header header) {
+std::size_t find_label(const std::string& path, const std::vector<std::string>& columns, const std::string& label) {
+  if (label.empty()) return columns.size() - 1;
+  const auto found = std::find(columns.begin(), columns.end(), label);
+  if (found == columns.end()) {
+    throw Error(ExitStatus::usage, fmt::format("{}: there is no column \"{}\" for the label", path, label),
+                fmt::format("the nearest of its {} columns is \"{}\"", columns.size(), nearest_name(label, columns)),
+                "Is that the one?");
+  }
+  return static_cast<std::size_t>(found - columns.begin());
+}
+
+Table parse_csv(const std::string& path, const std::string& text, Header header, TextColumn* labels) {
   std::string_view body = text;
   if (body.starts_with("\xEF\xBB\xBF")) body.remove_prefix(3);  // the mark that spreadsheets put before UTF-8
   Lines lines(body);
@@ -181,6 +202,7 @@ Table parse_csv(const std::string& path, const std::string& text, Header header)
     table.columns.clear();
     lines = Lines(body);
   }
+  if (labels) labels->index = find_label(path, table.columns, labels->name);
 
   const auto place = [&](std::size_t column) {
     std::string where = "line " + std::to_string(lines.number()) + ", column " + std::to_string(column + 1);
@@ -200,6 +222,11 @@ Table parse_csv(const std::string& path, const std::string& text, Header header)
       const std::string_view field = line.substr(begin, end - begin);
       begin = end + 1;
       double value = 0;
+      if (labels && got == labels->index && !trimmed(field).empty()) {
+        labels->fields.emplace_back(unquoted(field));
+        table.values.push_back(0);
+        continue;
+      }
       const Parsed parsed = parse_number(field, &value);
       if (!is_bad && (parsed != Parsed::number || !std::isfinite(value))) {
         is_bad = true;

@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "kernels/device/error.hpp"
 #include "targets/data/bytes.hpp"
 #include "targets/data/csv.hpp"
-#include "targets/data/nearest_name.hpp"
 #include "targets/data/npy.hpp"
 
 namespace kilochain {
@@ -39,37 +41,13 @@ void standardise_column(Design* design, std::size_t j) {
   for (std::size_t i = 0; i < n; ++i) column[i * d] = (column[i * d] - mean) / deviation;
 }
 
-std::size_t find_label(const std::string& path, const std::vector<std::string>& columns, const std::string& label) {
-  if (label.empty()) return columns.size() - 1;
-  const auto found = std::find(columns.begin(), columns.end(), label);
-  if (found == columns.end()) {
-    throw Error(ExitStatus::usage, fmt::format("{}: there is no column \"{}\" for the label", path, label),
-                fmt::format("the nearest of its {} columns is \"{}\"", columns.size(), nearest_name(label, columns)),
-                "Is that the one?");
-  }
-  return static_cast<std::size_t>(found - columns.begin());
-}
-
-}  // namespace
-
-Table read_csv(const std::string& path) { return parse_csv(path, read_bytes(path), Header::required); }
-
-Matrix read_matrix(const std::string& path) {
-  const std::string bytes = read_bytes(path);
-  if (is_npy(bytes)) return parse_npy(path, bytes);
-  Table table = parse_csv(path, bytes, Header::optional);
-  return Matrix{table.rows, table.columns.size(), std::move(table.values)};
-}
-
-Design load_labelled_csv(const std::string& path, const std::string& label, bool standardise, bool bias) {
-  const Table table = read_csv(path);
+/// Everything of a table but its label column, the labels y left out.
+Design design_of(const std::string& path, const Table& table, std::size_t label_column, bool standardise, bool bias) {
   const std::size_t width = table.columns.size(), features = width - 1;
   require(features > 0, ExitStatus::data, path + ": there is no feature beside the label",
           fmt::format("one column, \"{}\"", table.columns[0]), "Add at least one column?");
   require(table.rows >= 2, ExitStatus::data, path + ": too few rows", fmt::format("{}, at least 2 needed", table.rows),
           "Is the file complete?");
-  const std::size_t label_column = find_label(path, table.columns, label);
-
   Design design;
   design.source = path;
   design.rows = table.rows;
@@ -84,22 +62,76 @@ Design load_labelled_csv(const std::string& path, const std::string& label, bool
     design.names.push_back("bias");
   }
   design.x.reserve(design.rows * design.columns);
-  design.y.reserve(design.rows);
   for (std::size_t i = 0; i < table.rows; ++i) {
-    const double* row = table.values.data() + i * width;
-    const double y = row[label_column];
-    require(y == 0 || y == 1, ExitStatus::data, path + ": a label is not 0 or 1",
-            fmt::format("{} in line {}, column {} \"{}\"", y, i + 2, label_column + 1, table.columns[label_column]),
-            "Recode the labels as 0 and 1, or name the label's column?");
-    design.y.push_back(y);
     for (std::size_t j = 0; j < width; ++j) {
-      if (j != label_column) design.x.push_back(row[j]);
+      if (j != label_column) design.x.push_back(table.values[i * width + j]);
     }
     if (bias) design.x.push_back(1.0);
   }
   if (standardise) {
     for (std::size_t j = 0; j < features; ++j) standardise_column(&design, j);
   }
+  return design;
+}
+
+/// The distinct names: by number where all are whole numbers, else by letter.
+std::vector<std::string> classes_of(const std::vector<std::string>& fields) {
+  const std::set<std::string> distinct(fields.begin(), fields.end());
+  std::vector<std::string> classes(distinct.begin(), distinct.end());
+  std::map<std::string, long long> number;
+  for (const std::string& name : classes) {
+    long long value = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), value);
+    if (error != std::errc() || end != name.data() + name.size()) return classes;
+    number[name] = value;
+  }
+  std::sort(classes.begin(), classes.end(), [&](const auto& a, const auto& b) { return number[a] < number[b]; });
+  return classes;
+}
+
+constexpr std::size_t most_classes = 1000;
+
+}  // namespace
+
+Table read_csv(const std::string& path) { return parse_csv(path, read_bytes(path), Header::required); }
+
+Matrix read_matrix(const std::string& path) {
+  const std::string bytes = read_bytes(path);
+  if (is_npy(bytes)) return parse_npy(path, bytes);
+  Table table = parse_csv(path, bytes, Header::optional);
+  return Matrix{table.rows, table.columns.size(), std::move(table.values)};
+}
+
+Design load_labelled_csv(const std::string& path, const std::string& label, bool standardise, bool bias) {
+  const Table table = read_csv(path);
+  const std::size_t label_column = find_label(path, table.columns, label);
+  Design design = design_of(path, table, label_column, standardise, bias);
+  for (std::size_t i = 0; i < table.rows; ++i) {
+    const double y = table.values[i * table.columns.size() + label_column];
+    require(y == 0 || y == 1, ExitStatus::data, path + ": a label is not 0 or 1",
+            fmt::format("{} in line {}, column {} \"{}\"", y, i + 2, label_column + 1, table.columns[label_column]),
+            "Recode the labels as 0 and 1, or name the label's column?");
+    design.y.push_back(y);
+  }
+  return design;
+}
+
+Design load_classified_csv(const std::string& path, const std::string& label, bool standardise, bool bias) {
+  TextColumn labels{label, 0, {}};
+  const Table table = parse_csv(path, read_bytes(path), Header::required, &labels);
+  Design design = design_of(path, table, labels.index, standardise, bias);
+  design.classes = classes_of(labels.fields);
+  require(design.classes.size() >= 2, ExitStatus::data, path + ": every row has the same class",
+          fmt::format("\"{}\" in column \"{}\", {} rows", design.classes[0], table.columns[labels.index], table.rows),
+          "Is that the label's column?");
+  // A column of measurements taken for classes would be a model of thousands of weights that nobody meant.
+  require(design.classes.size() <= most_classes, ExitStatus::data, path + ": too many classes",
+          fmt::format("{} in column \"{}\" of {} rows, at most {}", design.classes.size(), table.columns[labels.index],
+                      table.rows, most_classes),
+          "Name the label's column?");
+  std::map<std::string, double> number;
+  for (std::size_t k = 0; k < design.classes.size(); ++k) number[design.classes[k]] = static_cast<double>(k);
+  for (const std::string& field : labels.fields) design.y.push_back(number.at(field));
   return design;
 }
 

@@ -24,14 +24,15 @@ struct Matrix {
   std::vector<double> values;  ///< row-major, rows x columns, all finite
 };
 
-/// A binary regression problem: y_i in {0, 1} given the i-th row of x.
+/// A classification problem: the class y_i given the i-th row of x. Two classes are 0 and 1, without names.
 struct Design {
-  std::size_t rows = 0;            ///< observations, at least 2
-  std::size_t columns = 0;         ///< features, the bias counted when it was added
-  std::vector<double> x;           ///< row-major, rows x columns
-  std::vector<double> y;           ///< rows values, each 0 or 1
-  std::vector<std::string> names;  ///< one per column of x; "bias" last when it was added
-  std::string source;              ///< the file(s) it came from, for messages and the output's attributes
+  std::size_t rows = 0;                   ///< observations, at least 2
+  std::size_t columns = 0;                ///< features, the bias counted when it was added
+  std::vector<double> x;                  ///< row-major, rows x columns
+  std::vector<double> y;                  ///< rows values: 0 or 1, or the place in `classes`
+  std::vector<std::string> names;         ///< one per column of x; "bias" last when it was added
+  std::vector<std::string> classes = {};  ///< names of more than two classes, in order
+  std::string source;                     ///< the file(s) it came from, for messages and the output's attributes
 };
 
 /// Reads a CSV file: a header, then rows of numbers, separated by commas; LF or CRLF line ends; names may be quoted.
@@ -51,11 +52,19 @@ Matrix read_matrix(const std::string& path);
 /// 2 rows, no feature; usage for an unknown label column.
 Design load_labelled_csv(const std::string& path, const std::string& label, bool standardise, bool bias);
 
+/// The same where the label names one of 2 to 1000 classes, as a word or a whole number; `classes` holds them by number,
+/// or by letter when one is a word. Throws Error (data) also for a single class or too many.
+Design load_classified_csv(const std::string& path, const std::string& label, bool standardise, bool bias);
+
 /// Reads two digits of an IDX image set (MNIST's format): x = pixel / 255, y = 1 for `digit_first` and 0 for
 /// `digit_second`, images in the file's order; columns named pixel_<row>_<column>; `bias` as above.
 /// Throws Error: usage for equal digits or digits outside 0..9; data for a wrong magic number, a short or long body,
 /// a truncated gzip stream, different counts of images and labels, a digit that does not occur.
 Design load_idx(const std::string& images_path, const std::string& labels_path, int digit_first, int digit_second,
                 bool bias);
+
+/// Reads all images of the digits listed (empty: all that occur) as classes. Throws Error as load_idx does.
+Design load_classified_idx(const std::string& images_path, const std::string& labels_path,
+                           const std::vector<int>& digits, bool bias);
 
 }  // namespace kilochain

@@ -1,9 +1,12 @@
 // IDX (the format of MNIST): big-endian 32-bit magic, count and extents, then unsigned bytes.
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "kernels/device/error.hpp"
 #include "targets/data/bytes.hpp"
@@ -51,55 +54,99 @@ std::vector<std::uint64_t> check_idx(const std::string& path, const std::string&
   return extents;
 }
 
-void check_digits(int first, int second) {
-  for (int digit : {first, second}) {
-    require(digit >= 0 && digit <= 9, ExitStatus::usage, "digits must be in 0..9", fmt::format("got {}", digit),
-            "Choose two of 0..9, such as 5,6?");
+void check_digit(int digit, const char* choose) {
+  require(digit >= 0 && digit <= 9, ExitStatus::usage, "digits must be in 0..9", fmt::format("got {}", digit), choose);
+}
+
+/// Images with their labels, as they are in the files.
+struct Images {
+  std::string images, labels, source;
+  std::uint64_t count, height, width;
+  unsigned char label(std::uint64_t i) const { return static_cast<unsigned char>(labels[8 + i]); }
+  const unsigned char* pixels(std::uint64_t i) const {
+    return reinterpret_cast<const unsigned char*>(images.data()) + 16 + i * height * width;
   }
-  require(first != second, ExitStatus::usage, "the two digits must differ", fmt::format("got {} twice", first),
-          "Choose two of 0..9, such as 5,6?");
+};
+
+Images read_images(const std::string& images_path, const std::string& labels_path) {
+  Images out{read_bytes(images_path), read_bytes(labels_path), images_path + ", " + labels_path, 0, 0, 0};
+  const std::vector<std::uint64_t> shape = check_idx(images_path, out.images, magic_images, 3);
+  out.count = check_idx(labels_path, out.labels, magic_labels, 1)[0];
+  require(shape[0] == out.count, ExitStatus::data, images_path + ": the counts of images and labels differ",
+          fmt::format("{} images, {} labels in {}", shape[0], out.count, labels_path),
+          "Do the two files belong together?");
+  out.height = shape[1], out.width = shape[2];
+  return out;
+}
+
+constexpr double left_out = -1;
+
+/// The images whose label has a value in `y_of`; each value must occur.
+Design select(const Images& from, const std::string& labels_path, const std::array<double, 256>& y_of, bool bias) {
+  std::array<std::size_t, 256> occurrences{};
+  for (std::uint64_t i = 0; i < from.count; ++i) ++occurrences[from.label(i)];
+  Design design;
+  design.source = from.source;
+  for (std::size_t digit = 0; digit < y_of.size(); ++digit) {
+    if (y_of[digit] == left_out) continue;
+    require(occurrences[digit] > 0, ExitStatus::data, labels_path + ": a digit does not occur",
+            fmt::format("no {} among {} labels", digit, from.count), "Choose another digit?");
+    design.rows += occurrences[digit];
+  }
+  const std::size_t pixels = from.height * from.width;
+  design.columns = pixels + (bias ? 1 : 0);
+  for (std::uint64_t r = 0; r < from.height; ++r) {
+    for (std::uint64_t c = 0; c < from.width; ++c) design.names.push_back(fmt::format("pixel_{}_{}", r, c));
+  }
+  if (bias) design.names.push_back("bias");
+  design.x.reserve(design.rows * design.columns);
+  design.y.reserve(design.rows);
+  for (std::uint64_t i = 0; i < from.count; ++i) {
+    const double y = y_of[from.label(i)];
+    if (y == left_out) continue;
+    design.y.push_back(y);
+    const unsigned char* pixel = from.pixels(i);
+    for (std::size_t j = 0; j < pixels; ++j) design.x.push_back(pixel[j] / 255.0);
+    if (bias) design.x.push_back(1.0);
+  }
+  return design;
 }
 
 }  // namespace
 
 Design load_idx(const std::string& images_path, const std::string& labels_path, int digit_first, int digit_second,
                 bool bias) {
-  check_digits(digit_first, digit_second);
-  const std::string images = read_bytes(images_path), labels = read_bytes(labels_path);
-  const std::vector<std::uint64_t> shape = check_idx(images_path, images, magic_images, 3);
-  const std::uint64_t count = check_idx(labels_path, labels, magic_labels, 1)[0];
-  require(shape[0] == count, ExitStatus::data, images_path + ": the counts of images and labels differ",
-          fmt::format("{} images, {} labels in {}", shape[0], count, labels_path), "Do the two files belong together?");
-  const auto* label = reinterpret_cast<const unsigned char*>(labels.data()) + 8;
-  const auto* pixel = reinterpret_cast<const unsigned char*>(images.data()) + 16;
+  const char* const two = "Choose two of 0..9, such as 5,6?";
+  check_digit(digit_first, two), check_digit(digit_second, two);
+  require(digit_first != digit_second, ExitStatus::usage, "the two digits must differ",
+          fmt::format("got {} twice", digit_first), two);
+  std::array<double, 256> y_of;
+  y_of.fill(left_out);
+  y_of[static_cast<std::size_t>(digit_first)] = 1;
+  y_of[static_cast<std::size_t>(digit_second)] = 0;
+  return select(read_images(images_path, labels_path), labels_path, y_of, bias);
+}
 
-  std::size_t occurrences[2] = {0, 0};
-  for (std::uint64_t i = 0; i < count; ++i) {
-    occurrences[0] += label[i] == digit_first;
-    occurrences[1] += label[i] == digit_second;
+Design load_classified_idx(const std::string& images_path, const std::string& labels_path,
+                           const std::vector<int>& digits, bool bias) {
+  for (const int digit : digits) check_digit(digit, "Choose of 0..9, such as 3,5,8?");
+  const Images from = read_images(images_path, labels_path);
+  std::set<int> wanted(digits.begin(), digits.end());
+  require(wanted.size() == digits.size(), ExitStatus::usage, "the digits must differ",
+          fmt::format("{} of {}", wanted.size(), digits.size()), "Name each once, such as 3,5,8?");
+  if (wanted.empty())
+    for (std::uint64_t i = 0; i < from.count; ++i) wanted.insert(from.label(i));
+  std::array<double, 256> y_of;
+  y_of.fill(left_out);
+  std::vector<std::string> classes;
+  for (const int digit : wanted) {
+    y_of[static_cast<std::size_t>(digit)] = static_cast<double>(classes.size());
+    classes.push_back(std::to_string(digit));
   }
-  for (int k : {0, 1}) {
-    require(occurrences[k] > 0, ExitStatus::data, labels_path + ": a digit does not occur",
-            fmt::format("no {} among {} labels", k == 0 ? digit_first : digit_second, count), "Choose another digit?");
-  }
-
-  Design design;
-  design.source = images_path + ", " + labels_path;
-  const std::size_t pixels = static_cast<std::size_t>(shape[1] * shape[2]);
-  design.rows = occurrences[0] + occurrences[1];
-  design.columns = pixels + (bias ? 1 : 0);
-  for (std::uint64_t r = 0; r < shape[1]; ++r) {
-    for (std::uint64_t c = 0; c < shape[2]; ++c) design.names.push_back(fmt::format("pixel_{}_{}", r, c));
-  }
-  if (bias) design.names.push_back("bias");
-  design.x.reserve(design.rows * design.columns);
-  design.y.reserve(design.rows);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    if (label[i] != digit_first && label[i] != digit_second) continue;
-    design.y.push_back(label[i] == digit_first ? 1.0 : 0.0);
-    for (std::size_t j = 0; j < pixels; ++j) design.x.push_back(pixel[i * pixels + j] / 255.0);
-    if (bias) design.x.push_back(1.0);
-  }
+  require(classes.size() >= 2, ExitStatus::data, labels_path + ": every image has the same class",
+          fmt::format("{} labels", from.count), "Are these the right labels?");
+  Design design = select(from, labels_path, y_of, bias);
+  design.classes = std::move(classes);
   return design;
 }
 

@@ -1,4 +1,4 @@
-// A logistic regression under test, with the points and answers of several chains.
+// A logistic or softmax regression under test, with the points and answers of several chains.
 #pragma once
 #include <cmath>
 
@@ -11,8 +11,9 @@ namespace kilochain::testing_support {
 
 template <class Real>
 struct LogisticChains {
-  LogisticChains(SettingTexts texts, const std::string& evaluator, Index num_chains)
-      : target((texts["evaluator"] = evaluator, make_target<Real>(context, "logistic_regression", texts))),
+  LogisticChains(SettingTexts texts, const std::string& evaluator, Index num_chains,
+                 const std::string& name = "logistic_regression")
+      : target((texts["evaluator"] = evaluator, make_target<Real>(context, name, texts))),
         n(target->info().dim),
         chains(num_chains),
         row(padded(n)),
