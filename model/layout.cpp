@@ -22,6 +22,11 @@ std::string list(const std::vector<Block>& blocks) {
   for (std::size_t k = 0; k < blocks.size() && k < 12; ++k) out += (k ? ", " : "") + text(blocks[k]);
   return blocks.size() > 12 ? out + ", ..." : out;
 }
+bool stands(const std::vector<Block>& recorded, std::size_t at, const Block& block) {
+  if (at >= recorded.size()) return false;
+  const Block& b = recorded[at];
+  return b.kind == block.kind && b.size == block.size && std::strcmp(b.recorded, block.given) == 0;
+}
 constexpr const char* same_always =
     "Read the same parameters in the same order every time, and put the condition around their use?";
 
@@ -58,12 +63,6 @@ void Variables::add(Block block) {
   sum_ = read_more(sum_, block.kind, block.size);
 }
 
-bool Variables::stands(const std::vector<Block>& recorded, std::size_t at, const Block& block) {
-  if (at >= recorded.size()) return false;
-  const Block& b = recorded[at];
-  return b.kind == block.kind && b.size == block.size && std::strcmp(b.recorded, block.given) == 0;
-}
-
 void Variables::throw_other(const std::vector<Block>& recorded, std::size_t at, const Block& block) const {
   throw Error(ExitStatus::usage,
               "model \"" + model_ + "\" reads " + text(block) + ", which it did not read there before",
@@ -78,13 +77,20 @@ void Variables::throw_fewer(const std::vector<Block>& recorded, std::size_t coun
               "it reads " + list(parameters_), same_always);
 }
 
+void compare_names(const Variables* variables, Index at, const char* name, Index size, Index coordinates, Kind kind) {
+  const Block block{name, size, coordinates, kind};
+  const auto& recorded = variables->parameters();
+  if (!stands(recorded, static_cast<std::size_t>(at), block))
+    variables->throw_other(recorded, static_cast<std::size_t>(at), block);
+}
+
 double* Recorder::next(const Block& block) {
   if (found_) {
     found_->add(block);
     return nullptr;
   }
   const auto& all = variables_->all();
-  if (!Variables::stands(all, at_, block)) variables_->throw_other(all, at_, block);
+  if (!stands(all, at_, block)) variables_->throw_other(all, at_, block);
   ++at_;
   double* const to = values_;
   values_ += block.size;

@@ -57,8 +57,6 @@ class Variables {
   Index num_values() const { return num_values_; }
   std::uint32_t sum() const { return sum_; }
 
-  /// Whether `block` stands at position `at` of `recorded`. Slower than what Parameters does first: compares texts.
-  static bool stands(const std::vector<Block>& recorded, std::size_t at, const Block& block);
   /// An evaluation read `block` where the record has another or none; `at`: among all() or parameters().
   [[noreturn]] void throw_other(const std::vector<Block>& recorded, std::size_t at, const Block& block) const;
   /// It read `count` parameters, or reported until `count` variables, and ended.
@@ -71,6 +69,10 @@ class Variables {
   Index num_coordinates_ = 0, num_values_ = 0;
   std::uint32_t sum_ = nothing_read;
 };
+
+/// Throws an Error when the parameter that was read as number `at` is not the one on record. What the quick comparison
+/// leaves to be compared as texts comes here; by value, so that nothing of the evaluation has to stay in memory.
+void compare_names(const Variables* variables, Index at, const char* name, Index size, Index coordinates, Kind kind);
 
 /// The same as evaluations have it. Plain memory: it travels to devices, which do not follow the pointers.
 struct Layout {

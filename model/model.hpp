@@ -171,14 +171,12 @@ struct ModelTarget {
     Recorder recorder(host.variables, values);
     evaluated(Parameters<double>({x}, {}, recorder), host.data);
   }
-  /// Evaluates once with every check: the record, whose values are computed too, and derivatives; or, where the model has
-  /// plain pointers, memory around which is watched.
+  /// Evaluates once with every check, what is only recorded too; where the model has plain pointers, what stands around
+  /// their memory is watched.
   static void check(const OnHost& host, Index n, const double* x) {
     if constexpr (automatic) {
       std::vector<double> values(static_cast<std::size_t>(host.variables.num_values()));
       record(host, x, values.data());
-      using T = Dual<double, host_directions>;
-      evaluated(Parameters<T>({x, 0}, Layout(host.variables)), host.data);
     } else if constexpr (own_gradient) {
       check_gradient(meaning, n, x, [&](const double* at, double* gradient) {
         return Model::log_density_and_gradient(host.data, at, gradient);

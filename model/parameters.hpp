@@ -153,7 +153,7 @@ class Parameters {
 #if !defined(__CUDA_ARCH__)
       const bool same = at_ < layout_.num_parameters && is_same(layout_.parameters[at_], block);
       if (!same) [[unlikely]]
-        other(block);
+        compare_names(layout_.variables, at_, block.given, block.size, block.coordinates, block.kind);
       ++at_;
 #endif
     } else {
@@ -167,14 +167,6 @@ class Parameters {
   static KC_INLINE bool is_same(const Block& a, const Block& b) {
     return a.kind == b.kind && a.size == b.size && a.given == b.given;
   }
-#if !defined(__CUDA_ARCH__)
-  /// Names may be equal in different places of the program; apart, so that the usual case stays short.
-  __attribute__((noinline, cold)) void other(const Block& block) const {
-    const auto& recorded = layout_.variables->parameters();
-    const auto at = static_cast<std::size_t>(at_);
-    if (!Variables::stands(recorded, at, block)) layout_.variables->throw_other(recorded, at, block);
-  }
-#endif
   template <class F>
   KC_INLINE T number(Kind kind, const char* name, const F& transform) {
     const Place at = next({name, 1, 1, kind});
