@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/host/scratch_files.hpp"
+#include "tests/support/scratch_files.hpp"
 
 namespace kilochain::testing_support {
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "host/frontend/configuration.hpp"
-#include "tests/host/scratch_files.hpp"
+#include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
 namespace {

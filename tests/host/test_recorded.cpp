@@ -7,7 +7,7 @@
 #include "host/draws/draws_file.hpp"
 #include "host/registry/registry.hpp"
 #include "host/run/run.hpp"
-#include "tests/host/scratch_files.hpp"
+#include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
 namespace {

@@ -11,7 +11,7 @@
 #include "host/draws/draws_file.hpp"
 #include "host/run/run.hpp"
 #include "host/statistics/ess.hpp"
-#include "tests/host/scratch_files.hpp"
+#include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
 namespace {

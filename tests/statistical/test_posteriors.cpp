@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/run/run.hpp"
-#include "tests/host/scratch_files.hpp"
+#include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
 namespace {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "targets/data/dataset.hpp"
-#include "tests/host/scratch_files.hpp"
+#include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "targets/data/dataset.hpp"
-#include "tests/host/scratch_files.hpp"
+#include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
 namespace {

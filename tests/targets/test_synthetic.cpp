@@ -5,7 +5,7 @@
 
 #include "targets/data/dataset.hpp"
 #include "targets/data/synthetic.hpp"
-#include "tests/host/scratch_files.hpp"
+#include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
 namespace {
