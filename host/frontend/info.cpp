@@ -68,11 +68,12 @@ int info() {
     rows.push_back({"CUDA", "emulated on the CPU, for tests: --device cuda asks for it, auto does not"});
   for (const std::string& device : cuda_devices()) rows.push_back({"CUDA", device});
   rows.push_back({"libraries", libraries()});
-  rows.push_back({"evaluation",
-                  "logistic_regression takes many chains at once: on the CPU block by block of the data, dense or "
-                  "without the zeros, whichever a cost model says is faster; on CUDA by matrix products, or a warp for "
-                  "each chain where the data is small. Other targets go chain by chain. `kilochain sample --verbose` "
-                  "says how it is for a run"});
+  rows.push_back(
+      {"evaluation",
+       "a regression takes many chains at once: on the CPU block by block of the data, dense or without the "
+       "zeros, or by matrix products, as a cost model decides; on CUDA by matrix products, or a warp for each "
+       "chain where the data is small. Other targets go chain by chain. `kilochain sample --verbose` says "
+       "how it is for a run"});
   fmt::print("{}", columns(rows, 0));
   return 0;
 }
