@@ -43,7 +43,7 @@ template <class T>
 void pack(const T* values, std::int64_t n, Packed* packed) {
   const auto [centre, inverse] = bulk_of(values, n);
   for (std::int64_t i = 0; i < n; ++i) {
-    packed[i] = static_cast<Packed>(key_of(values[i], centre, inverse)) << 32 | static_cast<Packed>(i);
+    packed[i] = Packed{key_of(values[i], centre, inverse)} << 32 | i;
   }
 }
 

@@ -15,9 +15,7 @@ constexpr std::int64_t kTile = 8;         // lags in flight: one load of x_i for
 
 /// Direct lags that cost as much as one transform of all rows. Measured at lengths 5e2 to 1e6: 35 lags per doubling of
 /// the length while a row's spectrum fits the second-level cache, 80 and more after that.
-double break_even_lags(std::int64_t length) {
-  return (length < 50000 ? 35 : 80) * std::log2(2.0 * static_cast<double>(length));
-}
+double break_even_lags(std::int64_t length) { return (length < 50000 ? 35 : 80) * std::log2(2.0 * length); }
 
 /// sums[j] += sum_i x[i] * x[i + lag + j], j < 8; x must be zero (and readable) from n to n + 8.
 void add_eight_lags(const double* x, std::int64_t n, std::int64_t lag, double* sums) {
@@ -44,15 +42,16 @@ double mean_of(const double* x, std::int64_t n) {
   double sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (std::int64_t i = 0; i < n; ++i) sum += x[i];
-  return sum / static_cast<double>(n);
+  return sum / n;
 }
+
+std::int64_t power_of_two_from(std::int64_t n) { return std::bit_ceil(static_cast<std::uint64_t>(n)); }
 
 /// The smallest 2^a 3^b 5^c >= n with at most one 3 and one 5: lengths that transform fast.
 std::int64_t fast_length(std::int64_t n) {
-  std::int64_t best = std::bit_ceil(static_cast<std::uint64_t>(n));
+  std::int64_t best = power_of_two_from(n);
   for (const std::int64_t factor : {3, 5, 15}) {
-    best = std::min<std::int64_t>(
-        best, factor * static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>((n + factor - 1) / factor))));
+    best = std::min(best, factor * power_of_two_from((n + factor - 1) / factor));
   }
   return best;
 }
@@ -60,7 +59,7 @@ std::int64_t fast_length(std::int64_t n) {
 }  // namespace
 
 double Autocovariance::operator()(std::int64_t lag) {
-  while (lag >= static_cast<std::int64_t>(covariances_.size())) extend();
+  while (lag >= std::ssize(covariances_)) extend();
   return covariances_[lag];
 }
 
@@ -69,12 +68,10 @@ double Autocovariance::variance_of_means() const {
   const double centre = mean_of(means_.data(), rows_);
   double sum = 0;
   for (const double mean : means_) sum += (mean - centre) * (mean - centre);
-  return sum / static_cast<double>(rows_ - 1);
+  return sum / (rows_ - 1);
 }
 
-double Autocovariance::variance_within() {
-  return (*this)(0) * static_cast<double>(length_) / static_cast<double>(length_ - 1);
-}
+double Autocovariance::variance_within() { return (*this)(0) * length_ / (length_ - 1); }
 
 RealAutocovariance::RealAutocovariance(std::int64_t rows, std::int64_t length, RowLoader load)
     : Autocovariance(rows, length), load_(std::move(load)) {
@@ -82,10 +79,10 @@ RealAutocovariance::RealAutocovariance(std::int64_t rows, std::int64_t length, R
 }
 
 void RealAutocovariance::extend() {
-  const auto done = static_cast<std::int64_t>(covariances_.size());
+  const std::int64_t done = std::ssize(covariances_);
   const double break_even = break_even_lags(length_);
   // Half of break-even is spent before changing over: never worse than 1.5 times the better way in hindsight.
-  if (static_cast<double>(done) >= break_even / 2 && static_cast<double>(length_ - done) > break_even) {
+  if (done >= break_even / 2 && length_ - done > break_even) {
     transform();
   } else {
     extend_directly(done);
@@ -93,7 +90,7 @@ void RealAutocovariance::extend() {
 }
 
 void RealAutocovariance::extend_directly(std::int64_t count) {
-  const auto done = static_cast<std::int64_t>(covariances_.size());
+  const std::int64_t done = std::ssize(covariances_);
   count = std::min(count, length_ - done);
   std::vector<double> sums(count + kTile), row(length_ + 2 * kTile);
   for (std::int64_t r = 0; r < rows_; ++r) {
@@ -103,7 +100,7 @@ void RealAutocovariance::extend_directly(std::int64_t count) {
     for (std::int64_t k = 0; k < count; k += kTile) add_eight_lags(row.data(), length_, done + k, sums.data() + k);
   }
   for (std::int64_t k = 0; k < count; ++k) {
-    covariances_.push_back(sums[k] / static_cast<double>(length_) / static_cast<double>(rows_));
+    covariances_.push_back(sums[k] / length_ / rows_);
   }
 }
 
@@ -111,7 +108,7 @@ void RealAutocovariance::transform() {
   // Two real rows as one complex row: in |Z|^2 the cross term is odd in frequency and leaves the real part of the
   // inverse alone. Spectra add up over rows, so there is one inverse transform in all.
   using Complex = std::complex<double>;
-  const std::int64_t padded = fast_length(2 * length_);
+  const int padded = static_cast<int>(fast_length(2 * length_));  // as the transform takes it
   Eigen::FFT<double> fft;
   std::vector<Complex> signal(padded), spectrum(padded), power(padded);
   std::vector<double> first(length_), second(length_, 0.0);
@@ -122,13 +119,13 @@ void RealAutocovariance::transform() {
     const double first_mean = means_[r], second_mean = pair ? means_[r + 1] : 0;
     if (!pair) std::fill(second.begin(), second.end(), 0.0);
     for (std::int64_t i = 0; i < length_; ++i) signal[i] = {first[i] - first_mean, second[i] - second_mean};
-    fft.fwd(spectrum.data(), signal.data(), static_cast<int>(padded));
-    for (std::int64_t i = 0; i < padded; ++i) power[i] += std::norm(spectrum[i]);
+    fft.fwd(spectrum.data(), signal.data(), padded);
+    for (int i = 0; i < padded; ++i) power[i] += std::norm(spectrum[i]);
   }
-  fft.inv(spectrum.data(), power.data(), static_cast<int>(padded));
-  const auto done = static_cast<std::int64_t>(covariances_.size());
+  fft.inv(spectrum.data(), power.data(), padded);
+  const std::int64_t done = std::ssize(covariances_);
   for (std::int64_t k = done; k < length_; ++k) {
-    covariances_.push_back(spectrum[k].real() / static_cast<double>(length_) / static_cast<double>(rows_));
+    covariances_.push_back(spectrum[k].real() / length_ / rows_);
   }
 }
 
@@ -138,39 +135,38 @@ BitAutocovariance::BitAutocovariance(std::int64_t rows, std::int64_t length, std
   for (std::int64_t r = 0; r < rows; ++r) {
     std::int64_t ones = 0;
     for (std::int64_t w = 0; w < words; ++w) ones += std::popcount(bits_[r * words + w]);
-    means_[r] = static_cast<double>(ones) / static_cast<double>(length);
+    means_[r] = ones / static_cast<double>(length);
     ones_ += ones;
   }
 }
 
 void BitAutocovariance::extend() {
-  const auto done = static_cast<std::int64_t>(covariances_.size());
+  const std::int64_t done = std::ssize(covariances_);
   const std::int64_t count = std::min(done == 0 ? kFirstBatch : done, length_ - done);
   const std::int64_t words = words_per_row(length_);
   std::vector<double> sums(count);
   for (std::int64_t r = 0; r < rows_; ++r) {
     const std::uint64_t* row = bits_.data() + r * words;
-    const auto bit = [row](std::int64_t i) { return static_cast<std::int64_t>(row[i / 64] >> (i % 64) & 1); };
+    const auto bit = [row](std::int64_t i) -> std::int64_t { return row[i / 64] >> (i % 64) & 1; };
     const double mean = means_[r];
-    const auto total = static_cast<std::int64_t>(std::llround(mean * static_cast<double>(length_)));
+    const std::int64_t total = std::llround(mean * length_);
     std::int64_t head = 0, tail = 0;  // ones among the first and the last `lag` draws
     for (std::int64_t i = 0; i < done; ++i) head += bit(i), tail += bit(length_ - 1 - i);
     for (std::int64_t k = 0; k < count; ++k) {
       const std::int64_t lag = done + k, skip = lag / 64, last = words - 1 - skip;
-      const int shift = static_cast<int>(lag % 64);
+      const int shift = lag % 64;
       std::int64_t both = 0;
       for (std::int64_t w = 0; w < last; ++w) {
         // Shifting by 64 is undefined, so the upper word moves in two steps.
         const std::uint64_t moved = row[w + skip] >> shift | row[w + skip + 1] << 1 << (63 - shift);
         both += std::popcount(row[w] & moved);
       }
-      sums[k] += static_cast<double>(both) - mean * static_cast<double>(2 * total - head - tail) +
-                 static_cast<double>(length_ - lag) * mean * mean;
+      sums[k] += both - mean * (2 * total - head - tail) + (length_ - lag) * mean * mean;
       if (lag < length_) head += bit(lag), tail += bit(length_ - 1 - lag);
     }
   }
   for (const double sum : sums) {
-    covariances_.push_back(sum / static_cast<double>(length_) / static_cast<double>(rows_));
+    covariances_.push_back(sum / length_ / rows_);
   }
 }
 

@@ -20,7 +20,7 @@ template <class T, class Map>
 RowLoader loader(const SplitRows<T>& split, Map map) {
   return [split, map](std::int64_t r, double* out) {
     const T* row = split.row(r);
-    for (std::int64_t i = 0; i < split.length; ++i) out[i] = map(static_cast<double>(row[i]));
+    for (std::int64_t i = 0; i < split.length; ++i) out[i] = map(row[i]);
   };
 }
 
@@ -36,7 +36,7 @@ std::vector<std::uint64_t> indicator_bits(const SplitRows<T>& split, double thre
       const std::int64_t count = std::min<std::int64_t>(64, split.length - first);
       std::uint64_t word = 0;
       for (std::int64_t i = 0; i < count; ++i) {
-        word |= static_cast<std::uint64_t>(static_cast<double>(row[first + i]) <= threshold) << i;
+        word |= std::uint64_t{row[first + i] <= threshold} << i;
       }
       out[first / 64] = word;
     }
@@ -50,7 +50,7 @@ template <class T>
 double ess_below(const BasicSeries<T>& series, double threshold) {
   const SplitRows<T> split(series);
   BitAutocovariance covariance(split.rows, split.length, indicator_bits(split, threshold));
-  return covariance.constant() ? static_cast<double>(series.size()) : ess_of_rows(covariance);
+  return covariance.constant() ? series.size() : ess_of_rows(covariance);
 }
 
 template <class T>

@@ -13,7 +13,7 @@ double ess_of_rows(Autocovariance& covariance) {
 
 double ess_of_covariances(std::int64_t rows, std::int64_t n, double within, double between,
                           const std::function<double(std::int64_t)>& covariance) {
-  const double var_plus = within * static_cast<double>(n - 1) / static_cast<double>(n) + between;
+  const double var_plus = within * (n - 1) / n + between;
   if (!(var_plus > 0)) return std::numeric_limits<double>::quiet_NaN();
   const auto rho = [&](std::int64_t lag) { return 1 - (within - covariance(lag)) / var_plus; };
 
@@ -27,7 +27,7 @@ double ess_of_covariances(std::int64_t rows, std::int64_t n, double within, doub
   }
   // Of the pair that ended the sequence the even lag still counts: less bias for antithetic chains (Vehtari et al.).
   const double rest = even + odd >= 0 ? even : std::max(0.0, even);
-  const double draws = static_cast<double>(rows) * static_cast<double>(n);
+  const double draws = rows * n;
   return draws / std::max(-1 + 2 * sum + rest, 1 / std::log10(draws));
 }
 
@@ -41,7 +41,7 @@ double ess_of_one_row(Autocovariance& covariance) {
     if (!(smallest > 0)) break;
     sum += smallest;
   }
-  return static_cast<double>(n) / std::max(1.0, 2 * sum - 1);
+  return n / std::max(1.0, 2 * sum - 1);
 }
 
 }  // namespace kilochain

@@ -13,13 +13,13 @@ struct Moments {
 
 template <class T>
 Moments moments_of(const BasicSeries<T>& series) {
-  const auto size = static_cast<double>(series.size());
+  const double size = series.size();
   double mean = 0, squares = 0;
   for (std::int64_t c = 0; c < series.chains; ++c) {
     const T* x = series.values + c * series.draws;
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
-    for (std::int64_t i = 0; i < series.draws; ++i) sum += static_cast<double>(x[i]);
+    for (std::int64_t i = 0; i < series.draws; ++i) sum += x[i];
     mean += sum / size;
   }
   for (std::int64_t c = 0; c < series.chains; ++c) {
@@ -27,7 +27,7 @@ Moments moments_of(const BasicSeries<T>& series) {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (std::int64_t i = 0; i < series.draws; ++i) {
-      const double deviation = static_cast<double>(x[i]) - mean;
+      const double deviation = x[i] - mean;
       sum += deviation * deviation;
     }
     squares += sum;

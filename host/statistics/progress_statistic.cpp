@@ -93,11 +93,11 @@ RowVariances ProgressStatistic::variances_of_groups(int parameter, int blocks_of
         sums.x += chain.blocks[b][parameter].x;
         sums.square += chain.blocks[b][parameter].square;
       }
-      means.push_back(sums.x / static_cast<double>(length));
+      means.push_back(sums.x / length);
       square += sums.square;
     }
   }
-  return row_variances(means, length, square / static_cast<double>(std::ssize(means) * length));
+  return row_variances(means, length, square / (std::ssize(means) * length));
 }
 
 ProgressStatistic::Worst ProgressStatistic::worst() const {
@@ -105,14 +105,14 @@ ProgressStatistic::Worst ProgressStatistic::worst() const {
   const auto counted = std::count_if(chains_.begin(), chains_.end(), [](const Chain& c) { return !c.excluded; });
   if (counted == 0 || parameters_.empty() || used * block_draws_ < kFewestDraws) return {kNaN, kNaN};
   const auto batches_of_chain = (kFewestBatches + counted - 1) / counted;
-  const int group = static_cast<int>(std::max<std::int64_t>(1, used / batches_of_chain));
-  const double draws = static_cast<double>(num_draws_) * static_cast<double>(num_chains_ - num_excluded_);
+  const int group = std::max<std::int64_t>(1, used / batches_of_chain);
+  const double draws = num_draws_ * (num_chains_ - num_excluded_);
   Worst worst{0, std::numeric_limits<double>::infinity()};
   for (int k = 0; k < std::ssize(parameters_); ++k) {
     const RowVariances halves = variances_of_groups(k, half, 2), batches = variances_of_groups(k, group, used / group);
-    const double rhat = rhat_of(halves), n = static_cast<double>(halves.length);
+    const double rhat = rhat_of(halves), n = halves.length;
     const double variance = (n - 1) / n * halves.within + halves.between;
-    const double ess = draws * variance / (static_cast<double>(batches.length) * batches.between);
+    const double ess = draws * variance / (batches.length * batches.between);
     if (std::isnan(rhat) || std::isnan(ess)) return {kNaN, kNaN};
     worst.rhat_max = std::max(worst.rhat_max, rhat);
     worst.ess_min = std::min({worst.ess_min, ess, draws * std::log10(draws)});  // the bound of antithetic chains

@@ -16,9 +16,7 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Of a few numbers.
-Moments moments_of_vector(const std::vector<double>& x) {
-  return moments_of(Series{x.data(), 1, static_cast<std::int64_t>(x.size())});
-}
+Moments moments_of_vector(const std::vector<double>& x) { return moments_of(Series{x.data(), 1, std::ssize(x)}); }
 
 template <class T>
 RowVariances row_variances(const SplitRows<T>& split) {
@@ -27,7 +25,7 @@ RowVariances row_variances(const SplitRows<T>& split) {
   for (std::int64_t r = 0; r < split.rows; ++r) {
     const Moments row = moments_of(BasicSeries<T>{split.row(r), 1, split.length});
     means[r] = row.mean;
-    within += row.sd * row.sd / static_cast<double>(split.rows);
+    within += row.sd * row.sd / split.rows;
   }
   const double spread = moments_of_vector(means).sd;
   return {split.rows, split.length, within, spread * spread};
@@ -36,7 +34,7 @@ RowVariances row_variances(const SplitRows<T>& split) {
 }  // namespace
 
 RowVariances row_variances(std::span<const double> means, std::int64_t length, double mean_square) {
-  const auto rows = static_cast<double>(means.size()), n = static_cast<double>(length);
+  const double rows = means.size(), n = length;
   double mean = 0, squares = 0, between = 0;
   for (const double m : means) mean += m / rows, squares += m * m / rows;
   for (const double m : means) between += (m - mean) * (m - mean);
@@ -45,7 +43,7 @@ RowVariances row_variances(std::span<const double> means, std::int64_t length, d
 }
 
 double rhat_of(const RowVariances& variances) {
-  const auto n = static_cast<double>(variances.length);
+  const double n = variances.length;
   return std::sqrt((n * variances.between / variances.within + n - 1) / n);
 }
 
@@ -82,11 +80,11 @@ double rhat_nested(const BasicSeries<T>& series, std::int64_t superchains) {
       const Moments chain =
           moments_of(BasicSeries<T>{series.values + (k * chains + m) * series.draws, 1, series.draws});
       chain_means[m] = chain.mean;
-      if (series.draws > 1) inside += chain.sd * chain.sd / static_cast<double>(chains);
+      if (series.draws > 1) inside += chain.sd * chain.sd / chains;
     }
     const Moments super = moments_of_vector(chain_means);
     super_means[k] = super.mean;
-    within += (inside + (chains > 1 ? super.sd * super.sd : 0)) / static_cast<double>(superchains);
+    within += (inside + (chains > 1 ? super.sd * super.sd : 0)) / superchains;
   }
   const double between = moments_of_vector(super_means).sd;
   return std::sqrt(1 + between * between / within);

@@ -48,7 +48,7 @@ Extent range_of(const BasicSeries<T>& series) {
     highest = x[i] > highest ? x[i] : highest;
     zero += x[i] - x[i];
   }
-  return {static_cast<double>(lowest), static_cast<double>(highest), zero == T(0)};
+  return {lowest, highest, zero == T(0)};
 }
 
 /// Fewer draws per chain than this have no split-chain diagnostics.

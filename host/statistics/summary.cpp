@@ -88,19 +88,19 @@ template <class T>
 std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& names, const T* draws,
                                               std::int64_t chains, std::int64_t num_draws,
                                               std::span<const std::int64_t> excluded) {
-  const auto dim = static_cast<std::int64_t>(names.size());
+  const std::int64_t dim = std::ssize(names);
   std::vector<char> left_out(chains, 0);
   for (const std::int64_t c : excluded) left_out.at(c) = 1;
   std::vector<std::int64_t> kept;
   for (std::int64_t c = 0; c < chains; ++c) {
     if (!left_out[c]) kept.push_back(c);
   }
-  const auto num_kept = static_cast<std::int64_t>(kept.size()), size = num_kept * num_draws;
+  const std::int64_t num_kept = std::ssize(kept), size = num_kept * num_draws;
   std::vector<ParameterSummary> summaries(dim);
   if (dim == 0) return summaries;
   // Neighbouring parameters share cache lines: several are gathered in one pass over the draws.
   const std::int64_t threads = omp_get_max_threads(), wanted = std::max<std::int64_t>(threads, 64 / sizeof(T));
-  const std::int64_t affordable = kGatherBytes / std::max<std::int64_t>(1, size * static_cast<std::int64_t>(sizeof(T)));
+  const std::int64_t affordable = kGatherBytes / std::max<std::int64_t>(1, size * std::int64_t{sizeof(T)});
   const std::int64_t block = std::min(dim, std::clamp(affordable, std::min(threads, wanted), wanted));
   const auto values = make_scratch<T>(block * size);
   std::exception_ptr failure;  // an exception may not leave a parallel region

@@ -21,7 +21,7 @@ void feed(StreamingSummary& summary, const std::vector<T>& draws, std::int64_t c
   const std::int64_t num_draws = static_cast<std::int64_t>(draws.size()) / chains / dim;
   if (to < 0) to = num_draws;
   for (std::int64_t i = from; i < to; i += window) {
-    summary.add(draws.data() + i * dim, num_draws, std::min(window, to - i), threads);
+    summary.add(View3<const T>{draws.data() + i * dim, chains, num_draws, dim}, std::min(window, to - i), threads);
   }
 }
 

@@ -59,7 +59,7 @@ template <int kLags>
 inline void store(const float* sums, std::int64_t* total) {
 #pragma omp simd
   for (int i = 0; i < kLags * kFeatures; ++i) {
-    total[i] += static_cast<std::int64_t>(static_cast<double>(sums[i]) * kProductsPerUnit);
+    total[i] += static_cast<std::int64_t>(sums[i] * kProductsPerUnit);
   }
 }
 
@@ -79,8 +79,7 @@ double LagSums::mean(int slot, int feature) const {
   const int level = slot < kNearLags ? -1 : (slot - kNearLags) / kFarLags;
   const int first = level < 0 ? 0 : kNearLags + level * kFarLags, lags = level < 0 ? kNearLags : kFarLags;
   const int place = first + lags - 1 - (slot - first);  // stored the longest lag first
-  return static_cast<double>(products[place * kFeatures + feature]) / kProductsPerUnit /
-         static_cast<double>(pairs[slot]);
+  return products[place * kFeatures + feature] / kProductsPerUnit / pairs[slot];
 }
 
 void LagTrack::reset() {
@@ -126,11 +125,11 @@ void LagTrack::enter(int count, std::int64_t seen, const ScoreMap& map, LagSums&
       for (int f = 0; f < kFeatures; ++f) {
         int sum = 0;
         for (int j = 1; j <= 4; ++j) sum += last[(kFarLags - j) * kFeatures + f];
-        window[kFarLags * kFeatures + f] = 0.25f * kMeanUnit * static_cast<float>(sum);
+        window[kFarLags * kFeatures + f] = 0.25f * kMeanUnit * sum;
       }
     }
     if (made == 0) break;
-    for (int i = 0; i < kFarLags * kFeatures; ++i) window[i] = kMeanUnit * static_cast<float>(kept[i]);
+    for (int i = 0; i < kFarLags * kFeatures; ++i) window[i] = kMeanUnit * kept[i];
     for (int i = kFarLags * kFeatures; i < (kFarLags + made) * kFeatures; ++i) {  // as it will be kept
       window[i] = kMeanUnit * std::nearbyint(window[i] / kMeanUnit);
     }
@@ -141,7 +140,7 @@ void LagTrack::enter(int count, std::int64_t seen, const ScoreMap& map, LagSums&
     before /= 4;
     for (int k = 0; k < kFarLags; ++k) sums.pairs[slot + k] += new_pairs(made, before, k);
     for (int i = 0; i < kFarLags * kFeatures; ++i) {
-      kept[i] = static_cast<std::int16_t>(window[made * kFeatures + i] / kMeanUnit);
+      kept[i] = window[made * kFeatures + i] / kMeanUnit;
     }
     std::copy_n(window + kFarLags * kFeatures, made * kFeatures, below);
     fresh = made;
@@ -172,8 +171,7 @@ LagCurve::LagCurve(const LagSums& sums, int feature) {
 double LagCurve::operator()(std::int64_t lag) const {
   if (lag < kNearLags) return values_[lag];
   const auto after = std::lower_bound(lags_.begin(), lags_.end(), lag) - lags_.begin();
-  const double share =
-      static_cast<double>(lag - lags_[after - 1]) / static_cast<double>(lags_[after] - lags_[after - 1]);
+  const double past = lag - lags_[after - 1], share = past / (lags_[after] - lags_[after - 1]);
   return values_[after - 1] + share * (values_[after] - values_[after - 1]);
 }
 

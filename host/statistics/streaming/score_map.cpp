@@ -15,7 +15,7 @@ double u_of_t(double t) { return t / (1 + std::abs(t)); }
 double total_of(const ScoreMap::Counts& counts) {
   std::uint64_t total = 0;
   for (int i = 0; i < kBins; ++i) total += counts[i];
-  return static_cast<double>(total);
+  return total;
 }
 
 /// Where in u the fraction p of counts is reached.
@@ -23,10 +23,10 @@ double quantile_in_u(const ScoreMap::Counts& counts, double p) {
   const double wanted = p * total_of(counts);
   double below = 0;
   for (int i = 0; i < kBins; ++i) {
-    const auto here = static_cast<double>(counts[i]);
+    const double here = counts[i];
     if (here > 0 && below + here >= wanted) {
       // A bin alone among empty ones is one value of few: it may lie anywhere in the bin, so take the middle.
-      const auto near = static_cast<double>((i > 0 ? counts[i - 1] : 0) + (i + 1 < kBins ? counts[i + 1] : 0));
+      const double near = (i > 0 ? counts[i - 1] : 0) + (i + 1 < kBins ? counts[i + 1] : 0);
       const double share = near < 0.01 * here ? 0.5 : (wanted - below) / here;
       return ScoreMap::u_of_edge(i) + share / (kBins / 2);
     }
@@ -38,13 +38,13 @@ double quantile_in_u(const ScoreMap::Counts& counts, double p) {
 /// Normal score of the middle rank of `here` draws above `below` others, of `total`; never infinite.
 std::int32_t score(double below, double here, double total) {
   const double p = std::clamp((below + 0.5 * here) / total, 0.5 / total, 1 - 0.5 / total);
-  return static_cast<std::int32_t>(std::lround(std::clamp(normal_quantile(p), -5.0, 5.0) / kScoreUnit));
+  return std::lround(std::clamp(normal_quantile(p), -5.0, 5.0) / kScoreUnit);
 }
 
 /// A width that is never zero: draws that are all equal still need bins.
 float inverse_of(double unit, double centre) {
   if (!(unit > 0)) unit = centre == 0 ? 1 : 1e-3 * std::abs(centre);
-  return static_cast<float>(std::clamp(1 / unit, 1e-30, 1e30));
+  return std::clamp(1 / unit, 1e-30, 1e30);
 }
 
 }  // namespace
@@ -54,11 +54,9 @@ void ScoreMap::place(std::vector<double>& sample) {
   inverse_unit = 1;
   if (sample.empty()) return;
   std::sort(sample.begin(), sample.end());
-  const auto at = [&](double p) {
-    return quantile_of_sorted(sample.data(), static_cast<std::int64_t>(sample.size()), p);
-  };
+  const auto at = [&](double p) { return quantile_of_sorted(sample.data(), std::ssize(sample), p); };
   const double limit = std::numeric_limits<float>::max();
-  centre = static_cast<float>(std::clamp(at(0.5), -limit, limit));
+  centre = std::clamp(at(0.5), -limit, limit);
   double unit = (at(0.75) - at(0.25)) / kQuartiles;
   if (!(unit > 0)) unit = (at(0.99) - at(0.01)) / 4;
   inverse_unit = inverse_of(unit, centre);
@@ -70,7 +68,7 @@ void ScoreMap::place_again(Counts& counts) {
   const double middle = before.quantile(old, 0.5);
   const double unit = (before.quantile(old, 0.75) - before.quantile(old, 0.25)) / kQuartiles;
   if (!std::isfinite(middle) || !std::isfinite(unit)) return;
-  centre = static_cast<float>(middle);
+  centre = middle;
   inverse_unit = inverse_of(unit, centre);
   // Each new edge is a place among the old bins; the counts below it, rounded down, keep the total exact.
   std::uint64_t below_old = 0, below_new = 0;
@@ -81,8 +79,7 @@ void ScoreMap::place_again(Counts& counts) {
     while (i < kBins && u_of_edge(i + 1) <= u) below_old += old[i++];
     std::uint64_t below = below_old;
     if (i < kBins) {
-      below += static_cast<std::uint64_t>(static_cast<double>(old[i]) *
-                                          std::clamp((u - u_of_edge(i)) * (kBins / 2), 0.0, 1.0));
+      below += static_cast<std::uint64_t>(old[i] * std::clamp((u - u_of_edge(i)) * (kBins / 2), 0.0, 1.0));
     }
     below = std::max(below, below_new);
     counts[edge - 1] = below - below_new;
@@ -95,7 +92,7 @@ void ScoreMap::learn(const Counts& counts) {
   std::array<double, kBins / 2> fold_below{}, fold_here{};
   double below = 0;
   for (int k = 0; k < kBins / 2; ++k) {
-    fold_here[k] = static_cast<double>(counts[kBins / 2 + k] + counts[kBins / 2 - 1 - k]);
+    fold_here[k] = counts[kBins / 2 + k] + counts[kBins / 2 - 1 - k];
     fold_below[k] = below;
     below += fold_here[k];
   }
@@ -108,7 +105,7 @@ void ScoreMap::learn(const Counts& counts) {
   };
   std::array<std::int32_t, kBins> bulk;
   for (int i = 0; i < kBins; ++i) {
-    const auto here = static_cast<double>(counts[i]);
+    const double here = counts[i];
     const int k = i >= kBins / 2 ? i - kBins / 2 : kBins / 2 - 1 - i;
     bulk[i] = score(below, here, total);
     const std::int32_t folded = score(fold_below[k], fold_here[k], total);
@@ -120,8 +117,8 @@ void ScoreMap::learn(const Counts& counts) {
   for (int i = 0; i < kBins; ++i) {
     float* feature = &features[i * kFeatures];
     const double u = u_of_edge(i) + 0.5 / (kBins / 2);
-    feature[0] = static_cast<float>(std::clamp(t_of_u(u), -kFarthest, kFarthest));
-    feature[1] = static_cast<float>(bulk[i] * kScoreUnit);
+    feature[0] = std::clamp(t_of_u(u), -kFarthest, kFarthest);
+    feature[1] = bulk[i] * kScoreUnit;
     feature[2] = (i <= lower ? 1.0f : 0.0f) - 0.05f;
     feature[3] = (i <= upper ? 1.0f : 0.0f) - 0.95f;
   }
@@ -137,7 +134,7 @@ ScoreMap::Shape ScoreMap::shape_of(const Counts& counts) const {
   const double total = std::max(total_of(counts), 1.0);
   double below = 0;
   for (int i = 0; i < kBins; ++i) {
-    below += static_cast<double>(counts[i]);
+    below += counts[i];
     if (i == lower) shape.lower = below / total;
     if (i == kBins / 2 - 1) shape.middle = below / total;
     if (i == upper) shape.upper = below / total;

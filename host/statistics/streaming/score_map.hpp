@@ -43,6 +43,12 @@ struct ScoreMap {
   /// Linear interpolation; NaN without counts.
   double quantile(const Counts& counts, double p) const;
   double value_of(double t) const { return centre + t / inverse_unit; }
+  /// The bin of a finite value.
+  int code_of(double x) const {
+    const double t = (x - centre) * inverse_unit, u = t / (1 + std::abs(t));
+    if (!std::isfinite(u)) return t < 0 ? 0 : kBins - 1;
+    return std::clamp(static_cast<int>((u + 1) * (kBins / 2)), 0, kBins - 1);
+  }
 
   struct Shape {
     double lower = 0, middle = 0, upper = 0;  ///< fractions of the draws up to the tails' ends and the centre
@@ -51,7 +57,7 @@ struct ScoreMap {
   Shape shape_of(const Counts& counts) const;
   Shape learnt;
 
-  static double u_of_edge(int edge) { return static_cast<double>(edge) / (kBins / 2) - 1; }
+  static double u_of_edge(int edge) { return edge / (0.5 * kBins) - 1; }
 };
 
 }  // namespace kilochain

@@ -7,15 +7,20 @@
 // Against the same run with all draws kept: quantiles within 0.03 sd, ESS within 15 %, R-hat within 0.005.
 // Results depend neither on threads nor on windows. Cost: see add.
 #pragma once
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "host/statistics/ranks.hpp"
+#include "host/statistics/streaming/blocks.hpp"
+#include "host/statistics/streaming/cells.hpp"
 #include "host/statistics/streaming/lag_track.hpp"
 #include "host/statistics/streaming/score_map.hpp"
 #include "host/statistics/summary.hpp"
+#include "kernels/device/view.hpp"
 
 namespace kilochain {
 
@@ -34,11 +39,15 @@ class StreamingSummary {
   static std::size_t bytes(std::int64_t num_chains, std::int64_t dim, std::int64_t expected_draws, int threads,
                            StreamingOptions options = {});
 
-  /// The next `count` draws of every chain from draws[chain][capacity][dim], draw 0 to count - 1. `threads` as in
-  /// OpenMP. About 2 ns a value and core for windows of 8 draws and more, 6 ns more for chains that are tracked.
+  /// The next `count` draws of every chain: draws(chain, 0 .. count - 1, parameter). `threads` as in OpenMP. About 2 ns
+  /// a value and core for windows of 8 draws and more, 6 ns more for chains that are tracked.
   /// A draw that is not finite makes the figures of its parameter NaN, unless its chain is excluded.
   template <class Real>
-  void add(const Real* draws, std::int64_t capacity, std::int64_t count, int threads);
+  void add(View3<const Real> draws, std::int64_t count, int threads);
+  template <class Real>
+  void add(const Real* draws, std::int64_t capacity, std::int64_t count, int threads) {
+    add(View3<const Real>{draws, num_chains_, capacity, dim_}, count, threads);
+  }
   /// The chain's draws from now on are ignored, and its past leaves means, sd and R-hat; in quantiles and in
   /// autocovariances draws that have left the first ones stay, a share of at most 1 / chains.
   void exclude(std::int64_t chain);
@@ -56,17 +65,6 @@ class StreamingSummary {
   Quick quick(std::int64_t max_parameters = 64) const;
 
  private:
-  static constexpr int kLanes = 16, kBlocks = 8;
-
-  /// Sixteen (chain, parameter) pairs side by side: `width` parameters of one chain, or of `pack` chains.
-  struct Tile {
-    std::int64_t first_parameter, width, pack, first_cell, num_cells;
-  };
-  struct Cell {
-    alignas(64) double sum[kLanes], square[kLanes];  // of t = (x - centre) / unit
-    std::int64_t bulk_square[kLanes], folded_square[kLanes];
-    std::uint32_t bulk[kBlocks][kLanes], folded[kBlocks][kLanes];  // unsigned: wraps instead of overflowing
-  };
   struct Track {
     LagTrack lags;
     float blocks[kBlocks][kFeatures];
@@ -77,36 +75,42 @@ class StreamingSummary {
     LagSums lags;
     std::int64_t start = 0;  // the draw from which scores, blocks and lags are taken
   };
-  struct Plan;     // sizes, shared by the constructor and bytes()
+  struct Sizes;    // shared by the constructor and bytes()
   struct Scratch;  // of a thread
-  struct Halves;   // which share of each block belongs to which half
 
-  static std::vector<Tile> tiles_of(std::int64_t num_chains, std::int64_t dim);
   void start_streaming(int threads);
+  void place_map(std::int64_t parameter);
   template <class Real>
-  void stream(const Real* draws, std::int64_t capacity, std::int64_t count, int threads);
+  void stream(View3<const Real> draws, std::int64_t from, std::int64_t to, int threads);
   template <class Real>
-  void add_rows(const Real* draws, std::int64_t capacity, std::int64_t count, int threads);
+  void add_rows(View3<const Real> draws, std::int64_t first, int count, int threads);
   template <class Real>
-  void add_to_tile(const Tile& tile, std::int64_t first, std::int64_t last, const Real* draws, std::int64_t capacity,
-                   int count, Scratch& scratch);
+  void add_to_tile(const Tile& tile, std::int64_t first_cell, std::int64_t last_cell, View3<const Real> draws,
+                   std::int64_t first, int count, Scratch& scratch);
+  template <class Real>
+  bool standardise(const Tile& tile, std::int64_t cell, const Lanes<Real>& lanes, View3<const Real> draws,
+                   std::int64_t first, int count, TileDraws& out) const;
+  void add_to_tracks(const Tile& tile, std::int64_t cell, int count, Scratch& scratch);
   void add_to_track(std::int64_t slot, std::int64_t parameter, const std::uint8_t* codes, int count, LagSums& sums);
+  void add_counts(const Tile& tile, const Scratch& scratch);
   void open_block(int threads);
-  std::int64_t block_end() const;
   void check_maps(int threads);
   void learn_again(const Tile& tile, std::int64_t parameter);
 
   const Tile& tile_of(std::int64_t parameter) const { return tiles_[parameter / kLanes]; }
-  const Cell& cell_of(const Tile& tile, std::int64_t chain) const {
-    return cells_[tile.first_cell + chain / tile.pack];
+  /// The chains of a tile's cell, from its first to the one after its last.
+  std::pair<std::int64_t, std::int64_t> chains_of(const Tile& tile, std::int64_t cell) const {
+    return {cell * tile.pack, std::min((cell + 1) * tile.pack, num_chains_)};
   }
-  std::int64_t lane_of(const Tile& tile, std::int64_t chain, std::int64_t parameter) const {
-    return chain % tile.pack * tile.width + parameter - tile.first_parameter;
-  }
-  Halves halves_of(std::int64_t start) const;
+  struct ChainSums;
+  ChainSums sums_of_chains(std::int64_t parameter, const Halves& halves) const;
+  void add_sizes(std::int64_t parameter, const Halves& halves, const RowVariances& bulk, double size,
+                 ParameterSummary& summary) const;
   ParameterSummary exact_figures(std::int64_t parameter) const;
   ParameterSummary streamed_figures(std::int64_t parameter) const;
-  ParameterSummary figures_of(std::int64_t parameter) const;
+  ParameterSummary figures_of(std::int64_t parameter) const {
+    return streaming_ ? streamed_figures(parameter) : exact_figures(parameter);
+  }
 
   std::int64_t num_chains_, dim_, expected_draws_, num_draws_ = 0;
   StreamingOptions options_;
@@ -118,12 +122,7 @@ class StreamingSummary {
   std::int64_t first_draws_;   // of each chain that are kept at first
   std::vector<double> first_;  // [chain][first_draws][dim]
   std::int64_t next_check_ = 0;
-  /// Block k holds draws block_begin_[k] to block_begin_[k + 1] (the last one: to num_draws_). An edge at half of the
-  /// expected draws stays until they are all there; of other edges those that cannot be near the middle of the draws
-  /// any more go first, so that the block which the middle cuts is short.
-  std::array<std::int64_t, kBlocks + 1> block_begin_{};
-  int num_blocks_ = 0;
-  std::int64_t block_draws_ = 0;  ///< of the blocks opened from now on
+  Blocks blocks_;
   std::vector<Tile> tiles_;
   std::vector<Cell> cells_;
   std::vector<Track> tracks_;  // [tracked][dim]

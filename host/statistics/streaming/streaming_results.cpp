@@ -1,5 +1,4 @@
 // From sums to figures: StreamingSummary's const half.
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <exception>
@@ -26,55 +25,12 @@ double ess_of_curve(const RowVariances& rows, const RowVariances& tracked, const
   return ess_of_covariances(rows.rows, rows.length, rows.within, rows.between, [&](std::int64_t lag) {
     if (lag > curve.last()) return -rows.within;  // not known: ends the sum
     const double half_square = curve.at_zero() - curve(lag);
-    const double weight = 1 - 0.5 * static_cast<double>(lag) / static_cast<double>(rows.length);
+    const double weight = 1 - 0.5 * lag / rows.length;
     return weight * ratio * (tracked.within - half_square);
   });
 }
 
 }  // namespace
-
-/// Shares of the blocks in the two halves of the draws from `start`. A block that the middle cuts goes to both by
-/// length, as if it were even; for draws that forget faster than a block is long this makes the halves of a chain too
-/// alike, on average by the factor that `stretch` undoes.
-struct StreamingSummary::Halves {
-  std::int64_t length = 0;
-  std::array<std::array<double, kBlocks>, 2> share{};
-  double stretch = 1;
-
-  /// Means of the two halves from the sums of the blocks.
-  template <class Sum>
-  void append_means(const Sum& sum, std::vector<double>& means) const {
-    double first = 0, second = 0;
-    for (int k = 0; k < kBlocks; ++k) {
-      first += share[0][k] * sum(k);
-      second += share[1][k] * sum(k);
-    }
-    const double middle = 0.5 * (first + second), apart = 0.5 * stretch * (first - second);
-    means.push_back((middle + apart) / static_cast<double>(length));
-    means.push_back((middle - apart) / static_cast<double>(length));
-  }
-};
-
-StreamingSummary::Halves StreamingSummary::halves_of(std::int64_t start) const {
-  Halves halves;
-  const std::int64_t length = halves.length = (num_draws_ - start) / 2;
-  double lost = 0;  // of the variance of the difference of the halves' sums, in draws
-  for (int k = 0; k < num_blocks_; ++k) {
-    const std::int64_t end = k + 1 < num_blocks_ ? block_begin_[k + 1] : num_draws_;
-    const std::int64_t from = std::max(start, block_begin_[k]), to = std::min(num_draws_, end);
-    if (to <= from) continue;
-    const auto shared = [&](std::int64_t first, std::int64_t last) {
-      const std::int64_t both = std::min(to, last) - std::max(from, first);
-      return static_cast<double>(std::max<std::int64_t>(0, both)) / static_cast<double>(to - from);
-    };
-    halves.share[0][k] = shared(start, start + length);
-    halves.share[1][k] = shared(num_draws_ - length, num_draws_);
-    lost += 4 * halves.share[0][k] * halves.share[1][k] * static_cast<double>(to - from);
-  }
-  const double draws = 2 * static_cast<double>(length);
-  halves.stretch = lost < 0.5 * draws ? std::sqrt(draws / (draws - lost)) : 1;
-  return halves;
-}
 
 ParameterSummary StreamingSummary::exact_figures(std::int64_t d) const {
   std::vector<double> values;
@@ -82,60 +38,76 @@ ParameterSummary StreamingSummary::exact_figures(std::int64_t d) const {
   for (std::int64_t c = 0; c < num_chains_; ++c) {
     if (excluded_[c]) continue;
     ++chains;
-    for (std::int64_t i = 0; i < num_draws_; ++i) values.push_back(first_[(c * first_draws_ + i) * dim_ + d]);
+    for (std::int64_t t = 0; t < num_draws_; ++t) values.push_back(first_[(c * first_draws_ + t) * dim_ + d]);
   }
   return summarise("", Series{values.data(), chains, num_draws_});
+}
+
+/// What the chains that count have left of one parameter.
+struct StreamingSummary::ChainSums {
+  std::int64_t chains = 0;
+  double sum = 0, square = 0, bulk_square = 0, folded_square = 0;  // over all of them
+  std::vector<double> bulk_means, folded_means;                    // of the halves of each
+};
+
+StreamingSummary::ChainSums StreamingSummary::sums_of_chains(std::int64_t d, const Halves& halves) const {
+  ChainSums sums;
+  const Tile& tile = tile_of(d);
+  for (std::int64_t c = 0; c < num_chains_; ++c) {
+    if (excluded_[c]) continue;
+    const Cell& cell = cells_[tile.cell_of(c)];
+    const std::int64_t l = tile.lane_of(c, d);
+    ++sums.chains;
+    sums.sum += cell.sum[l];
+    sums.square += cell.square[l];
+    sums.bulk_square += cell.bulk_square[l];
+    sums.folded_square += cell.folded_square[l];
+    const auto scores = [l](const auto& blocks) {
+      return [&blocks, l](int k) { return kScoreUnit * static_cast<std::int32_t>(blocks[k][l]); };
+    };
+    halves.append_means(scores(cell.bulk), sums.bulk_means);
+    halves.append_means(scores(cell.folded), sums.folded_means);
+  }
+  return sums;
 }
 
 ParameterSummary StreamingSummary::streamed_figures(std::int64_t d) const {
   ParameterSummary summary;
   const Parameter& parameter = parameters_[d];
-  const Tile& tile = tile_of(d);
-  const Halves halves = halves_of(parameter.start);
-  const std::int64_t length = num_draws_ - parameter.start;
-
-  std::vector<double> bulk_means, folded_means;
-  double chains = 0, sum = 0, square = 0, bulk_square = 0, folded_square = 0;
-  for (std::int64_t c = 0; c < num_chains_; ++c) {
-    if (excluded_[c]) continue;
-    const Cell& cell = cell_of(tile, c);
-    const std::int64_t l = lane_of(tile, c, d);
-    chains += 1;
-    sum += cell.sum[l];
-    square += cell.square[l];
-    bulk_square += static_cast<double>(cell.bulk_square[l]);
-    folded_square += static_cast<double>(cell.folded_square[l]);
-    const auto scores = [l](const auto& blocks) {
-      return [&blocks, l](int k) { return kScoreUnit * static_cast<std::int32_t>(blocks[k][l]); };
-    };
-    halves.append_means(scores(cell.bulk), bulk_means);
-    halves.append_means(scores(cell.folded), folded_means);
-  }
-  if (!(chains > 0) || !std::isfinite(sum) || !std::isfinite(square)) return summary;
-  const double size = chains * static_cast<double>(num_draws_), mean = sum / size;
-  const double variance = (square - size * mean * mean) / (size - 1);
-  summary.mean = parameter.map.value_of(mean);
+  const ScoreMap& map = parameter.map;
+  const Halves halves = blocks_.halves(parameter.start, num_draws_);
+  const ChainSums sums = sums_of_chains(d, halves);
+  if (sums.chains == 0 || !std::isfinite(sums.sum) || !std::isfinite(sums.square)) return summary;
+  const double size = sums.chains * num_draws_, mean = sums.sum / size;
+  const double variance = (sums.square - size * mean * mean) / (size - 1);
+  summary.mean = map.value_of(mean);
   if (!(variance > 1e-10 * mean * mean)) {  // what rounding leaves of draws that are all equal
     summary.sd = 0;
     summary.q05 = summary.q50 = summary.q95 = summary.mean;
     return summary;
   }
-  summary.sd = std::sqrt(variance) / parameter.map.inverse_unit;
-  summary.q05 = parameter.map.quantile(parameter.counts, 0.05);
-  summary.q50 = parameter.map.quantile(parameter.counts, 0.50);
-  summary.q95 = parameter.map.quantile(parameter.counts, 0.95);
+  summary.sd = std::sqrt(variance) / map.inverse_unit;
+  summary.q05 = map.quantile(parameter.counts, 0.05);
+  summary.q50 = map.quantile(parameter.counts, 0.50);
+  summary.q95 = map.quantile(parameter.counts, 0.95);
+  const std::int64_t length = num_draws_ - parameter.start;
   if (length < kFewestDraws) return summary;
-
-  const double scored = chains * static_cast<double>(length) / (kScoreUnit * kScoreUnit);
-  const RowVariances bulk = row_variances(bulk_means, halves.length, bulk_square / scored);
-  const RowVariances folded = row_variances(folded_means, halves.length, folded_square / scored);
+  const double scored = sums.chains * length / (kScoreUnit * kScoreUnit);
+  const RowVariances bulk = row_variances(sums.bulk_means, halves.length, sums.bulk_square / scored);
+  const RowVariances folded = row_variances(sums.folded_means, halves.length, sums.folded_square / scored);
   summary.rhat = std::max(rhat_of(bulk), rhat_of(folded));
+  add_sizes(d, halves, bulk, size, summary);
+  return summary;
+}
 
-  // The tracked chains: their lags, those of the last frame included, and their halves.
+/// Effective sizes, from the lags and the halves of the tracked chains.
+void StreamingSummary::add_sizes(std::int64_t d, const Halves& halves, const RowVariances& bulk, double size,
+                                 ParameterSummary& summary) const {
+  const Parameter& parameter = parameters_[d];
+  const std::int64_t length = num_draws_ - parameter.start, waiting = length % kFrame;
   LagSums lags = parameter.lags;
-  const std::int64_t waiting = length % kFrame;
   std::array<std::vector<double>, kFeatures> means;
-  for (std::size_t slot = 0; slot < tracked_.size(); ++slot) {
+  for (std::int64_t slot = 0; slot < std::ssize(tracked_); ++slot) {
     if (excluded_[tracked_[slot]]) continue;
     const Track& track = tracks_[slot * dim_ + d];
     if (waiting > 0 && length < kManyDraws) {
@@ -143,28 +115,23 @@ ParameterSummary StreamingSummary::streamed_figures(std::int64_t d) const {
       last.enter(static_cast<int>(waiting), length - waiting, parameter.map, lags);
     }
     for (int f = 0; f < kFeatures; ++f) {
-      halves.append_means([&](int k) { return static_cast<double>(track.blocks[k][f]); }, means[f]);
+      halves.append_means([&](int k) { return double{track.blocks[k][f]}; }, means[f]);
     }
   }
-  if (means[0].empty()) return summary;
+  if (means[0].empty()) return;
   std::array<double, kFeatures> ess;
   for (int f = 0; f < kFeatures; ++f) {
     const LagCurve curve(lags, f);
-    RowVariances tracked = row_variances(means[f], halves.length, curve.at_zero());
+    const RowVariances tracked = row_variances(means[f], halves.length, curve.at_zero());
     RowVariances rows = f == 1 ? bulk : tracked;
     rows.rows = bulk.rows;
     // Draws before the start count too: the chains are taken to have mixed then as they did later.
-    ess[f] = ess_of_curve(rows, tracked, curve) * static_cast<double>(num_draws_) / static_cast<double>(length);
+    ess[f] = ess_of_curve(rows, tracked, curve) * num_draws_ / length;
     if (f > 1 && !(tracked.within > 0)) ess[f] = size;  // the indicator is the same for all
   }
   summary.mcse_mean = summary.sd / std::sqrt(ess[0]);
   summary.ess_bulk = ess[1];
   summary.ess_tail = std::min(ess[2], ess[3]);
-  return summary;
-}
-
-ParameterSummary StreamingSummary::figures_of(std::int64_t d) const {
-  return streaming_ ? streamed_figures(d) : exact_figures(d);
 }
 
 std::vector<ParameterSummary> StreamingSummary::results(const std::vector<std::string>& names, int threads) const {
