@@ -70,6 +70,10 @@ class LogisticCuda final : public Target<Real> {
     this->info_ = describe_logistic(design, sizeof(Real));
     const std::size_t column = static_cast<std::size_t>(data_.num_padded) * sizeof(Real);
     most_ = static_cast<Index>(std::clamp<std::size_t>(batch_bytes / column, 1, 65536));
+    const std::size_t products = static_cast<std::size_t>(data_.row) * sizeof(Real);
+    this->info_.scratch_bytes = [column, products, most = most_](Index chains) {  // logits, slopes, products
+      return static_cast<std::size_t>(std::min(chains, most)) * (2 * column + products);
+    };
   }
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
@@ -109,7 +113,7 @@ class LogisticCuda final : public Target<Real> {
     if (buffer.size() < size) buffer = Buffer<Real>(context_, size);
   }
 
-  const Context& context_;
+  Context context_;
   Arena<Real> arena_;
   typename Model::Data data_;
   Index most_ = 1;

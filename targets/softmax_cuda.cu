@@ -76,6 +76,10 @@ class SoftmaxCuda final : public Target<Real> {
     this->info_ = describe_softmax(design, sizeof(Real));
     const std::size_t chain = Model::scratch(data_) / 2 * sizeof(Real);
     most_ = static_cast<Index>(std::clamp<std::size_t>(batch_bytes / chain, 1, 65536));
+    const std::size_t weights = static_cast<std::size_t>(data_.n * data_.classes) * sizeof(Real);
+    this->info_.scratch_bytes = [chain, weights, most = most_](Index chains) {  // logits, slopes, weights
+      return static_cast<std::size_t>(std::min(chains, most)) * (2 * chain + weights);
+    };
   }
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
@@ -113,7 +117,7 @@ class SoftmaxCuda final : public Target<Real> {
     if (buffer.size() < size) buffer = Buffer<Real>(context_, size);
   }
 
-  const Context& context_;
+  Context context_;
   Arena<Real> arena_;
   typename Model::Data data_;
   Index most_ = 1;

@@ -66,6 +66,8 @@ struct TargetInfo {
   Needs offers = Needs::hessian_vector;  ///< the most that it can be asked for
   std::vector<Constant> constants;
   Exact exact;
+  /// Bytes of working memory for `chains` chains at a time, on the device where they run; empty: none to speak of.
+  std::function<std::size_t(Index chains)> scratch_bytes;
   double flops = 0, bytes = 0;  ///< of one gradient of one chain: multiply-adds count two; data read once
 };
 
@@ -93,7 +95,7 @@ class Arena {
   }
 
  private:
-  const Context& context_;
+  Context context_;
   std::vector<Buffer<Real>> buffers_;
   std::unique_ptr<Arena<double>> doubles_;
 };

@@ -2,6 +2,7 @@
 // A chain counts its own iterations, so chains need no lock-step; a chain that turns non-finite is quarantined where it stands.
 #pragma once
 #include "host/chains/chains.hpp"
+#include "host/chains/checkpoint.hpp"
 #include "kernels/sampler_concept.hpp"
 
 namespace kilochain {
@@ -125,6 +126,11 @@ KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, c
     }
   }
   if ((actions & action_propose) && !control.waiting && control.iteration < segment.until) {
+#if defined(KILOCHAIN_CHECKED)  // nothing of the workspace may reach the next iteration
+    team.sync();
+    Sampler::state(FieldPoison<P, Team>(c.dim, team), st, c.settings);
+    team.sync();
+#endif
     Sampler::propose(team, rng_at(control.iteration), c.settings, at_iteration(control.iteration), a, st, query, c.dim);
     control.waiting = 1;
     if (!all_finite(team, query.point, c.dim)) {

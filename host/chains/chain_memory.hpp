@@ -3,13 +3,14 @@
 #include <cstring>
 
 #include "host/chains/advance.hpp"
+#include "host/chains/checkpoint.hpp"
 #include "kernels/linalg/triangular.hpp"
 
 namespace kilochain {
 
-/// Bytes of state and adaptation (P: rows of a panel), and of the queries and answers.
+/// Bytes of state and adaptation (P: rows of a panel), of the queries and answers, and of the sums of pooled signals.
 struct ChainBytes {
-  std::size_t state, adaptation, exchange;
+  std::size_t state, adaptation, exchange, pooled_sums = 0;
 };
 
 template <class Sampler, class Real, int P>
@@ -20,7 +21,7 @@ ChainBytes chain_bytes(Index num_chains, Index dim, Scope scope, const typename 
   FieldBinder<P> adaptations(nullptr, dim, scope == Scope::pooled ? 1 : std::size_t(num_chains), 0);
   Sampler::state(states, st, settings);
   Sampler::adaptation(adaptations, a, settings);
-  const std::size_t rows = padded(static_cast<std::size_t>(dim)) * sizeof(Real) * 4 + 3 * sizeof(double);
+  const std::size_t rows = padded(std::size_t(dim)) * sizeof(Real) * 4 + sizeof(double) * 2 + sizeof(Needs);
   return {states.offset, adaptations.offset, static_cast<std::size_t>(num_chains) * (rows + sizeof(ChainControl))};
 }
 
@@ -29,15 +30,16 @@ class ChainMemory {
  public:
   ChainMemory(const Context& context, Index num_chains, Index dim, Scope scope,
               const typename Sampler::Settings& settings)
-      : context_(context), dim_(dim), num_chains_(num_chains), row_(padded(std::size_t(dim))) {
+      : place_(context), dim_(dim), num_chains_(num_chains), row_(padded(std::size_t(dim))) {
     const ChainBytes bytes = chain_bytes<Sampler, Real, P>(num_chains, dim, scope, settings);
     const std::size_t chains = static_cast<std::size_t>(num_chains);
-    states_ = Buffer<char>(context, bytes.state);
-    adaptations_ = Buffer<char>(context, bytes.adaptation);
-    rows_ = Buffer<Real>(context, chains * row_ * 4);
-    scalars_ = Buffer<double>(context, chains * 2);
-    needs_ = Buffer<Needs>(context, chains);
-    control_ = Buffer<ChainControl>(context, chains);
+    const char* const exchange = "queries and answers";  // names of rows of `kilochain estimate`
+    states_ = Buffer<char>(context, bytes.state, "state of the chains");
+    adaptations_ = Buffer<char>(context, bytes.adaptation, "adaptation");
+    rows_ = Buffer<Real>(context, chains * row_ * 4, exchange);
+    scalars_ = Buffer<double>(context, chains * 2, exchange);
+    needs_ = Buffer<Needs>(context, chains, exchange);
+    control_ = Buffer<ChainControl>(context, chains, exchange);
     Real* r = rows_.data();
     view_.settings = settings;
     view_.exchange = {r,
@@ -61,14 +63,14 @@ class ChainMemory {
     e.most = Sampler::about.needs.in(phase);
     return e;
   }
-  Index adaptations() const { return view_.scope == Scope::pooled ? 1 : num_chains_; }
+  /// Copies of the adaptation: one for each chain, or one for all.
+  Index copies() const { return view_.scope == Scope::pooled ? 1 : num_chains_; }
 
   void place(const std::vector<Real>& x) {
-    const std::size_t n = static_cast<std::size_t>(dim_);
-    std::vector<Real> rows(row_ * static_cast<std::size_t>(num_chains_));
-    for (std::size_t c = 0; c < static_cast<std::size_t>(num_chains_); ++c)
-      std::memcpy(rows.data() + c * row_, x.data() + c * n, n * sizeof(Real));
-    copy_to_device(context_, rows_.data(), rows.data(), rows.size() * sizeof(Real));
+    std::vector<Real> rows(row_ * std::size_t(num_chains_));
+    const View2<Real> to{rows.data(), num_chains_, static_cast<Count>(row_)};
+    for (Count c = 0; c < num_chains_; ++c) std::copy_n(x.data() + c * dim_, dim_, to.row(c).data);
+    copy_to_device(place_, rows_.data(), rows.data(), rows.size() * sizeof(Real));
     std::vector<Needs> needs(static_cast<std::size_t>(num_chains_), Sampler::about.needs.start);
     needs_.upload(needs.data());
     std::vector<ChainControl> control(static_cast<std::size_t>(num_chains_));
@@ -81,13 +83,13 @@ class ChainMemory {
     control_.upload(control.data());
   }
   std::vector<Real> positions() const {
-    std::vector<char> host = states_.host();
-    std::vector<Real> out(static_cast<std::size_t>(num_chains_) * static_cast<std::size_t>(dim_));
-    for (std::size_t c = 0; c < static_cast<std::size_t>(num_chains_); ++c) {
+    std::vector<Real> out(std::size_t(num_chains_) * std::size_t(dim_));
+    const View2<Real> to{out.data(), num_chains_, dim_};
+    const Image states(place_, states_);
+    for (Index c = 0; c < num_chains_; ++c) {
       typename Sampler::State st;
-      Sampler::state(FieldBinder<P>(host.data(), dim_, std::size_t(num_chains_), c), st, view_.settings);
-      std::memcpy(out.data() + c * static_cast<std::size_t>(dim_), st.x.data,
-                  static_cast<std::size_t>(dim_) * sizeof(Real));
+      Sampler::state(FieldBinder<P>(states.data(), dim_, std::size_t(num_chains_), std::size_t(c)), st, view_.settings);
+      std::copy_n(st.x.data, dim_, to.row(c).data);
     }
     return out;
   }
@@ -95,45 +97,102 @@ class ChainMemory {
     Learnt out;
     using Adaptation = typename Sampler::Adaptation;
     if constexpr (requires(Adaptation a) { a.L; }) {
-      std::vector<char> host = adaptations_.host();
+      const Image adaptations(place_, adaptations_);
       Adaptation a;
-      Sampler::adaptation(FieldBinder<P>(host.data(), dim_, std::size_t(adaptations()), std::size_t(chain)), a,
+      Sampler::adaptation(FieldBinder<P>(adaptations.data(), dim_, std::size_t(copies()), std::size_t(chain)), a,
                           view_.settings);
-      const std::size_t n = static_cast<std::size_t>(dim_);
       const bool diagonal = a.L.shape == FactorShape::diagonal;
-      out.factor.assign(n * n, 0.0);
+      out.factor.assign(std::size_t(dim_) * std::size_t(dim_), 0.0);
+      const View2<double> factor{out.factor.data(), dim_, dim_};
       for (Index i = 0; i < dim_; ++i)
         for (Index j = diagonal ? i : 0; j <= i; ++j)
-          out.factor[static_cast<std::size_t>(i) * n + static_cast<std::size_t>(j)] =
-              static_cast<double>(a.L[diagonal ? static_cast<std::size_t>(i) : factor_index<P>(i, j)]);
+          factor(i, j) = static_cast<double>(a.L[diagonal ? std::size_t(i) : factor_index<P>(i, j)]);
       if constexpr (requires { a.beta; }) out.beta = *a.beta;
     }
     return out;
   }
+  /// The fields that chains keep between iterations, and the host's record of each chain (checkpoint.hpp). Every chain must
+  /// be between iterations: no query is out.
   std::vector<char> save() const {
-    std::vector<char> out;
-    each_buffer([&](auto& buffer) {
-      const auto host = buffer.host();
-      const char* bytes = reinterpret_cast<const char*>(host.data());
-      out.insert(out.end(), bytes, bytes + host.size() * sizeof(host[0]));
-    });
-    return out;
+    CheckpointWriter out(what());
+    const Image states(place_, states_), adaptations(place_, adaptations_);
+    each_field(states.data(), adaptations.data(),
+               [&](const char* name, auto* first, std::size_t copies, std::size_t length, std::size_t row, Keep keep) {
+                 if (keep == Keep::yes) out.field(name, first, copies, length, row);
+               });
+    const auto control = control_.host();
+    for ([[maybe_unused]] const auto& c : control) KC_CHECK(!c.waiting);
+    out.field("control", control.data(), control.size(), 1, 1);
+    return std::move(out).bytes();
   }
+  /// Throws Error (data), and changes nothing, when `bytes` are not those of such chains. Workspace is left as it is, or
+  /// poisoned where promises are checked: no iteration may rely on it.
   void load(const std::vector<char>& bytes) {
-    const char* from = bytes.data();
-    each_buffer([&](auto& buffer) {
-      const std::size_t size = buffer.size() * sizeof(*buffer.data());
-      copy_to_device(context_, buffer.data(), from, size);
-      from += size;
-    });
+    std::vector<char> states(states_.size()), adaptations(adaptations_.size());
+    std::vector<ChainControl> control(control_.size());
+    CheckpointReader in(bytes, what());
+    each_field(states.data(), adaptations.data(),
+               [&](const char* name, auto* first, std::size_t copies, std::size_t length, std::size_t row, Keep keep) {
+                 using T = std::remove_pointer_t<decltype(first)>;
+                 if (keep == Keep::yes) {
+                   const char* from = in.field(name, copies, length, sizeof(T));
+                   for (std::size_t c = 0; c < copies; ++c)
+                     std::memcpy(first + c * row, from + c * length * sizeof(T), length * sizeof(T));
+                 } else if constexpr (checked) {
+                   for (std::size_t c = 0; c < copies; ++c) std::fill_n(first + c * row, length, poison<T>());
+                 }
+               });
+    std::memcpy(control.data(), in.field("control", control.size(), 1, sizeof(ChainControl)),
+                control.size() * sizeof(ChainControl));
+    in.end();
+    states_.upload(states.data()), adaptations_.upload(adaptations.data()), control_.upload(control.data());
+    needs_.upload(std::vector<Needs>(needs_.size(), Needs::nothing).data());
   }
 
  private:
-  template <class F>
-  void each_buffer(F&& f) const {
-    f(states_), f(adaptations_), f(rows_), f(scalars_), f(needs_), f(control_);
+#if defined(KILOCHAIN_CHECKED)
+  static constexpr bool checked = true;
+#else
+  static constexpr bool checked = false;
+#endif
+  /// A buffer's bytes where the host can read them: themselves on the CPU, a copy of a device's.
+  class Image {
+   public:
+    Image(const Place& place, const Buffer<char>& buffer) {
+      if (place.backend == Backend::cpu) {
+        data_ = buffer.data();
+      } else {
+        copy_ = buffer.host();
+        data_ = copy_.data();
+      }
+    }
+    char* data() const { return data_; }
+
+   private:
+    std::vector<char> copy_;
+    char* data_;
+  };
+  /// What these chains are, as the header of a checkpoint says it.
+  std::string what() const {
+    return std::string(Sampler::about.meaning) + ", " + std::to_string(num_chains_) + " chains, dimension " +
+           std::to_string(dim_) + ", " + name_of(precision_of<Real>) + ", " + name_of(view_.scope) + ", panels of " +
+           std::to_string(P);
   }
-  const Context& context_;
+  template <class F>
+  void each_field(char* states, char* adaptations, F&& f) const {
+    const auto walk = [&](char* base, std::size_t chains) {
+      const auto one = [&f, chains](const char* name, auto* first, std::size_t length, std::size_t row, Keep keep) {
+        f(name, first, chains, length, row, keep);
+      };
+      return FieldWalker<P, decltype(one)>(base, dim_, chains, one);
+    };
+    typename Sampler::State st;
+    typename Sampler::Adaptation a;
+    Sampler::state(walk(states, std::size_t(num_chains_)), st, view_.settings);
+    Sampler::adaptation(walk(adaptations, std::size_t(copies())), a, view_.settings);
+  }
+
+  Place place_;
   Index dim_, num_chains_;
   std::size_t row_;
   Buffer<char> states_, adaptations_;

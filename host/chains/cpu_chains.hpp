@@ -14,7 +14,7 @@ class CpuChains final : public Chains<Real> {
             const typename Sampler::Settings& settings)
       : context_(context), memory_(context, num_chains, dim, scope, settings) {
     const auto& c = memory_.view();
-    for (Index k = 0; k < memory_.adaptations(); ++k) {
+    for (Index k = 0; k < memory_.copies(); ++k) {
       auto a = c.template adaptation<P>(k);
       Sampler::start_adaptation(team_, c.settings, a, dim);
     }
@@ -25,6 +25,14 @@ class CpuChains final : public Chains<Real> {
       }
   }
 
+  static ChainBytes bytes(Index num_chains, Index dim, Scope scope, const typename Sampler::Settings& settings) {
+    ChainBytes b = chain_bytes<Sampler, Real, P>(num_chains, dim, scope, settings);
+    if constexpr (Sampler::about.adaptive)
+      if (scope == Scope::pooled)
+        b.pooled_sums =
+            (factor_size<P>(dim, Sampler::signal_shape(settings)) + padded(std::size_t(dim))) * sizeof(Real);
+    return b;
+  }
   Exchange<Real> exchange(Phase phase) const override { return memory_.exchange(phase); }
   void place(const std::vector<Real>& x) override { memory_.place(x); }
   void start(Index first, Index last) override {
@@ -118,7 +126,7 @@ class CpuChains final : public Chains<Real> {
     }
   }
 
-  const Context& context_;
+  Context context_;
   HostTeam team_;
   ChainMemory<Sampler, Real, P> memory_;
   std::vector<Real> matrix_, vector_;

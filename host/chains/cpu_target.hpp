@@ -12,6 +12,9 @@ class CpuTarget final : public Target<Real> {
         data_(Model::prepare(settings, arena_, this->info_)),
         scratch_(padded(Model::scratch(data_) + 1)) {
     if constexpr (requires { Model::prepare_host(data_); }) Model::prepare_host(data_);
+    this->info_.scratch_bytes = [bytes = scratch_ * sizeof(Real) * static_cast<std::size_t>(context.threads)](Index) {
+      return bytes;  // of each thread
+    };
   }
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {

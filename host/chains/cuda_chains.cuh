@@ -5,6 +5,7 @@
 #pragma once
 #include "host/chains/chain_memory.hpp"
 #include "host/chains/cuda_pool.cuh"
+#include "host/chains/cuda_queue.cuh"
 #include "host/chains/cuda_replay.cuh"
 
 namespace kilochain {
@@ -37,44 +38,6 @@ __global__ void __launch_bounds__(max_block, 1)
   if (waiting && waits) WarpTeam{}.single([&] { atomicAdd(waiting, 1); });
 }
 
-/// A device counter that the host reads one round late.
-class LateCounter {
- public:
-  explicit LateCounter(const Context& context) : context_(context), count_(context, 64) {
-    CUDA_CHECK(cudaMallocHost(&seen_, 2 * sizeof(int)));
-    for (auto& e : done_) CUDA_CHECK(cudaEventCreateWithFlags(&e, cudaEventDisableTiming));
-  }
-  LateCounter(const LateCounter&) = delete;
-  ~LateCounter() {
-    cudaFreeHost(seen_);
-    for (auto& e : done_) cudaEventDestroy(e);
-  }
-  void restart() { rounds_ = 0; }
-  /// Zero, for a kernel to add to.
-  int* open() {
-    int* at = count_.data() + 32 * (rounds_ & 1);
-    CUDA_CHECK(cudaMemsetAsync(at, 0, sizeof(int), stream_of(context_)));
-    return at;
-  }
-  /// Ends this round's count; returns the count of the round before, or -1 when this is the first since restart.
-  int close() {
-    const int now = rounds_++ & 1;
-    CUDA_CHECK(cudaMemcpyAsync(seen_ + now, count_.data() + 32 * now, sizeof(int), cudaMemcpyDeviceToHost,
-                               stream_of(context_)));
-    CUDA_CHECK(cudaEventRecord(done_[now], stream_of(context_)));
-    if (rounds_ == 1) return -1;
-    CUDA_CHECK(cudaEventSynchronize(done_[1 - now]));
-    return seen_[1 - now];
-  }
-
- private:
-  const Context& context_;
-  Buffer<int> count_;
-  int* seen_ = nullptr;
-  cudaEvent_t done_[2] = {};
-  int rounds_ = 0;
-};
-
 }  // namespace cuda
 
 template <class Sampler, class Real>
@@ -86,13 +49,23 @@ class CudaChains final : public Chains<Real> {
  public:
   CudaChains(const Context& context, Index num_chains, Index dim, Scope scope,
              const typename Sampler::Settings& settings)
-      : context_(context), memory_(context, num_chains, dim, scope, settings), counter_(context), replay_(context) {
+      : context_(context),
+        memory_(context, num_chains, dim, scope, settings),
+        counter_(context),
+        throttle_(context),
+        replay_(context) {
     const auto& c = memory_.view();
-    cuda::for_each_chain(context_, cuda::start_adaptations<Sampler, Real>, 0, memory_.adaptations(), c);
+    cuda::for_each_chain(context_, cuda::start_adaptations<Sampler, Real>, 0, memory_.copies(), c);
     if constexpr (Sampler::about.adaptive)
       if (c.scope == Scope::pooled) pool_ = cuda::Pool<Sampler, Real>(context_, c);
   }
 
+  static ChainBytes bytes(Index num_chains, Index dim, Scope scope, const typename Sampler::Settings& settings) {
+    ChainBytes b = chain_bytes<Sampler, Real, 32>(num_chains, dim, scope, settings);
+    if constexpr (Sampler::about.adaptive)
+      if (scope == Scope::pooled) b.pooled_sums = cuda::Pool<Sampler, Real>::bytes(num_chains, dim, settings);
+    return b;
+  }
   Exchange<Real> exchange(Phase phase) const override { return memory_.exchange(phase); }
   void place(const std::vector<Real>& x) override {
     memory_.place(x);
@@ -110,6 +83,7 @@ class CudaChains final : public Chains<Real> {
     int* count = counts ? counter_.open() : nullptr;
     cuda::for_each_chain(context_, cuda::advance_chains<Sampler, Real>, first, last, memory_.view(), segment, actions,
                          count);
+    if (updates && !replay_.capturing()) throttle_.queued();
     if (!counts) return reached_ < segment.until ? last - first : 0;
     const int waiting = counter_.close();
     return waiting < 0 ? last - first : waiting;
@@ -138,7 +112,10 @@ class CudaChains final : public Chains<Real> {
     round();  // once uncaptured: targets allocate in their first call
     replay_.capture(round);
     reached_ = first + 1;  // what capture counted did not run
-    for (; reached_ < segment.until && !stop; ++reached_) replay_.launch();
+    for (; reached_ < segment.until && !stop; ++reached_) {
+      replay_.launch();
+      throttle_.queued();
+    }
     return reached_ == segment.until;
   }
 
@@ -161,10 +138,11 @@ class CudaChains final : public Chains<Real> {
     if (reached_ < 0) reached_ = 0;
   }
 
-  const Context& context_;
+  Context context_;
   ChainMemory<Sampler, Real, 32> memory_;
   cuda::Pool<Sampler, Real> pool_;
   cuda::LateCounter counter_;
+  cuda::Throttle throttle_;
   cuda::Replay replay_;
   std::int64_t reached_ = 0;  ///< iterations that the slowest running chain may have finished, at most
 };

@@ -151,40 +151,58 @@ __global__ void __launch_bounds__(adapt_block, 1)
   Sampler::adapt(team, c.settings, at, source, a, c.dim);
 }
 
+/// How large the sums of one sampler's pooled steps are, and how they are cut.
+struct PoolLayout {
+  bool dense = false;
+  PoolSplit matrix, rows;
+  std::size_t size = 0, vector_size = 0;  ///< of one chunk
+
+  PoolLayout() = default;
+  PoolLayout(Index num_chains, Index dim, FactorShape shape)
+      : dense(shape == FactorShape::dense),
+        rows(num_chains, (dim + 127) / 128),
+        size(factor_size<32>(dim, shape)),
+        vector_size(static_cast<std::size_t>(dim)) {
+    const Index panels = (dim + 31) / 32;
+    matrix = dense ? PoolSplit(num_chains, panels * (panels + 1) / 2) : rows;
+  }
+  std::size_t matrix_elements() const { return size * static_cast<std::size_t>(matrix.chunks); }
+  std::size_t vector_elements() const { return vector_size * static_cast<std::size_t>(rows.chunks); }
+};
+
 /// Owns the sums of one sampler's pooled steps and launches them.
 template <class Sampler, class Real>
 class Pool {
  public:
   Pool() = default;
-  Pool(const Context& context, const ChainsView<Sampler, Real>& c) {
-    const Index panels = (c.dim + 31) / 32;
-    dense_ = Sampler::signal_shape(c.settings) == FactorShape::dense;
-    rows_ = PoolSplit(c.num_chains, (c.dim + 127) / 128);
-    matrix_ = dense_ ? PoolSplit(c.num_chains, panels * (panels + 1) / 2) : rows_;
-    size_ = factor_size<32>(c.dim, dense_ ? FactorShape::dense : FactorShape::diagonal);
-    vector_size_ = static_cast<std::size_t>(c.dim);
-    sums_ = Buffer<Real>(context, size_ * static_cast<std::size_t>(matrix_.chunks));
+  Pool(const Context& context, const ChainsView<Sampler, Real>& c)
+      : layout_(c.num_chains, c.dim, Sampler::signal_shape(c.settings)) {
+    sums_ = Buffer<Real>(context, layout_.matrix_elements(), "pooled sums");
     if constexpr (Sampler::about.signals_vector)
-      vectors_ = Buffer<Real>(context, vector_size_ * static_cast<std::size_t>(rows_.chunks));
+      vectors_ = Buffer<Real>(context, layout_.vector_elements(), "pooled sums");
+  }
+  static std::size_t bytes(Index num_chains, Index dim, const typename Sampler::Settings& settings) {
+    const PoolLayout l(num_chains, dim, Sampler::signal_shape(settings));
+    return sizeof(Real) * (l.matrix_elements() + (Sampler::about.signals_vector ? l.vector_elements() : 0));
   }
   void step(const Context& context, const ChainsView<Sampler, Real>& c, const Segment<Real>& segment) {
+    const PoolLayout& l = layout_;
     const auto grid = [](const PoolSplit& s) {
       return dim3(static_cast<unsigned>(s.tiles), static_cast<unsigned>(s.chunks));
     };
-    if (dense_)
-      launch(context, pool_tiles<Sampler, Real>, grid(matrix_), 256, c, matrix_.chunk, size_, sums_.data());
+    if (l.dense)
+      launch(context, pool_tiles<Sampler, Real>, grid(l.matrix), 256, c, l.matrix.chunk, l.size, sums_.data());
     else
-      launch(context, pool_rows<Sampler, Real, false>, grid(matrix_), 128, c, matrix_.chunk, size_, sums_.data());
+      launch(context, pool_rows<Sampler, Real, false>, grid(l.matrix), 128, c, l.matrix.chunk, l.size, sums_.data());
     if constexpr (Sampler::about.signals_vector)
-      launch(context, pool_rows<Sampler, Real, true>, grid(rows_), 128, c, rows_.chunk, vector_size_, vectors_.data());
-    const PoolSums<Real> sums{sums_.data(), vectors_.data(), size_, vector_size_, matrix_.chunks, rows_.chunks};
+      launch(context, pool_rows<Sampler, Real, true>, grid(l.rows), 128, c, l.rows.chunk, l.vector_size,
+             vectors_.data());
+    const PoolSums<Real> sums{sums_.data(), vectors_.data(), l.size, l.vector_size, l.matrix.chunks, l.rows.chunks};
     launch(context, pool_adapt<Sampler, Real>, dim3(1), adapt_block, c, segment, sums);
   }
 
  private:
-  bool dense_ = false;
-  PoolSplit matrix_, rows_;
-  std::size_t size_ = 0, vector_size_ = 0;
+  PoolLayout layout_;
   Buffer<Real> sums_, vectors_;
 };
 

@@ -29,7 +29,11 @@ class CudaTarget final : public Target<Real> {
       : context_(context),
         arena_(context),
         data_(Model::prepare(settings, arena_, this->info_)),
-        row_(padded(Model::scratch(data_) + 1)) {}
+        row_(padded(Model::scratch(data_) + 1)) {
+    this->info_.scratch_bytes = [row = row_](Index chains) {
+      return row * sizeof(Real) * static_cast<std::size_t>(chains);
+    };
+  }
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
     const std::size_t size = row_ * static_cast<std::size_t>(last - first);
@@ -40,7 +44,7 @@ class CudaTarget final : public Target<Real> {
   std::string evaluation() const override { return "a warp for each chain"; }
 
  private:
-  const Context& context_;
+  Context context_;
   Arena<Real> arena_;
   typename Model::Data data_;
   std::size_t row_;

@@ -1,183 +1,206 @@
 // The draws of a stretch of iterations, on the device where they are made and on the host where they are used.
-// On the CPU both are the same memory. On CUDA the device holds the chains of one batch, the host those of all batches.
-// Layout (chain, capacity, dim), statistics (chain, capacity), the sampler's own (stat, chain, capacity). Of a chain's
-// divergences in a window the first few are kept with the points where they were found.
+// On the CPU both are the same memory. On CUDA the device holds the chains of one batch, the host those of all batches, in
+// pinned memory: what a window keeps leaves in one copy (one for each array when there are several batches), and nothing is
+// allocated or copied for what is not kept.
+// Layout, packed for the draws of the window at hand: draws (chain, slot, dim), statistics (chain, slot), the sampler's own
+// (stat, chain, slot). Of a chain's divergences in a window the first few are kept with the points where they were found.
 #pragma once
 #include <algorithm>
-#include <deque>
-#include <exception>
 #include <functional>
 #include <limits>
 
 #include "host/chains/chains.hpp"
+#include "host/chains/thread_team.hpp"
 #include "host/chains/window.hpp"
 
 namespace kilochain {
 
+/// What iterations leave behind.
+enum class Recorded { nothing, statistics, draws };
+
 template <class Real>
 class DrawsBuffer {
  public:
-  DrawsBuffer(const Context& context, Index num_chains, Index batch, Index dim, std::int64_t capacity, int num_stats)
-      : context_(context),
-        batch_(static_cast<std::size_t>(batch)),
-        dim_(static_cast<std::size_t>(dim)),
-        capacity_(capacity),
-        num_stats_(num_stats),
-        host_(cpu_context(1), static_cast<std::size_t>(num_chains), kept_divergences(num_chains), dim_,
-              static_cast<std::size_t>(capacity), num_stats) {
-    if (context.backend == Backend::cuda)
-      device_.emplace_back(context, batch_, kept_divergences(num_chains), dim_, static_cast<std::size_t>(capacity),
-                           num_stats);
+  /// Room for `capacity` draws of each of num_chains chains, `batch` of them on the device at a time.
+  DrawsBuffer(const Context& context, Index num_chains, Index batch, Index dim, std::int64_t capacity, int num_stats,
+              Recorded recorded = Recorded::draws)
+      : place_(context),
+        shape_{num_chains, capacity, dim, num_stats, kept_divergences(num_chains), recorded},
+        batch_(batch),
+        capacity_(capacity) {
+    const Arrays host(shape_, num_chains, nullptr), device(shape_, batch, nullptr);
+    host_ = Buffer<char>(place_, host.bytes, "windows of draws", Memory::pinned);
+    if (context.backend == Backend::cuda) device_ = Buffer<char>(place_, device.bytes, "windows of draws");
   }
-  static std::size_t bytes(std::int64_t num_chains, std::int64_t dim, std::int64_t capacity, int num_stats) {
-    return static_cast<std::size_t>(num_chains * capacity) *
-               (static_cast<std::size_t>(dim) * sizeof(Real) + 13 + 4 * static_cast<std::size_t>(num_stats)) +
-           static_cast<std::size_t>(num_chains) * kept_divergences(num_chains) *
-               (static_cast<std::size_t>(dim) * sizeof(Real) + 8);
+  static std::size_t bytes(std::int64_t num_chains, std::int64_t dim, std::int64_t capacity, int num_stats,
+                           Recorded recorded = Recorded::draws) {
+    return Arrays({num_chains, capacity, dim, num_stats, kept_divergences(num_chains), recorded}, num_chains, nullptr)
+        .bytes;
   }
   /// Divergences of each chain that a window has room for: 1000 of all chains, at least 1 and at most 100 of each.
-  static std::size_t kept_divergences(std::int64_t num_chains) {
-    return static_cast<std::size_t>(std::clamp<std::int64_t>(1000 / num_chains, 1, 100));
-  }
+  static Count kept_divergences(std::int64_t num_chains) { return std::clamp<Count>(1000 / num_chains, 1, 100); }
   std::int64_t capacity() const { return capacity_; }
 
   /// Forgets the divergences of the batch that begins with chain `first_chain`: before each window.
   void clear(Index first_chain) {
-    Arrays& to = device_.empty() ? host_ : device_[0];
-    const std::size_t chain = device_.empty() ? static_cast<std::size_t>(first_chain) : 0;
-    const std::vector<std::int64_t> none(std::min(batch_, to.chains - chain) * to.kept, 0);
-    copy_to_device(to.home, to.diverged.data() + chain * to.kept, none.data(), none.size() * sizeof(std::int64_t));
+    if (shape_.recorded == Recorded::nothing) return;
+    const View2<std::int64_t> all = made().diverged;
+    const Count first = on_device() ? 0 : first_chain, chains = std::min<Count>(batch_, all.rows - first);
+    const std::vector<std::int64_t> none(static_cast<std::size_t>(chains * shape_.kept), 0);
+    copy_to_device(place_, all.data + first * shape_.kept, none.data(), none.size() * sizeof(std::int64_t));
   }
-  /// Where the batch that begins with chain `first_chain` leaves its draws: the first kept one is `first_iteration + thin - 1`.
-  Recording<Real> recording(Index first_chain, std::int64_t first_iteration, std::int64_t thin) {
-    const bool on_device = !device_.empty();
-    Arrays& to = on_device ? device_[0] : host_;
-    const std::size_t chain = on_device ? 0 : static_cast<std::size_t>(first_chain),
-                      at = chain * static_cast<std::size_t>(capacity_);
-    return {to.draws.data() + at * dim_,
-            to.lp.data() + at,
-            to.acceptance.data() + at,
-            to.diverging.data() + at,
-            to.stats.data() + at,
-            static_cast<std::int64_t>(to.chains) * capacity_,
-            capacity_,
-            first_iteration,
-            static_cast<std::int32_t>(thin),
-            true,
-            to.diverged.data() + chain * to.kept,
-            to.diverged_at.data() + chain * to.kept * dim_,
-            static_cast<std::int32_t>(to.kept)};
+  /// Where the batch that begins with chain `first_chain` leaves the window's `count` draws (the whole capacity when -1); the
+  /// first kept one is `first_iteration + thin - 1`. All batches of a window have the same count.
+  Recording<Real> recording(Index first_chain, std::int64_t first_iteration, std::int64_t thin, Count count = -1) {
+    KC_CHECK(count <= capacity_);
+    shape_.slots = count < 0 ? capacity_ : count;
+    Recording<Real> r;
+    if (shape_.recorded == Recorded::nothing) return r;
+    const Arrays to = made();
+    const Count first = on_device() ? 0 : first_chain, slot = first * shape_.slots;
+    if (shape_.recorded == Recorded::draws) r.draws = to.draws.data + slot * shape_.dim;
+    r.lp = to.lp.data + slot;
+    r.acceptance_rate = to.acceptance_rate.data + slot;
+    r.diverging = to.diverging.data + slot;
+    r.stats = to.stats.data + slot;
+    r.stat_stride = to.stats.rows * to.stats.columns;
+    r.capacity = shape_.slots;
+    r.first_iteration = first_iteration;
+    r.thin = static_cast<std::int32_t>(thin);
+    r.active = true;
+    r.diverged = to.diverged.data + first * shape_.kept;
+    r.diverged_at = to.diverged_at.data + first * shape_.kept * shape_.dim;
+    r.kept_divergences = static_cast<std::int32_t>(shape_.kept);
+    return r;
   }
-  /// Brings the batch's part of a filled window to the host.
+  /// Brings the batch's part of a filled window to the host: waits once, for all of it.
   void collect(Index first_chain) {
-    if (device_.empty()) return;
-    const Arrays& from = device_[0];
-    const std::size_t at = static_cast<std::size_t>(first_chain) * static_cast<std::size_t>(capacity_),
-                      slots = batch_ * static_cast<std::size_t>(capacity_);
-    copy_to_host(context_, host_.draws.data() + at * dim_, from.draws.data(), slots * dim_ * sizeof(Real));
-    copy_to_host(context_, host_.lp.data() + at, from.lp.data(), slots * sizeof(double));
-    copy_to_host(context_, host_.acceptance.data() + at, from.acceptance.data(), slots * sizeof(float));
-    copy_to_host(context_, host_.diverging.data() + at, from.diverging.data(), slots);
-    const std::size_t first = static_cast<std::size_t>(first_chain) * host_.kept, count = batch_ * host_.kept;
-    copy_to_host(context_, host_.diverged.data() + first, from.diverged.data(), count * sizeof(std::int64_t));
-    copy_to_host(context_, host_.diverged_at.data() + first * dim_, from.diverged_at.data(),
-                 count * dim_ * sizeof(Real));
-    for (int k = 0; k < num_stats_; ++k)
-      copy_to_host(
-          context_,
-          host_.stats.data() + static_cast<std::size_t>(k) * host_.chains * static_cast<std::size_t>(capacity_) + at,
-          from.stats.data() + static_cast<std::size_t>(k) * slots, slots * sizeof(float));
-  }
-  /// Values recorded in place of the coordinates, (chain, capacity, width), of `count` draws. The window then holds these.
-  void record(std::int64_t count, std::size_t width, const std::function<void(const double*, double*)>& constrain,
-              int threads) {
-    recorded_width_ = width;
-    recorded_.resize(host_.chains * static_cast<std::size_t>(capacity_) * width);
-    std::exception_ptr failure;  // of the model: an exception must not leave an OpenMP region
-#pragma omp parallel for num_threads(threads)
-    for (std::size_t c = 0; c < host_.chains; ++c) {
-      try {
-        std::vector<double> x(dim_), values(width);
-        for (std::int64_t s = 0; s < count; ++s) {
-          const std::size_t at = c * static_cast<std::size_t>(capacity_) + static_cast<std::size_t>(s);
-          std::copy_n(host_.draws.data() + at * dim_, dim_, x.begin());
-          constrain(x.data(), values.data());
-          for (std::size_t i = 0; i < width; ++i) recorded_[at * width + i] = static_cast<Real>(values[i]);
-        }
-      } catch (...) {
-#pragma omp critical(kilochain_record_failure)
-        failure = std::current_exception();
-      }
+    if (!on_device() || shape_.recorded == Recorded::nothing) return;
+    const Arrays from = made(), to = host();
+    if (from.lp.rows == to.lp.rows) {
+      begin_copy_to_host(place_, host_.data(), device_.data(), from.bytes);
+    } else {
+      copy_part(to.lp, from.lp, first_chain), copy_part(to.diverged, from.diverged, first_chain);
+      copy_part(to.diverged_at, from.diverged_at, first_chain), copy_part(to.draws, from.draws, first_chain);
+      copy_part(to.acceptance_rate, from.acceptance_rate, first_chain);
+      copy_part(to.diverging, from.diverging, first_chain);
+      for (Count k = 0; k < shape_.stats; ++k) copy_part(to.stats.plane(k), from.stats.plane(k), first_chain);
     }
-    if (failure) std::rethrow_exception(failure);
+    synchronize(place_);
+  }
+  /// Values recorded in place of the coordinates, (chain, slot, width), of `count` draws. The window then holds these.
+  /// Throws what `constrain` throws.
+  void record(Count count, Count width, const std::function<void(const double*, double*)>& constrain, int threads) {
+    const View3<Real> draws = host().draws;
+    width_ = width;
+    values_.resize(static_cast<std::size_t>(draws.planes * draws.rows * width));
+    const View3<Real> values = recorded_values();
+    in_team(threads, [&](const TeamMember& member) {
+      std::vector<double> x(static_cast<std::size_t>(draws.columns)), v(static_cast<std::size_t>(width));
+      for (Count c = member.rank; c < draws.planes; c += member.size)
+        for (Count s = 0; s < count; ++s) {
+          std::copy_n(draws.row(c, s).data, draws.columns, x.begin());
+          constrain(x.data(), v.data());
+          std::transform(v.begin(), v.end(), values.row(c, s).data, [](double one) { return static_cast<Real>(one); });
+        }
+    });
   }
   /// The divergences of a window of `count` draws, in the order of draws (counted from the window's first) and chains.
-  std::vector<Divergence> divergences(std::int64_t count) const {
+  std::vector<Divergence> divergences(Count count) const {
     std::vector<Divergence> out;
-    for (std::size_t k = 0; k < host_.chains * host_.kept; ++k) {
-      const std::int64_t slot = host_.diverged.data()[k] - 1;
-      if (slot < 0 || slot >= count) continue;
-      const Real* point = host_.diverged_at.data() + k * dim_;
-      out.push_back({static_cast<std::int64_t>(k / host_.kept), slot, {point, point + dim_}});
-    }
+    const Arrays a = host();
+    for (Count c = 0; c < a.diverged.rows; ++c)
+      for (Count k = 0; k < a.diverged.columns; ++k) {
+        const std::int64_t slot = a.diverged(c, k) - 1;
+        if (slot < 0 || slot >= count) continue;
+        const View1<Real> point = a.diverged_at.row(c, k);
+        out.push_back({c, slot, {point.begin(), point.end()}});
+      }
     std::stable_sort(out.begin(), out.end(), [](const Divergence& a, const Divergence& b) { return a.draw < b.draw; });
     return out;
   }
   /// The window on the host. What quarantined chains did not draw (slots from[chain] .. count - 1) becomes NaN.
-  Window window(std::int64_t count, const std::vector<std::int64_t>& from) {
-    for (std::size_t c = 0; c < host_.chains; ++c)
-      for (std::int64_t s = std::max<std::int64_t>(0, from[c]); s < count; ++s) {
-        const std::size_t at = c * static_cast<std::size_t>(capacity_) + static_cast<std::size_t>(s);
-        const auto nan = std::numeric_limits<Real>::quiet_NaN();
-        if (recorded_width_ > 0)
-          std::fill_n(recorded_.data() + at * recorded_width_, recorded_width_, nan);
-        else
-          std::fill_n(host_.draws.data() + at * dim_, dim_, nan);
-        host_.lp.data()[at] = std::numeric_limits<double>::quiet_NaN();
-        host_.acceptance.data()[at] = std::numeric_limits<float>::quiet_NaN();
-        host_.diverging.data()[at] = 0;
+  Window<Real> window(Count count, const std::vector<std::int64_t>& from) {
+    const Arrays a = host();
+    const View3<Real> draws = width_ > 0 ? recorded_values() : a.draws;
+    for (Count c = 0; c < a.lp.rows; ++c)
+      for (Count s = std::max<Count>(0, from[static_cast<std::size_t>(c)]); s < count; ++s) {
+        if (draws.columns > 0) std::fill_n(draws.row(c, s).data, draws.columns, std::numeric_limits<Real>::quiet_NaN());
+        a.lp(c, s) = std::numeric_limits<double>::quiet_NaN();
+        a.acceptance_rate(c, s) = std::numeric_limits<float>::quiet_NaN();
+        a.diverging(c, s) = 0;
       }
-    return {recorded_width_ > 0 ? recorded_.data() : host_.draws.data(),
-            host_.lp.data(),
-            host_.acceptance.data(),
-            host_.diverging.data(),
-            num_stats_ ? host_.stats.data() : nullptr,
-            capacity_};
+    return {constant(draws), constant(a.lp), constant(a.acceptance_rate), constant(a.diverging), constant(a.stats)};
   }
 
  private:
-  struct Arrays {
-    Arrays(const Context& context, std::size_t chains_, std::size_t kept_, std::size_t dim, std::size_t capacity,
-           int num_stats)
-        : chains(chains_),
-          kept(kept_),
-          home(context),
-          draws(home, chains * capacity * dim),
-          lp(home, chains * capacity),
-          acceptance(home, chains * capacity),
-          diverging(home, chains * capacity),
-          stats(home, chains * capacity * static_cast<std::size_t>(std::max(1, num_stats))),
-          diverged(home, chains * kept),
-          diverged_at(home, chains * kept * dim) {}
-    Arrays(const Arrays&) = delete;
-    std::size_t chains, kept;  ///< kept: divergences of each chain
-    Context home;              ///< buffers keep a reference to it
-    Buffer<Real> draws;
-    Buffer<double> lp;
-    Buffer<float> acceptance;
-    Buffer<std::uint8_t> diverging;
-    Buffer<float> stats;
-    Buffer<std::int64_t> diverged;
-    Buffer<Real> diverged_at;
+  struct Shape {
+    Count chains, slots, dim, stats, kept;  ///< kept: divergences of each chain
+    Recorded recorded;
   };
-  const Context& context_;
-  std::size_t batch_, dim_;
-  std::int64_t capacity_;
-  int num_stats_;
-  Arrays host_;
-  std::size_t recorded_width_ = 0;
-  std::vector<Real> recorded_;
-  std::deque<Arrays> device_;  ///< one on CUDA, none on the CPU
+  /// Where each array of `chains` chains lies from `base` on, and how many bytes they take together.
+  struct Arrays {
+    View2<std::int64_t> diverged;
+    View3<Real> diverged_at, draws;
+    View2<double> lp;
+    View2<float> acceptance_rate;
+    View3<float> stats;
+    View2<std::uint8_t> diverging;
+    std::size_t bytes = 0;
+
+    Arrays(const Shape& s, Count chains, char* base) {
+      if (s.recorded == Recorded::nothing) return;
+      diverged = {take<std::int64_t>(base, chains * s.kept), chains, s.kept};  // first: the same place for any slots
+      diverged_at = {take<Real>(base, chains * s.kept * s.dim), chains, s.kept, s.dim};
+      lp = {take<double>(base, chains * s.slots), chains, s.slots};
+      const Count coordinates = s.recorded == Recorded::draws ? s.dim : 0;
+      draws = {take<Real>(base, chains * s.slots * coordinates), chains, s.slots, coordinates};
+      acceptance_rate = {take<float>(base, chains * s.slots), chains, s.slots};
+      stats = {take<float>(base, s.stats * chains * s.slots), s.stats, chains, s.slots};
+      diverging = {take<std::uint8_t>(base, chains * s.slots), chains, s.slots};
+    }
+
+   private:
+    template <class T>
+    T* take(char* base, Count count) {
+      const std::size_t at = bytes;
+      bytes += (static_cast<std::size_t>(count) * sizeof(T) + 127) / 128 * 128;
+      return base ? reinterpret_cast<T*>(base + at) : nullptr;
+    }
+  };
+
+  bool on_device() const { return device_.data() != nullptr; }
+  Arrays host() const { return Arrays(shape_, shape_.chains, host_.data()); }
+  /// Where iterations write.
+  Arrays made() const { return on_device() ? Arrays(shape_, batch_, device_.data()) : host(); }
+  View3<Real> recorded_values() { return {values_.data(), shape_.chains, shape_.slots, width_}; }
+
+  template <class T>
+  static View2<const T> constant(View2<T> v) {
+    return {v.data, v.rows, v.columns};
+  }
+  template <class T>
+  static View3<const T> constant(View3<T> v) {
+    return {v.data, v.planes, v.rows, v.columns};
+  }
+  template <class T>
+  void copy_part(View2<T> to, View2<T> from, Count first) const {
+    begin_copy_to_host(place_, to.data + first * to.columns, from.data,
+                       static_cast<std::size_t>(from.rows * from.columns) * sizeof(T));
+  }
+  template <class T>
+  void copy_part(View3<T> to, View3<T> from, Count first) const {
+    copy_part(View2<T>{to.data, to.planes, to.rows * to.columns}, {from.data, from.planes, from.rows * from.columns},
+              first);
+  }
+
+  Place place_;
+  Shape shape_;  ///< slots: of the window at hand
+  Index batch_;
+  Count capacity_;
+  Buffer<char> host_, device_;  ///< device_: none on the CPU
+  Count width_ = 0;
+  std::vector<Real> values_;
 };
 
 }  // namespace kilochain

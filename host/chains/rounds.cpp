@@ -1,19 +1,11 @@
 #include "host/chains/rounds.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <chrono>
-#include <exception>
-#include <optional>
 
-#include "host/chains/meeting.hpp"
+#include "host/chains/thread_team.hpp"
 
 namespace kilochain {
-
-// Below this an iteration is not worth meeting for: two barriers cost microseconds when the cores are free, and wait for the
-// scheduler when they are not.
-static constexpr double least_shared_seconds = 40e-6;
 
 const char* quarantine_reason(ChainStatus status) {
   switch (status) {
@@ -32,22 +24,14 @@ const char* quarantine_reason(ChainStatus status) {
 template <class Real>
 template <class F>
 void Rounds<Real>::each_tile(F&& f) {
-  const Index tiles = (num_chains_ + tile_ - 1) / tile_;
-  if (tiles == 1 || context_.threads == 1) {
-    for (Index t = 0; t < tiles; ++t) f(t * tile_, std::min(num_chains_, (t + 1) * tile_));
+  if (tiles() == 1 || context_.threads == 1) {
+    for (Index k = 0; k < tiles(); ++k) f(k * tile_, end_of(k));
     return;
   }
-  std::exception_ptr failure;  // an exception must not leave an OpenMP region
-#pragma omp parallel for schedule(dynamic) num_threads(context_.threads)
-  for (Index t = 0; t < tiles; ++t) {
-    try {
-      f(t * tile_, std::min(num_chains_, (t + 1) * tile_));
-    } catch (...) {
-#pragma omp critical(kilochain_tile_failure)
-      failure = std::current_exception();
-    }
-  }
-  if (failure) std::rethrow_exception(failure);
+  std::atomic<Index> next{0};
+  in_team(std::min<int>(context_.threads, tiles()), [&](const TeamMember&) {
+    for (Index k = next++; k < tiles(); k = next++) f(k * tile_, end_of(k));
+  });
 }
 
 template <class Real>
@@ -72,65 +56,68 @@ void Rounds<Real>::stretch(Index first, Index last, const Segment<Real>& segment
 template <class Real>
 bool Rounds<Real>::run(const Segment<Real>& segment, const std::atomic<bool>& stop) {
   if (const auto reached = sampler_.replay(target_, segment, stop)) return *reached;
-  if (!segment.pools()) {
-    each_tile([&](Index first, Index last) { stretch(first, last, segment); });
-    return true;
-  }
-  const auto controls = sampler_.controls();
-  std::int64_t now = segment.until;
-  for (const auto& c : controls)
-    if (c.status == ChainStatus::running) now = std::min(now, c.iteration);
-  // One parallel region for the whole stretch, and a barrier that sleeps in the end: thousands of OpenMP regions would spin
-  // against whatever else runs on the machine.
-  const Index tiles = (num_chains_ + tile_ - 1) / tile_;
-  int threads = std::max(1, std::min<int>(context_.threads, tiles));
-  if (threads > 1 && alone_seconds_ <= 0) {  // time a few iterations on one thread first
-    const std::int64_t few = std::min(segment.until, now + 8);
-    const auto begin = std::chrono::steady_clock::now();
-    for (std::int64_t t = now; t < few; ++t) {
-      Segment<Real> one = segment;
-      one.until = t + 1;
-      for (Index k = 0; k < tiles; ++k) stretch(k * tile_, std::min(num_chains_, (k + 1) * tile_), one);
-      sampler_.pool(one);
-    }
-    alone_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() /
-                     static_cast<double>(std::max<std::int64_t>(1, few - now));
-    now = few;
-  }
-  if (alone_seconds_ < least_shared_seconds) threads = 1;
-  std::exception_ptr failure;
-  std::atomic<bool> halt{false};
-  std::optional<Meeting> meeting;
-#pragma omp parallel num_threads(threads)
-  {
-#pragma omp single
-    {
-      threads = omp_get_num_threads();  // the runtime may give fewer than were asked for
-      meeting.emplace(threads);
-    }
-    Meeting& all = *meeting;
-    const int me = omp_get_thread_num();
-    for (std::int64_t t = now; t < segment.until; ++t) {
-      Segment<Real> one = segment;
-      one.until = t + 1;
+  if (segment.pools()) return run_together(segment, stop);
+  each_tile([&](Index first, Index last) { stretch(first, last, segment); });
+  return true;
+}
+
+/// An iteration of all chains, then one step of the adaptation that they share, and again.
+template <class Real>
+bool Rounds<Real>::run_together(const Segment<Real>& segment, const std::atomic<bool>& stop) {
+  std::int64_t now = slowest_iteration(segment.until);
+  if (context_.threads > 1 && tiles() > 1 && alone_seconds_ <= 0) now = time_alone(now, segment);
+  const int threads = alone_seconds_ < least_shared_seconds_ ? 1 : std::min<int>(context_.threads, tiles());
+  FirstFailure failure;
+  std::atomic<bool> failed{false};
+  bool ended = false;  // written by one member between two meetings, read by all after the second: they leave together
+  in_team(threads, [&](const TeamMember& member) {
+    const auto guarded = [&](auto&& work) {  // whoever fails must still come to the meetings
       try {
-        for (Index k = me; k < tiles; k += threads) stretch(k * tile_, std::min(num_chains_, (k + 1) * tile_), one);
+        work();
       } catch (...) {
-#pragma omp critical(kilochain_tile_failure)
-        failure = std::current_exception();
-        halt = true;
+        failure.keep();
+        failed = true;
       }
-      all.wait();
-      if (me == 0 && !halt) {
-        sampler_.pool(one);
-        if (stop) halt = true;
+    };
+    for (std::int64_t t = now; t < segment.until && !ended; ++t) {
+      const Segment<Real> one = until(segment, t + 1);
+      guarded([&] {
+        for (Index k = member.rank; k < tiles(); k += member.size) stretch(k * tile_, end_of(k), one);
+      });
+      member.meet();
+      if (member.rank == 0) {
+        if (!failed) guarded([&] { sampler_.pool(one); });
+        ended = failed || stop;
       }
-      all.wait();
-      if (halt) break;
+      member.meet();
     }
+  });
+  failure.rethrow();
+  return !ended;
+}
+
+/// Does a few iterations on this thread and notes what one takes, so that short ones are not shared. Returns where it got to.
+template <class Real>
+std::int64_t Rounds<Real>::time_alone(std::int64_t now, const Segment<Real>& segment) {
+  const std::int64_t few = std::min(segment.until, now + 8);
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::int64_t t = now; t < few; ++t) {
+    const Segment<Real> one = until(segment, t + 1);
+    for (Index k = 0; k < tiles(); ++k) stretch(k * tile_, end_of(k), one);
+    sampler_.pool(one);
   }
-  if (failure) std::rethrow_exception(failure);
-  return !halt;
+  alone_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() /
+                   static_cast<double>(std::max<std::int64_t>(1, few - now));
+  return few;
+}
+
+/// Where the running chain that has come least far stands.
+template <class Real>
+std::int64_t Rounds<Real>::slowest_iteration(std::int64_t until) const {
+  std::int64_t now = until;
+  for (const auto& c : sampler_.controls())
+    if (c.status == ChainStatus::running) now = std::min(now, c.iteration);
+  return now;
 }
 
 template class Rounds<float>;

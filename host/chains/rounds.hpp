@@ -3,6 +3,7 @@
 //   CUDA: all chains are one tile; evaluate and advance are launches on the context's stream.
 // Pooled adaptation makes every iteration a barrier: propose, evaluate, update for all chains, then one step of the factor.
 #pragma once
+#include <algorithm>
 #include <atomic>
 
 #include "host/chains/chains.hpp"
@@ -12,30 +13,45 @@ namespace kilochain {
 template <class Real>
 class Rounds {
  public:
-  Rounds(const Context& context, Target<Real>& target, Chains<Real>& sampler, Index num_chains)
+  Rounds(const Context& context, Target<Real>& target, Chains<Real>& sampler, Index num_chains,
+         double least_shared_seconds = 40e-6)
       : context_(context),
         target_(target),
         sampler_(sampler),
         num_chains_(num_chains),
         tile_(context.backend == Backend::cuda
                   ? num_chains
-                  : std::max<Index>(1, std::min(num_chains, target.tile(num_chains, context.threads)))) {}
+                  : std::max<Index>(1, std::min(num_chains, target.tile(num_chains, context.threads)))),
+        least_shared_seconds_(least_shared_seconds) {}
 
   /// Evaluates the starting points, x: (chain, dim), and starts every chain there.
   void start(const std::vector<Real>& x);
   /// Runs every chain to segment.until; a segment that pools takes one step of the shared adaptation after each iteration.
-  /// Stops early, at the end of an iteration or tile, when `stop` becomes true; returns false then.
+  /// One that pools, or that is replayed on a device, ends early after an iteration when `stop` becomes true, and returns
+  /// false then: callers keep segments short.
   bool run(const Segment<Real>& segment, const std::atomic<bool>& stop);
 
  private:
   template <class F>
   void each_tile(F&& f);
   void stretch(Index first, Index last, const Segment<Real>& segment);
+  bool run_together(const Segment<Real>& segment, const std::atomic<bool>& stop);
+  std::int64_t time_alone(std::int64_t now, const Segment<Real>& segment);
+  std::int64_t slowest_iteration(std::int64_t until) const;
+  static Segment<Real> until(Segment<Real> segment, std::int64_t iteration) {
+    segment.until = iteration;
+    return segment;
+  }
+  Index tiles() const { return (num_chains_ + tile_ - 1) / tile_; }
+  Index end_of(Index tile) const { return std::min(num_chains_, (tile + 1) * tile_); }
 
   const Context& context_;
   Target<Real>& target_;
   Chains<Real>& sampler_;
   Index num_chains_, tile_;
+  /// Below this an iteration is not worth meeting for: two meetings cost microseconds when the cores are free, and wait for
+  /// the scheduler when they are not.
+  double least_shared_seconds_;
   double alone_seconds_ = 0;  ///< of one pooled iteration on one thread, once measured; decides threads, never draws
 };
 

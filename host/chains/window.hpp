@@ -3,6 +3,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/choices.hpp"
+#include "kernels/device/view.hpp"
+
 namespace kilochain {
 
 /// What is kept of a run's draws: every one, what the summary needs, or nothing.
@@ -17,14 +20,16 @@ struct Divergence {
   std::vector<double> point;  ///< one value for each name
 };
 
-/// A window of draws in the sampler's buffers, chain-major; draw t of the window is at index t of each chain.
+/// A window of draws, chain-major; draw t of the window is at index t of each chain, of as many as there is room for.
+template <class Real>
 struct Window {
-  const void* draws = nullptr;              ///< [chain][capacity][dim], header.real; unused for warm-up
-  const double* lp = nullptr;               ///< [chain][capacity]
-  const float* acceptance_rate = nullptr;   ///< [chain][capacity]
-  const std::uint8_t* diverging = nullptr;  ///< [chain][capacity], 0 or 1
-  const float* stats = nullptr;             ///< [stat][chain][capacity]; null when header.stats is empty
-  std::int64_t capacity = 0;                ///< draws from one chain to the next
+  static constexpr Precision precision = precision_of<Real>;
+  View3<const Real> draws;  ///< (chain, capacity, value); no values where only statistics are kept
+  View2<const double> lp;   ///< (chain, capacity), as the next two
+  View2<const float> acceptance_rate;
+  View2<const std::uint8_t> diverging;           ///< 0 or 1
+  View3<const float> stats;                      ///< (stat, chain, capacity): the sampler's own
+  Count capacity() const { return lp.columns; }  ///< draws from one chain to the next
 };
 
 }  // namespace kilochain

@@ -71,10 +71,12 @@ class DrawsWriter {
   /// Adds draws first_draw .. first_draw + count - 1 of every chain; first_draw must be draws_written().
   /// Error(output) when they do not fit on the disk, saying how many draws are safely in the file.
   /// `divergences`: of these draws, or some of them; their draws count from the run's first.
-  void append(std::int64_t first_draw, std::int64_t count, const Window& window,
+  template <class Real>  // float or double, the header's
+  void append(std::int64_t first_draw, std::int64_t count, const Window<Real>& window,
               const std::vector<Divergence>& divergences = {});
   /// The same for the statistics of warm-up iterations (no draws); needs header.save_warmup_stats.
-  void append_warmup_stats(std::int64_t first_draw, std::int64_t count, const Window& window);
+  template <class Real>
+  void append_warmup_stats(std::int64_t first_draw, std::int64_t count, const Window<Real>& window);
   /// Adds a variable of group constant_data, row-major over `dims` (name and size; a name keeps its size).
   void add_constant_data(const std::string& name, const std::vector<std::pair<std::string, std::int64_t>>& dims,
                          const std::vector<double>& values);
@@ -102,8 +104,10 @@ class DrawsWriter {
   StatsGroup define_stats(const char* name);
   int define_chain_and_draw(int group, int dims[2]);
   void reserve(std::int64_t bytes, std::int64_t first_draw, std::int64_t count);
-  void put_draws(std::int64_t first_draw, std::int64_t count, const Window& window);
-  void put_stats(StatsGroup& group, std::int64_t first_draw, std::int64_t count, const Window& window);
+  template <class Real>
+  void put_draws(std::int64_t first_draw, std::int64_t count, const Window<Real>& window);
+  template <class Real>
+  void put_stats(StatsGroup& group, std::int64_t first_draw, std::int64_t count, const Window<Real>& window);
   void put_divergences(const std::vector<Divergence>& divergences);
   void put_draw_index(int group, int variable, std::int64_t first_draw, std::int64_t count);
   template <class Body>

@@ -244,8 +244,10 @@ void DrawsWriter::reserve(std::int64_t bytes, std::int64_t first_draw, std::int6
               "Free some space, choose another --output, or keep fewer draws with --thin or --draws moments?");
 }
 
-void DrawsWriter::append(std::int64_t first_draw, std::int64_t count, const Window& window,
+template <class Real>
+void DrawsWriter::append(std::int64_t first_draw, std::int64_t count, const Window<Real>& window,
                          const std::vector<Divergence>& divergences) {
+  KC_CHECK(header_.real == name_of(window.precision) && window.draws.columns == std::ssize(header_.names));
   require(posterior_ >= 0 && first_draw == written_ && count >= 0, ExitStatus::output,
           path_ + ": draws out of order, or of a run that keeps moments only",
           "draws from " + std::to_string(first_draw) + ", the file has " + std::to_string(written_),
@@ -271,7 +273,8 @@ void DrawsWriter::append(std::int64_t first_draw, std::int64_t count, const Wind
   });
 }
 
-void DrawsWriter::append_warmup_stats(std::int64_t first_draw, std::int64_t count, const Window& window) {
+template <class Real>
+void DrawsWriter::append_warmup_stats(std::int64_t first_draw, std::int64_t count, const Window<Real>& window) {
   require(warmup_stats_.group >= 0 && first_draw == warmup_stats_.written, ExitStatus::output,
           path_ + ": warm-up statistics out of order, or not asked for",
           "iterations from " + std::to_string(first_draw) + ", the file has " + std::to_string(warmup_stats_.written),
@@ -286,32 +289,28 @@ void DrawsWriter::append_warmup_stats(std::int64_t first_draw, std::int64_t coun
   });
 }
 
-void DrawsWriter::put_draws(std::int64_t first_draw, std::int64_t count, const Window& window) {
+template <class Real>
+void DrawsWriter::put_draws(std::int64_t first_draw, std::int64_t count, const Window<Real>& window) {
   put_draw_index(posterior_, draw_, first_draw, count);
   const std::int64_t row = std::ssize(header_.names);
   for (const auto& v : variables_) {
     const ChunkedVariable variable{posterior_, v.id, header_.num_chains, v.size, v.chunk};
-    if (header_.real == "float") {
-      put_window(variable, static_cast<const float*>(window.draws) + v.first, row, window.capacity, first_draw, count,
-                 scratch_);
-    } else {
-      put_window(variable, static_cast<const double*>(window.draws) + v.first, row, window.capacity, first_draw, count,
-                 scratch_);
-    }
+    put_window(variable, window.draws.data + v.first, row, window.capacity(), first_draw, count, scratch_);
   }
 }
 
-void DrawsWriter::put_stats(StatsGroup& to, std::int64_t first_draw, std::int64_t count, const Window& window) {
+template <class Real>
+void DrawsWriter::put_stats(StatsGroup& to, std::int64_t first_draw, std::int64_t count, const Window<Real>& window) {
   const auto put = [&](int variable, const auto* source) {
     const ChunkedVariable where{to.group, variable, header_.num_chains, 1, to.chunk};
-    put_window(where, source, 1, window.capacity, first_draw, count, scratch_);
+    put_window(where, source, 1, window.capacity(), first_draw, count, scratch_);
   };
   put_draw_index(to.group, to.draw, first_draw, count);
-  put(to.lp, window.lp);
-  put(to.acceptance_rate, window.acceptance_rate);
-  put(to.diverging, window.diverging);
+  put(to.lp, window.lp.data);
+  put(to.acceptance_rate, window.acceptance_rate.data);
+  put(to.diverging, window.diverging.data);
   for (std::size_t i = 0; i < to.stats.size(); ++i) {
-    put(to.stats[i], window.stats + static_cast<std::int64_t>(i) * header_.num_chains * window.capacity);
+    put(to.stats[i], window.stats.plane(static_cast<Count>(i)).data);
   }
 }
 
@@ -392,5 +391,10 @@ void DrawsWriter::finish() {
                 "Is the disk still there, and not full?");
   }
 }
+
+template void DrawsWriter::append(std::int64_t, std::int64_t, const Window<float>&, const std::vector<Divergence>&);
+template void DrawsWriter::append(std::int64_t, std::int64_t, const Window<double>&, const std::vector<Divergence>&);
+template void DrawsWriter::append_warmup_stats(std::int64_t, std::int64_t, const Window<float>&);
+template void DrawsWriter::append_warmup_stats(std::int64_t, std::int64_t, const Window<double>&);
 
 }  // namespace kilochain

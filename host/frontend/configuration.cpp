@@ -77,12 +77,19 @@ class Resolver {
       throw Error(ExitStatus::usage, fmt::format("{}: {} is ambiguous", a.owner, a.shown),
                   fmt::format("a setting of sampler {} and of target {}", out_.options.sampler, out_.options.target),
                   fmt::format("Write {} or {}?", spelled(a, "sampler." + name), spelled(a, "target." + name)));
-    if (in_sampler) out_.options.sampler_settings[name] = a.text;
-    if (in_target) out_.options.target_settings[name] = a.text;
+    if (in_sampler) set(find_sampler(out_.options.sampler), out_.options.sampler_settings, name, a);
+    if (in_target) set(find_target(out_.options.target), out_.options.target_settings, name, a);
     if (in_sampler || in_target) return (in_sampler ? "sampler." : "target.") + name;
     // A setting of some target while none is chosen: the missing target is what to speak of, in the end.
     if (!to_sampler && out_.options.target.empty() && !owners_of(targets(), name).empty()) return "target." + name;
     unknown(a, name, !to_target, !to_sampler);
+  }
+
+  /// Checked here, where file and line are known, and long before data are read.
+  template <class Entry>
+  static void set(const Entry& entry, SettingTexts& texts, const std::string& name, const Assignment& a) {
+    entry.check(fmt::format("{}: {}", a.owner, entry.name), {{name, a.text}});
+    texts[name] = a.text;
   }
 
   [[noreturn]] void unknown(const Assignment& a, const std::string& name, bool maybe_sampler, bool maybe_target) const {

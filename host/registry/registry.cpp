@@ -55,6 +55,20 @@ const Entry& need_cuda(const Entry* entry, const std::string& kind, const std::s
   return *entry;
 }
 
+template <class Entry>
+void check_entry(const Entry& entry, const std::string& kind, const SettingTexts& texts) {
+  std::vector<std::string> known;
+  for (const SettingInfo& info : entry.settings) known.push_back(info.name);
+  for (const auto& [name, text] : texts) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string nearest = nearest_name(name, known);
+    throw Error(ExitStatus::usage, fmt::format("{} {} has no setting {}", kind, entry.name, name),
+                fmt::format("{} = {}", name, text),
+                nearest.empty() ? "Remove it?" : fmt::format("Did you mean {}?", nearest));
+  }
+  entry.check(entry.name, texts);
+}
+
 }  // namespace
 
 const std::vector<SamplerEntry>& samplers() { return sampler_table(); }
@@ -77,6 +91,12 @@ const CudaSamplerEntry* find_cuda_sampler(const std::string& name) {
 const CudaTargetEntry* find_cuda_target(const std::string& name) {
   const auto it = cuda_target_table().find(name);
   return it == cuda_target_table().end() ? nullptr : &it->second;
+}
+
+void check_settings(const std::string& sampler, const SettingTexts& sampler_settings, const std::string& target,
+                    const SettingTexts& target_settings) {
+  check_entry(find_sampler(sampler), "sampler", sampler_settings);
+  check_entry(find_target(target), "target", target_settings);
 }
 
 template <class Real>

@@ -10,9 +10,13 @@
 
 namespace kilochain {
 
+/// Throws Error (usage) for a value that does not parse or is out of range; `owner` begins the message. Reads no data.
+using CheckSettings = std::function<void(const std::string& owner, const SettingTexts& texts)>;
+
 struct SamplerEntry {
   std::string name, meaning;
   std::vector<SettingInfo> settings;
+  CheckSettings check;
   std::vector<std::string> stats;  ///< names of what it adds to sample_stats
   bool adaptive = false;
   NeedsByPhase needs{Needs::gradient, Needs::gradient, Needs::gradient};
@@ -35,6 +39,7 @@ struct SamplerEntry {
 struct TargetEntry {
   std::string name, meaning;
   std::vector<SettingInfo> settings;
+  CheckSettings check;
   template <class Real>
   using Make = std::function<std::unique_ptr<Target<Real>>(const Context&, const SettingTexts&)>;
   Make<float> make_float;
@@ -83,6 +88,10 @@ struct RegisterCudaTarget {
 const CudaSamplerEntry* find_cuda_sampler(const std::string& name);
 const CudaTargetEntry* find_cuda_target(const std::string& name);
 
+/// What can be said about the settings before any data is read: throws Error (usage) for an unknown sampler, target or
+/// setting, and for a value that is none of the setting's.
+void check_settings(const std::string& sampler, const SettingTexts& sampler_settings, const std::string& target,
+                    const SettingTexts& target_settings);
 /// A sampler or target on the context's backend. Throws Error (usage) when the backend has none.
 template <class Real>
 std::unique_ptr<Chains<Real>> make_chains(const Context& context, const std::string& name, const SettingTexts& texts,

@@ -56,6 +56,7 @@ double timed_iteration(const Options& o, const Context& context) {
   for (std::int64_t step = 1; seconds < 0.2 && segment.until < 10000; step *= 2) {
     segment.until += step;
     rounds.run(segment, go_on);
+    synchronize(context);  // rounds on a device are only queued when run returns
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
   return seconds / static_cast<double>(segment.until) / chains;
@@ -113,7 +114,10 @@ Estimate estimate_for(const Options& o, const Context& context, const TargetInfo
   e.rows.push_back({"state of the chains", where, bytes.state});
   e.rows.push_back({"adaptation", where, bytes.adaptation});
   e.rows.push_back({"queries and answers", where, bytes.exchange});
-  e.rows.push_back({"data and scratch", where, static_cast<std::size_t>(2 * info.bytes)});
+  e.rows.push_back({"pooled sums", where, bytes.pooled_sums});
+  e.rows.push_back({"data and scratch", where,
+                    static_cast<std::size_t>(2 * info.bytes) +
+                        (info.scratch_bytes ? info.scratch_bytes(static_cast<Index>(batch)) : 0)});
   const int stats = static_cast<int>(find_sampler(o.sampler).stats.size());
   const auto recorded = static_cast<std::int64_t>(info.names.size());
   const std::int64_t slots = window_draws(o.num_chains, info.dim, draws, real);

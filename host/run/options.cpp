@@ -34,8 +34,7 @@ void check(const Options& o) {
     require(o.thin <= o.num_samples, ExitStatus::usage, fmt::format("thin = {}", o.thin),
             fmt::format("num_samples is {}, so no draw would be kept", o.num_samples),
             "Use a smaller --thin or a larger --num-samples?");
-  find_sampler(o.sampler);
-  find_target(o.target);
+  check_settings(o.sampler, o.sampler_settings, o.target, o.target_settings);
 }
 
 nlohmann::json to_json(const Options& o) {

@@ -113,8 +113,8 @@ bool Session<Real>::each_batch(std::int64_t from, Segment<Real>& segment, DrawsB
     segment.recording = {};
     if (buffer) {
       buffer->clear(batches_[k].first);
-      segment.recording = buffer->recording(batches_[k].first, kept.first_iteration, kept.thin);
-      if (!kept.draws) segment.recording.draws = nullptr;
+      segment.recording =
+          buffer->recording(batches_[k].first, kept.first_iteration, kept.thin, (until - from) / kept.thin);
     }
     all = stretch(segment, until);
     if (buffer) buffer->collect(batches_[k].first);

@@ -49,14 +49,15 @@ class Session {
   std::vector<ChainControl> all_controls();
   bool stretch(Segment<Real>& segment, std::int64_t until);
   void automatic_warmup();
-  std::size_t lead_in(const Window& window, std::int64_t count);
+  std::size_t lead_in(const Window<Real>& window, std::int64_t count);
   void fixed_warmup();
-  BlockSigns signs_of(const Window& window, std::int64_t count, const std::vector<ChainControl>& controls) const;
+  BlockSigns signs_of(const Window<Real>& window, std::int64_t count, const std::vector<ChainControl>& controls) const;
   std::int64_t automatic_samples() const;
-  void keep(const Window& window, std::int64_t count);
+  void keep(const Window<Real>& window, std::int64_t count);
   void deliver(DrawsBuffer<Real>& buffer, std::int64_t count, const std::vector<ChainControl>& controls,
                std::int64_t first);
-  std::vector<Divergence> note_divergences(const DrawsBuffer<Real>& buffer, const Window& window, std::int64_t count);
+  std::vector<Divergence> note_divergences(const DrawsBuffer<Real>& buffer, const Window<Real>& window,
+                                           std::int64_t count);
   void wait_for_disk();
   void note_quarantined(const std::vector<ChainControl>& controls, Index first);
   std::vector<std::int64_t> quarantined_chains() const;

@@ -24,21 +24,19 @@ void Session<Real>::wait_for_disk() {
 
 /// Adds a window to the draws in memory, which are brought into [chain, draw, dim] at the end.
 template <class Real>
-void Session<Real>::keep(const Window& window, std::int64_t count) {
-  const Real* draws = static_cast<const Real*>(window.draws);
+void Session<Real>::keep(const Window<Real>& window, std::int64_t count) {
   const std::int64_t all = num_samples_ / options_.thin;
   kept_.resize(static_cast<std::size_t>(num_chains_ * all * recorded_));
   for (std::int64_t c = 0; c < num_chains_; ++c)
-    std::copy_n(draws + c * window.capacity * recorded_, count * recorded_,
-                kept_.begin() + (c * all + draws_) * recorded_);
+    std::copy_n(window.draws.plane(c).data, count * recorded_, kept_.begin() + (c * all + draws_) * recorded_);
 }
 
 /// Counts a window's divergences, and returns those whose points are kept, in recorded values.
 template <class Real>
-std::vector<Divergence> Session<Real>::note_divergences(const DrawsBuffer<Real>& buffer, const Window& window,
+std::vector<Divergence> Session<Real>::note_divergences(const DrawsBuffer<Real>& buffer, const Window<Real>& window,
                                                         std::int64_t count) {
   for (std::int64_t c = 0; c < num_chains_; ++c)
-    for (std::int64_t t = 0; t < count; ++t) num_divergences_ += window.diverging[c * window.capacity + t];
+    for (std::int64_t t = 0; t < count; ++t) num_divergences_ += window.diverging(c, t);
   std::vector<Divergence> found = buffer.divergences(count);
   for (Divergence& d : found) {
     d.draw += draws_;
@@ -60,12 +58,11 @@ void Session<Real>::deliver(DrawsBuffer<Real>& buffer, std::int64_t count, const
   std::vector<std::int64_t> from;  // the first slot that each chain has not drawn
   for (const auto& c : controls)
     from.push_back(c.status == ChainStatus::running ? count : (c.iteration - first) / options_.thin);
-  if (target_.info().constrain)
-    buffer.record(count, static_cast<std::size_t>(recorded_), target_.info().constrain, context_.threads);
-  const Window window = buffer.window(count, from);
+  if (target_.info().constrain) buffer.record(count, recorded_, target_.info().constrain, context_.threads);
+  const Window<Real> window = buffer.window(count, from);
   const std::vector<Divergence> divergences = note_divergences(buffer, window, count);
   if (options_.keep_draws) keep(window, count);
-  if (streaming_) streaming_->add(static_cast<const Real*>(window.draws), window.capacity, count, context_.threads);
+  if (streaming_) streaming_->add(window.draws.data, window.capacity(), count, context_.threads);
   wait_for_disk();
   if (writer_ && stores_draws(options_)) {
     pending_ = std::async(std::launch::async, [this, window, divergences, first_draw = draws_, count] {
@@ -93,12 +90,12 @@ void Session<Real>::sample() {
   const std::int64_t room = window_draws(num_chains_, dim_, std::max<std::int64_t>(1, num_draws), sizeof(Real));
   std::deque<DrawsBuffer<Real>> buffers;
   for (int k = 0; k < (stores_draws(options_) ? 2 : 1) && num_draws > 0; ++k)
-    buffers.emplace_back(context_, num_chains_, batch_size_, dim_, room, num_stats_);
+    buffers.emplace_back(context_, num_chains_, batch_size_, dim_, room, num_stats_,
+                         options_.draws == KeptDraws::none ? Recorded::nothing : Recorded::draws);
   for (std::size_t window = 0; sampled_ < num_samples_ && !interrupted_; ++window) {
     DrawsBuffer<Real>& buffer = buffers[window % buffers.size()];
     const std::int64_t first = iteration_, wanted = std::min(num_samples_ - sampled_, room * options_.thin);
     Recording<Real> kept = buffer.recording(0, first, options_.thin);
-    if (options_.draws == KeptDraws::none) kept.draws = nullptr;
     interrupted_ = !each_batch(first, segment, &buffer, kept, first + wanted);
     const std::int64_t done = iteration_ - first, count = done / options_.thin;
     if (count > 0 && options_.draws != KeptDraws::none) deliver(buffer, count, all_controls(), first);

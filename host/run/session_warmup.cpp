@@ -42,7 +42,8 @@ void Session<Real>::fixed_warmup() {
     return;
   }
   DrawsBuffer<Real> buffer(context_, num_chains_, batch_size_, dim_,
-                           window_draws(num_chains_, dim_, num_warmup_, sizeof(Real)), num_stats_);
+                           window_draws(num_chains_, dim_, num_warmup_, sizeof(Real)), num_stats_,
+                           Recorded::statistics);
   while (iteration_ < num_warmup_ && !interrupted_) {
     const std::int64_t first = iteration_, end = std::min(num_warmup_, first + buffer.capacity());
     Recording<Real> kept;
@@ -56,7 +57,7 @@ void Session<Real>::fixed_warmup() {
 }
 
 template <class Real>
-BlockSigns Session<Real>::signs_of(const Window& window, std::int64_t count,
+BlockSigns Session<Real>::signs_of(const Window<Real>& window, std::int64_t count,
                                    const std::vector<ChainControl>& controls) const {
   BlockSigns signs;
   std::vector<std::int64_t> running;
@@ -66,13 +67,12 @@ BlockSigns Session<Real>::signs_of(const Window& window, std::int64_t count,
   for (const auto c : running) {
     double lp = 0;
     for (std::int64_t s = 0; s < count; ++s) {
-      lp += window.lp[c * window.capacity + s] / static_cast<double>(count);
-      acceptance += static_cast<double>(window.acceptance_rate[c * window.capacity + s]);
+      lp += window.lp(c, s) / static_cast<double>(count);
+      acceptance += static_cast<double>(window.acceptance_rate(c, s));
     }
     signs.lp.push_back(lp);
   }
   signs.acceptance = acceptance / static_cast<double>(running.size()) / static_cast<double>(count);
-  const Real* draws = static_cast<const Real*>(window.draws);
   double rhat = 0, ess = INFINITY;
   // At most about 64 coordinates and 256 chains: the slowest of a spread sample stands for all.
   const Index step = std::max<Index>(1, dim_ / 64);
@@ -82,8 +82,7 @@ BlockSigns Session<Real>::signs_of(const Window& window, std::int64_t count,
     std::vector<double> values;
     std::int64_t chains = 0;
     for (std::size_t k = 0; k < running.size(); k += stride, ++chains)
-      for (std::int64_t s = 0; s < count; ++s)
-        values.push_back(static_cast<double>(draws[(running[k] * window.capacity + s) * dim_ + i]));
+      for (std::int64_t s = 0; s < count; ++s) values.push_back(static_cast<double>(window.draws(running[k], s, i)));
     const BasicSeries<double> series{values.data(), chains, count};
     rhat = std::max(rhat, rhat_split(series));
     ess = std::min(ess, ess_mean(series) * static_cast<double>(running.size()) / static_cast<double>(chains));
@@ -96,7 +95,7 @@ BlockSigns Session<Real>::signs_of(const Window& window, std::int64_t count,
 /// Leads chains that accepted nothing in the window to where the density is, and begins all chains again, the adaptation too:
 /// it was made for where they were stuck. Returns how many chains that were.
 template <class Real>
-std::size_t Session<Real>::lead_in(const Window& window, std::int64_t count) {
+std::size_t Session<Real>::lead_in(const Window<Real>& window, std::int64_t count) {
   std::size_t led = 0;
   if (target_.info().offers < Needs::gradient) return led;
   const std::size_t n = static_cast<std::size_t>(dim_);
@@ -107,8 +106,7 @@ std::size_t Session<Real>::lead_in(const Window& window, std::int64_t count) {
     const auto controls = sampler_->controls();
     std::vector<std::size_t> which;
     for (std::size_t c = 0; c < controls.size(); ++c) {
-      const float* rates =
-          window.acceptance_rate + (static_cast<std::int64_t>(c) + batches_[k].first) * window.capacity;
+      const float* rates = window.acceptance_rate.row(static_cast<Count>(c) + batches_[k].first).data;
       double rate = 0;
       for (std::int64_t s = 0; s < count; ++s) rate += static_cast<double>(rates[s]) / static_cast<double>(count);
       if (controls[c].status != ChainStatus::running || rate > 1e-3) continue;
@@ -169,7 +167,7 @@ void Session<Real>::automatic_warmup() {
     interrupted_ = !each_batch(first, segment, &buffer, kept, first + count * thin);
     if (interrupted_) break;
     const auto controls = all_controls();
-    const Window window = buffer.window(count, std::vector<std::int64_t>(controls.size(), count));
+    const Window<Real> window = buffer.window(count, std::vector<std::int64_t>(controls.size(), count));
     if (++blocks == 2 && led_in_ == 0) {  // a second block: the first may have begun with a bad scale only
       led_in_ = lead_in(window, count);
       if (led_in_ > 0) {
@@ -180,7 +178,7 @@ void Session<Real>::automatic_warmup() {
     }
     still_stuck = 0;
     for (std::int64_t c = 0; c < num_chains_; ++c) {
-      const float* rates = window.acceptance_rate + c * window.capacity;
+      const float* rates = window.acceptance_rate.row(c).data;
       still_stuck += std::all_of(rates, rates + count, [](float rate) { return !(rate > 1e-6F); });
     }
     BlockSigns signs = signs_of(window, count, controls);

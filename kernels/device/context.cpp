@@ -18,40 +18,47 @@ Context cpu_context(int threads) {
   return c;
 }
 
-std::size_t available_bytes(const Context& context) {
-  if (context.backend == Backend::cuda) return cuda::available_bytes(context);
+std::size_t available_bytes(const Place& place) {
+  if (place.backend == Backend::cuda) return cuda::available_bytes(place);
   return static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-void* allocate_bytes(const Context& context, std::size_t bytes) {
-  if (context.backend == Backend::cuda) return cuda::allocate(context, bytes);
+void* allocate_bytes(const Place& place, std::size_t bytes, Memory memory, const char* what) {
   const std::size_t rounded = (bytes + 127) / 128 * 128 + 128;
+  if (place.backend == Backend::cuda) return cuda::allocate(place, rounded, memory, what);
   void* p = std::aligned_alloc(128, rounded);
   if (!p) throw std::bad_alloc();
   std::memset(p, 0, rounded);
   return p;
 }
 
-void release_bytes(const Context& context, void* pointer) noexcept {
-  if (context.backend == Backend::cuda)
-    cuda::release(context, pointer);
+void release_bytes(const Place& place, Memory memory, void* pointer) noexcept {
+  if (place.backend == Backend::cuda)
+    cuda::release(place, memory, pointer);
   else
     std::free(pointer);
 }
 
-void copy_to_device(const Context& context, void* to, const void* from, std::size_t bytes) {
-  if (context.backend == Backend::cuda)
-    cuda::copy(context, to, from, bytes);
-  else if (bytes)
+void copy_to_device(const Place& place, void* to, const void* from, std::size_t bytes) {
+  begin_copy_to_host(place, to, from, bytes);  // either direction: the addresses say which
+  synchronize(place);
+}
+
+void copy_to_host(const Place& place, void* to, const void* from, std::size_t bytes) {
+  begin_copy_to_host(place, to, from, bytes);
+  synchronize(place);
+}
+
+void begin_copy_to_host(const Place& place, void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (place.backend == Backend::cuda)
+    cuda::begin_copy(place, to, from, bytes);
+  else
     std::memcpy(to, from, bytes);
 }
 
-void copy_to_host(const Context& context, void* to, const void* from, std::size_t bytes) {
-  copy_to_device(context, to, from, bytes);
-}
-
-void synchronize(const Context& context) {
-  if (context.backend == Backend::cuda) cuda::synchronize(context);
+void synchronize(const Place& place) {
+  if (place.backend == Backend::cuda) cuda::synchronize(place);
 }
 
 #if !defined(KILOCHAIN_HAS_CUDA)
@@ -65,11 +72,11 @@ bool cuda_emulated() { return false; }
 std::vector<std::string> cuda_devices() { return {}; }
 Context cuda_context(int) { no_cuda(); }
 namespace cuda {
-std::size_t available_bytes(const Context&) { no_cuda(); }
-void* allocate(const Context&, std::size_t) { no_cuda(); }
-void release(const Context&, void*) noexcept {}
-void copy(const Context&, void*, const void*, std::size_t) { no_cuda(); }
-void synchronize(const Context&) { no_cuda(); }
+std::size_t available_bytes(const Place&) { no_cuda(); }
+void* allocate(const Place&, std::size_t, Memory, const char*) { no_cuda(); }
+void release(const Place&, Memory, void*) noexcept {}
+void begin_copy(const Place&, void*, const void*, std::size_t) { no_cuda(); }
+void synchronize(const Place&) { no_cuda(); }
 }  // namespace cuda
 #endif
 

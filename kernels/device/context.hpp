@@ -1,25 +1,33 @@
-// Where work runs: backend, device, stream, BLAS handle. The first parameter of everything that allocates, copies or launches.
-// CUDA work goes to one explicit stream; the handles are void* so that a build without CUDA sees the same type.
+// Where memory lives and work runs: backend, device, stream, BLAS handle. The first parameter of everything that allocates,
+// copies or launches. CUDA work goes to one explicit stream; its handles are void* so that a build without CUDA sees the same
+// type. Stream, handle and workspace have one owner, which every context and buffer of theirs shares: the last one frees them.
 #pragma once
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "kernels/device/error.hpp"
-#include "kernels/device/platform.hpp"
+#include "kernels/device/view.hpp"
 
 namespace kilochain {
 
 enum class Backend { cpu, cuda };
 
-struct Context {
+/// Where memory lives: all that a buffer must know to copy and to free.
+struct Place {
   Backend backend = Backend::cpu;
-  int threads = 1;         ///< CPU threads that share the chains
-  int device = 0;          ///< CUDA device number
-  void* stream = nullptr;  ///< cudaStream_t
-  void* blas = nullptr;    ///< cublasHandle_t, bound to the stream
-  bool graphs = true;      ///< CUDA: capture a round's launches once and replay them, where the sampler allows it
+  int device = 0;               ///< CUDA device number
+  void* stream = nullptr;       ///< cudaStream_t
+  std::shared_ptr<void> owner;  ///< of the stream, the BLAS handle and its workspace
+};
+
+struct Context : Place {
+  int threads = 1;       ///< CPU threads that share the chains
+  void* blas = nullptr;  ///< cublasHandle_t, bound to the stream
+  bool graphs = true;    ///< CUDA: capture a round's launches once and replay them, where the sampler allows it
   std::string name = "cpu";
 };
 
@@ -33,34 +41,51 @@ std::string cuda_unavailable();
 bool cuda_emulated();
 /// One line for each CUDA device: name, memory, compute capability.
 std::vector<std::string> cuda_devices();
-/// Bytes that can be allocated now on the context's device.
-std::size_t available_bytes(const Context& context);
+/// Bytes that can be allocated now at this place.
+std::size_t available_bytes(const Place& place);
 
-void* allocate_bytes(const Context& context, std::size_t bytes);  ///< zeroed, 128-byte aligned
-void release_bytes(const Context& context, void* pointer) noexcept;
-void copy_to_device(const Context& context, void* to, const void* from, std::size_t bytes);
-void copy_to_host(const Context& context, void* to, const void* from, std::size_t bytes);
-void synchronize(const Context& context);
+/// working: where the kernels run. pinned: on the host, where a device copies to and from without a stop in between; on the
+/// CPU the same as working.
+enum class Memory { working, pinned };
 
-/// Memory on the context's device: owned, zeroed, movable.
+/// Zeroed, 128-byte aligned, and 128 bytes longer: a row may be read a little past its end. Throws Error (device) when a
+/// device has no room: `what`, the row of `kilochain estimate` that the bytes belong to, is in the message.
+void* allocate_bytes(const Place& place, std::size_t bytes, Memory memory, const char* what);
+void release_bytes(const Place& place, Memory memory, void* pointer) noexcept;
+/// Both wait until the bytes are there.
+void copy_to_device(const Place& place, void* to, const void* from, std::size_t bytes);
+void copy_to_host(const Place& place, void* to, const void* from, std::size_t bytes);
+/// Begins a copy to pinned memory, which `synchronize` waits for; on the CPU it is done at once.
+void begin_copy_to_host(const Place& place, void* to, const void* from, std::size_t bytes);
+void synchronize(const Place& place);
+
+/// Memory at one place: owned, zeroed, movable. Keeps alive what it needs of the context that it was made with.
 template <class T>
 class Buffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
  public:
   Buffer() = default;
-  Buffer(const Context& context, std::size_t count)
-      : context_(&context), data_(static_cast<T*>(allocate_bytes(context, count * sizeof(T)))), count_(count) {}
-  Buffer(Buffer&& o) noexcept : context_(o.context_), data_(o.data_), count_(o.count_) { o.data_ = nullptr; }
+  Buffer(const Place& place, std::size_t count, const char* what = "data and scratch", Memory memory = Memory::working)
+      : place_(place),
+        memory_(memory),
+        data_(static_cast<T*>(allocate_bytes(place, count * sizeof(T), memory, what))),
+        count_(count) {}
+  Buffer(Buffer&& o) noexcept { swap(o); }
   Buffer& operator=(Buffer&& o) noexcept {
-    std::swap(context_, o.context_), std::swap(data_, o.data_), std::swap(count_, o.count_);
+    swap(o);
     return *this;
   }
   ~Buffer() {
-    if (data_) release_bytes(*context_, data_);
+    if (data_) release_bytes(place_, memory_, data_);
   }
   T* data() const { return data_; }
   std::size_t size() const { return count_; }
-  void upload(const T* from) { copy_to_device(*context_, data_, from, count_ * sizeof(T)); }
-  void download(T* to) const { copy_to_host(*context_, to, data_, count_ * sizeof(T)); }
+  std::size_t bytes() const { return count_ * sizeof(T); }
+  /// The elements. Of a device's memory only kernels may touch them.
+  View1<T> view() const { return {data_, static_cast<Count>(count_)}; }
+  void upload(const T* from) { copy_to_device(place_, data_, from, bytes()); }
+  void download(T* to) const { copy_to_host(place_, to, data_, bytes()); }
   std::vector<T> host() const {
     std::vector<T> v(count_);
     download(v.data());
@@ -68,7 +93,11 @@ class Buffer {
   }
 
  private:
-  const Context* context_ = nullptr;
+  void swap(Buffer& o) noexcept {
+    std::swap(place_, o.place_), std::swap(memory_, o.memory_), std::swap(data_, o.data_), std::swap(count_, o.count_);
+  }
+  Place place_;
+  Memory memory_ = Memory::working;
   T* data_ = nullptr;
   std::size_t count_ = 0;
 };

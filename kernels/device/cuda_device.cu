@@ -1,7 +1,10 @@
 // The CUDA side of kernels/device/context.hpp: devices, memory, copies. One non-blocking stream and one cuBLAS handle
-// per context; cuBLAS has its own workspace, so that a fixed shape gives fixed sums and its calls can be captured in a graph.
+// per context, freed with the last context or buffer that shares them; cuBLAS has its own workspace, so that a fixed shape
+// gives fixed sums and its calls can be captured in a graph.
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
+#include <iterator>
 #include <thread>
 
 #include "kernels/device/cuda_check.hpp"
@@ -13,7 +16,46 @@ namespace {
 
 constexpr std::size_t blas_workspace_bytes = std::size_t(32) << 20;
 
-void use_device(const Context& context) { CUDA_CHECK(cudaSetDevice(context.device)); }
+void use_device(const Place& place) { CUDA_CHECK(cudaSetDevice(place.device)); }
+
+/// A stream, a cuBLAS handle and its workspace, with one end for all three.
+struct Handles {
+  int device;
+  cudaStream_t stream = nullptr;
+  cublasHandle_t blas = nullptr;
+  void* workspace = nullptr;
+
+  explicit Handles(int device_) : device(device_) {}
+  Handles(const Handles&) = delete;
+  ~Handles() {  // errors have nowhere to go from here
+    if (cudaSetDevice(device) != cudaSuccess) return;
+    if (blas) cublasDestroy(blas);
+    if (workspace) cudaFree(workspace);
+    if (stream) cudaStreamDestroy(stream);
+  }
+  void open() {
+    CUDA_CHECK(cudaSetDevice(device));
+    CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CUDA_CHECK(cublasCreate(&blas));
+    CUDA_CHECK(cublasSetStream(blas, stream));
+    CUDA_CHECK(cudaMalloc(&workspace, blas_workspace_bytes));
+    CUDA_CHECK(cublasSetWorkspace(blas, workspace, blas_workspace_bytes));
+    CUDA_CHECK(cublasSetMathMode(blas, CUBLAS_DEFAULT_MATH));  // float products stay float: no TF32
+  }
+};
+
+/// Why this build cannot run on device k: it is older than everything that was compiled. Empty when it can.
+std::string too_old([[maybe_unused]] const cudaDeviceProp& p) {
+#if defined(__CUDA_ARCH_LIST__)  // nvcc: 800,900; newer devices compile the newest one's PTX
+  constexpr int compiled[] = {__CUDA_ARCH_LIST__};
+  const int least = *std::min_element(std::begin(compiled), std::end(compiled)) / 10, has = 10 * p.major + p.minor;
+  if (has < least)
+    return std::string(p.name) + " has compute capability " + std::to_string(p.major) + "." + std::to_string(p.minor) +
+           ", and this build was compiled for " + std::to_string(least / 10) + "." + std::to_string(least % 10) +
+           " and newer";
+#endif
+  return "";
+}
 
 }  // namespace
 
@@ -24,7 +66,14 @@ std::string cuda_unavailable() {
     cudaGetLastError();  // a failed query must not be reported again by the next launch
     return cudaGetErrorString(status);
   }
-  return count > 0 ? "" : "no CUDA device is visible";
+  std::string why = "no CUDA device is visible";
+  for (int k = 0; k < count; ++k) {
+    cudaDeviceProp p;
+    CUDA_CHECK(cudaGetDeviceProperties(&p, k));
+    why = too_old(p);
+    if (why.empty()) return why;
+  }
+  return why;
 }
 
 bool cuda_emulated() {
@@ -58,62 +107,73 @@ Context cuda_context(int device) {
   CUDA_CHECK(cudaGetDeviceCount(&count));
   require(device >= 0 && device < count, ExitStatus::usage, "no CUDA device " + std::to_string(device),
           std::to_string(count) + " visible, numbered from 0", "Run with --device cuda:0?");
+  cudaDeviceProp p;
+  CUDA_CHECK(cudaGetDeviceProperties(&p, device));
+  const std::string old = too_old(p);
+  require(old.empty(), ExitStatus::device, "CUDA device " + std::to_string(device) + " is too old", old,
+          "Build with -DKILOCHAIN_CUDA_ARCHITECTURES=native, or run with --device cpu?");
+  const auto handles = std::make_shared<Handles>(device);
+  handles->open();
   Context c;
   c.backend = Backend::cuda;
   c.device = device;
   c.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // for what the host does with draws
-  use_device(c);
-  cudaDeviceProp p;
-  CUDA_CHECK(cudaGetDeviceProperties(&p, device));
   c.name = p.name;
-  cudaStream_t stream = nullptr;
-  CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  c.stream = stream;
-  cublasHandle_t blas = nullptr;
-  CUDA_CHECK(cublasCreate(&blas));
-  CUDA_CHECK(cublasSetStream(blas, stream));
-  void* workspace = nullptr;
-  CUDA_CHECK(cudaMalloc(&workspace, blas_workspace_bytes));
-  CUDA_CHECK(cublasSetWorkspace(blas, workspace, blas_workspace_bytes));
-  CUDA_CHECK(cublasSetMathMode(blas, CUBLAS_DEFAULT_MATH));  // float products stay float: no TF32
-  c.blas = blas;
+  c.stream = handles->stream;
+  c.blas = handles->blas;
+  c.owner = handles;
   return c;
 }
 
 namespace cuda {
 
-std::size_t available_bytes(const Context& context) {
-  use_device(context);
+std::size_t available_bytes(const Place& place) {
+  use_device(place);
   std::size_t available = 0, total = 0;
   CUDA_CHECK(cudaMemGetInfo(&available, &total));
   return available;
 }
 
-void* allocate(const Context& context, std::size_t bytes) {
-  use_device(context);
-  const std::size_t rounded =
-      (bytes + 127) / 128 * 128 + 128;  // as on the CPU: a row may be read a little past its end
+void* allocate(const Place& place, std::size_t bytes, Memory memory, const char* what) {
+  use_device(place);
   void* p = nullptr;
-  CUDA_CHECK(cudaMalloc(&p, rounded));
-  CUDA_CHECK(cudaMemsetAsync(p, 0, rounded, stream_of(context)));
+  const bool pinned = memory == Memory::pinned;
+  const cudaError_t status = pinned ? cudaMallocHost(&p, bytes) : cudaMalloc(&p, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    out_of_memory(std::string(what) + " cannot have " + std::to_string(bytes) + " bytes more",
+                  pinned ? "pinned memory of the host" : std::to_string(cuda::available_bytes(place)) + " are free");
+  }
+  CUDA_CHECK(status);
+  if (pinned) {
+    std::memset(p, 0, bytes);
+    return p;
+  }
+  const cudaError_t zeroed = cudaMemsetAsync(p, 0, bytes, stream_of(place));
+  if (zeroed != cudaSuccess) cudaFree(p);
+  CUDA_CHECK(zeroed);
   return p;
 }
 
-void release(const Context& context, void* pointer) noexcept {
-  // cudaFree waits for the device, so no kernel loses its memory. Errors have nowhere to go from a destructor.
-  if (cudaSetDevice(context.device) == cudaSuccess) cudaFree(pointer);
+void release(const Place& place, Memory memory, void* pointer) noexcept {
+  // Waits for the device, as cudaFree does, so no kernel or copy loses its memory. Errors have nowhere to go from here.
+  if (cudaSetDevice(place.device) != cudaSuccess) return;
+  if (memory == Memory::pinned) {
+    cudaStreamSynchronize(stream_of(place));
+    cudaFreeHost(pointer);
+  } else {
+    cudaFree(pointer);
+  }
 }
 
-void copy(const Context& context, void* to, const void* from, std::size_t bytes) {
-  if (bytes == 0) return;
-  use_device(context);
-  CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_of(context)));
-  CUDA_CHECK(cudaStreamSynchronize(stream_of(context)));
+void begin_copy(const Place& place, void* to, const void* from, std::size_t bytes) {
+  use_device(place);
+  CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_of(place)));
 }
 
-void synchronize(const Context& context) {
-  use_device(context);
-  CUDA_CHECK(cudaStreamSynchronize(stream_of(context)));
+void synchronize(const Place& place) {
+  use_device(place);
+  CUDA_CHECK(cudaStreamSynchronize(stream_of(place)));
 }
 
 }  // namespace cuda

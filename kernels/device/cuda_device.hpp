@@ -4,10 +4,10 @@
 
 namespace kilochain::cuda {
 
-std::size_t available_bytes(const Context& context);
-void* allocate(const Context& context, std::size_t bytes);
-void release(const Context& context, void* pointer) noexcept;
-void copy(const Context& context, void* to, const void* from, std::size_t bytes);  ///< either direction, synchronous
-void synchronize(const Context& context);
+std::size_t available_bytes(const Place& place);
+void* allocate(const Place& place, std::size_t bytes, Memory memory, const char* what);
+void release(const Place& place, Memory memory, void* pointer) noexcept;
+void begin_copy(const Place& place, void* to, const void* from, std::size_t bytes);  ///< either direction
+void synchronize(const Place& place);
 
 }  // namespace kilochain::cuda

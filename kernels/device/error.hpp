@@ -13,6 +13,7 @@ enum class ExitStatus : int {
   data = 3,         ///< the data cannot be used
   quarantined = 4,  ///< the run finished, but at least one chain was quarantined
   output = 5,       ///< results could not be written (a full disk, a lost file)
+  device = 8,       ///< the CUDA device failed, has no memory left, or is older than this build
 };
 
 /// `what (where). fix`, for example

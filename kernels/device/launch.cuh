@@ -11,7 +11,7 @@ namespace kilochain::cuda {
 /// Threads to a block of chain kernels, at most. Their bounds say (max_block, 1): without the 1, ptxas spills to fit more.
 inline constexpr int max_block = 128;
 
-inline cudaStream_t stream_of(const Context& context) { return static_cast<cudaStream_t>(context.stream); }
+inline cudaStream_t stream_of(const Place& place) { return static_cast<cudaStream_t>(place.stream); }
 
 /// Warps to a block: few chains spread over the multiprocessors, many fill them.
 inline int warps_per_block(Index chains) { return chains >= 2048 ? 4 : (chains >= 512 ? 2 : 1); }
@@ -23,23 +23,23 @@ __device__ inline Index chain_of_warp(Index first) {
 
 /// cudaLaunchKernelEx rather than <<<>>>, because it is plain C++, which the emulated device compiles too.
 template <class... Parameters, class... Arguments>
-void launch(const Context& context, void (*kernel)(Parameters...), dim3 blocks, int threads,
+void launch(const Place& place, void (*kernel)(Parameters...), dim3 blocks, int threads,
             const Arguments&... arguments) {
-  CUDA_CHECK(cudaSetDevice(context.device));
+  CUDA_CHECK(cudaSetDevice(place.device));
   cudaLaunchConfig_t config{};
   config.gridDim = blocks;
   config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.stream = stream_of(context);
+  config.stream = stream_of(place);
   CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
 }
 
 template <class... Parameters, class... Arguments>
-void for_each_chain(const Context& context, void (*kernel)(Parameters...), Index first, Index last,
+void for_each_chain(const Place& place, void (*kernel)(Parameters...), Index first, Index last,
                     const Arguments&... arguments) {
   if (last <= first) return;
   const int warps = warps_per_block(last - first);
   const unsigned blocks = static_cast<unsigned>((last - first + warps - 1) / warps);
-  launch(context, kernel, dim3(blocks), 32 * warps, arguments..., first, last);
+  launch(place, kernel, dim3(blocks), 32 * warps, arguments..., first, last);
 }
 
 }  // namespace kilochain::cuda

@@ -152,7 +152,13 @@ TEST(BadInput, Ranges) {
   ScratchFiles files;
   expect_refusal(files, {"sample", "--target", "gaussian", "--num-chains", "0"}, 2,
                  "command line: --num-chains = 0 (must be >= 1 and <= 16777216). Try 1?");
-  refuses(files, {"--target-accept", "1.5"}, "gad_mala_fast: target_accept = 1.5 (must be > 0 and < 1). Try 0.5?");
+  refuses(files, {"--target-accept", "1.5"},
+          "command line: gad_mala_fast: target_accept = 1.5 (must be > 0 and < 1). Try 0.5?");
+  // Before the data, which do not exist, are read, and with file and line.
+  const std::string toml =
+      files.write("b.toml", "target = \"logistic_regression\"\ndata = \"none.csv\"\n[sampler]\ntarget_accept = 1.5\n");
+  expect_refusal(files, {"sample", toml}, 2,
+                 toml + " line 4: gad_mala_fast: target_accept = 1.5 (must be > 0 and < 1). Try 0.5?");
   refuses(files, {"--thin", "3"},
           "thin = 3 (num_samples is 2, so no draw would be kept). Use a smaller --thin or a larger --num-samples?");
   refuses(files, {"--device", "gpu"}, "device = gpu (must be auto, cpu, cuda or cuda:K). Try --device auto?");

@@ -71,7 +71,7 @@ struct Buffers {
         stats(lp.size() * header.stats.size()),
         diverging(lp.size()) {}
 
-  Window fill(std::int64_t first, std::int64_t count) {
+  Window<Real> fill(std::int64_t first, std::int64_t count) {
     for (std::int64_t c = 0; c < header.num_chains; ++c) {
       for (std::int64_t t = 0; t < count; ++t) {
         const auto at = static_cast<std::size_t>(c * capacity + t);
@@ -87,7 +87,12 @@ struct Buffers {
         }
       }
     }
-    return {draws.data(), lp.data(), acceptance_rate.data(), diverging.data(), stats.data(), capacity};
+    const Count chains = header.num_chains;
+    return {{draws.data(), chains, capacity, dim},
+            {lp.data(), chains, capacity},
+            {acceptance_rate.data(), chains, capacity},
+            {diverging.data(), chains, capacity},
+            {stats.data(), std::ssize(header.stats), chains, capacity}};
   }
 
   const DrawsHeader& header;

@@ -58,7 +58,11 @@ void write_file(const std::string& path, std::int64_t num_draws) {
       }
     }
   }
-  const Window window{draws.data(), lp.data(), rate.data(), diverging.data(), energy.data(), kDraws};
+  const Window<double> window{{draws.data(), kChains, kDraws, kDim},
+                              {lp.data(), kChains, kDraws},
+                              {rate.data(), kChains, kDraws},
+                              {diverging.data(), kChains, kDraws},
+                              {energy.data(), 1, kChains, kDraws}};
   DrawsWriter writer(path, header);
   writer.append_warmup_stats(0, 20, window);
   writer.append(0, num_draws, window, {{0, 0, {0.5, 1.5, 2.5}}});

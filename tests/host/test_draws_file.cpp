@@ -107,7 +107,7 @@ TEST(DrawsFile, WarmupStatisticsHaveTheirOwnGroup) {
   DrawsWriter writer(file.path, header);
   Buffers<double> buffers(header, 10);
   Window window = buffers.fill(0, 10);
-  window.draws = nullptr;
+  window.draws = {};
   writer.append_warmup_stats(0, 10, window);
   write_run<double>(writer, header, 45);
   writer.finish();

@@ -1,21 +1,11 @@
 // Compiled once for each sampler (cmake/Register.cmake): its CPU chains in both precisions, and its row in the registry.
-#define KILOCHAIN_STRING2(x) #x
-#define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
-// clang-format off
-#ifdef KILOCHAIN_HEADER  // of another project
-#include KILOCHAIN_HEADER
-#else
-#include KILOCHAIN_STRING(kernels/samplers/KILOCHAIN_NAME.hpp)
-#endif
-// clang-format on
-
+#define KILOCHAIN_SAMPLER
 #include "host/chains/cpu_chains.hpp"
+#include "host/registry/instantiate/entry.hpp"
 #include "host/registry/registry.hpp"
 
 namespace kilochain {
 namespace {
-
-const char* const name = KILOCHAIN_STRING(KILOCHAIN_NAME);
 
 template <class Real>
 std::unique_ptr<Chains<Real>> make(const Context& context, const SettingTexts& texts, Index num_chains, Index dim,
@@ -27,8 +17,7 @@ std::unique_ptr<Chains<Real>> make(const Context& context, const SettingTexts& t
 template <class Real>
 ChainBytes bytes(const SettingTexts& texts, Index num_chains, Index dim, Scope scope) {
   using Sampler = KILOCHAIN_TYPE<Real>;
-  return chain_bytes<Sampler, Real, HostTeam::panel<Real>>(num_chains, dim, scope,
-                                                           parse_settings<Sampler>(name, texts, scope));
+  return CpuChains<Sampler, Real>::bytes(num_chains, dim, scope, parse_settings<Sampler>(name, texts, scope));
 }
 
 SamplerEntry entry() {
@@ -37,6 +26,7 @@ SamplerEntry entry() {
   e.name = name;
   e.meaning = Sampler::about.meaning;
   e.settings = describe_settings<Sampler>();
+  e.check = [](const std::string& owner, const SettingTexts& texts) { parse_settings<Sampler>(owner, texts); };
   e.stats.assign(Sampler::about.stats.names, Sampler::about.stats.names + Sampler::about.stats.count);
   e.adaptive = Sampler::about.adaptive;
   e.needs = Sampler::about.needs;

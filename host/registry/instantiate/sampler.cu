@@ -1,21 +1,11 @@
 // Compiled once for each sampler where CUDA is (cmake/Register.cmake): its chains on CUDA, in both precisions.
-#define KILOCHAIN_STRING2(x) #x
-#define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
-// clang-format off
-#ifdef KILOCHAIN_HEADER  // of another project
-#include KILOCHAIN_HEADER
-#else
-#include KILOCHAIN_STRING(kernels/samplers/KILOCHAIN_NAME.hpp)
-#endif
-// clang-format on
-
+#define KILOCHAIN_SAMPLER
 #include "host/chains/cuda_chains.cuh"
+#include "host/registry/instantiate/entry.hpp"
 #include "host/registry/registry.hpp"
 
 namespace kilochain {
 namespace {
-
-const char* const name = KILOCHAIN_STRING(KILOCHAIN_NAME);
 
 template <class Real>
 std::unique_ptr<Chains<Real>> make(const Context& context, const SettingTexts& texts, Index num_chains, Index dim,
@@ -27,8 +17,7 @@ std::unique_ptr<Chains<Real>> make(const Context& context, const SettingTexts& t
 template <class Real>
 ChainBytes bytes(const SettingTexts& texts, Index num_chains, Index dim, Scope scope) {
   using Sampler = KILOCHAIN_TYPE<Real>;
-  return chain_bytes<Sampler, Real, WarpTeam::panel<Real>>(num_chains, dim, scope,
-                                                           parse_settings<Sampler>(name, texts, scope));
+  return CudaChains<Sampler, Real>::bytes(num_chains, dim, scope, parse_settings<Sampler>(name, texts, scope));
 }
 
 CudaSamplerEntry entry() {

@@ -1,22 +1,11 @@
 // Compiled once for each target (cmake/Register.cmake): it on the CPU in both precisions, and its row in the registry.
-#define KILOCHAIN_STRING2(x) #x
-#define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
-// clang-format off
-#ifdef KILOCHAIN_HEADER  // of another project
-#include KILOCHAIN_HEADER
-#else
-#include KILOCHAIN_STRING(targets/KILOCHAIN_NAME.hpp)
-#endif
-// clang-format on
-
 #include "host/chains/cpu_target.hpp"
+#include "host/registry/instantiate/entry.hpp"
 #include "host/registry/instantiate/model_of.hpp"
 #include "host/registry/registry.hpp"
 
 namespace kilochain {
 namespace {
-
-const char* const name = KILOCHAIN_STRING(KILOCHAIN_NAME);
 
 template <class Real>
 std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts& texts) {
@@ -34,6 +23,7 @@ TargetEntry entry() {
   e.name = name;
   e.meaning = Model::meaning;
   e.settings = describe_settings<Model>();
+  e.check = [](const std::string& owner, const SettingTexts& texts) { parse_settings<Model>(owner, texts); };
   e.make_float = make<float>;
   e.make_double = make<double>;
   return e;

@@ -1,22 +1,11 @@
 // Compiled once for each target where CUDA is (cmake/Register.cmake): it on CUDA, in both precisions.
-#define KILOCHAIN_STRING2(x) #x
-#define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
-// clang-format off
-#ifdef KILOCHAIN_HEADER  // of another project
-#include KILOCHAIN_HEADER
-#else
-#include KILOCHAIN_STRING(targets/KILOCHAIN_NAME.hpp)
-#endif
-// clang-format on
-
 #include "host/chains/cuda_target.cuh"
+#include "host/registry/instantiate/entry.hpp"
 #include "host/registry/instantiate/model_of.hpp"
 #include "host/registry/registry.hpp"
 
 namespace kilochain {
 namespace {
-
-const char* const name = KILOCHAIN_STRING(KILOCHAIN_NAME);
 
 template <class Real>
 std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts& texts) {
