@@ -10,8 +10,8 @@
 namespace kilochain {
 namespace model_detail {
 
-[[noreturn]] void throw_index(const char* array, Index i, Index length);
-[[noreturn]] void throw_length(const char* array, Index length, Index wanted);
+[[noreturn]] __attribute__((cold)) void throw_index(const char* array, Index i, Index length);
+[[noreturn]] __attribute__((cold)) void throw_length(const char* array, Index length, Index wanted);
 
 KC_INLINE bool outside(Index i, Index length) {
   return static_cast<std::uint32_t>(i) >= static_cast<std::uint32_t>(length);

@@ -72,7 +72,8 @@ class Variables {
 
 /// Throws an Error when the parameter that was read as number `at` is not the one on record. What the quick comparison
 /// leaves to be compared as texts comes here; by value, so that nothing of the evaluation has to stay in memory.
-void compare_names(const Variables* variables, Index at, const char* name, Index size, Index coordinates, Kind kind);
+__attribute__((cold)) void compare_names(const Variables* variables, Index at, const char* name, Index size,
+                                         Index coordinates, Kind kind);
 
 /// The same as evaluations have it. Plain memory: it travels to devices, which do not follow the pointers.
 struct Layout {

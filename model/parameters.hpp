@@ -117,6 +117,7 @@ class Parameters {
   }
   /// What log_density returned, as a density of the coordinates. An Error, on a device NaN, where less was read than
   /// is there.
+  /// (__CUDA_ARCH__ and not KC_ON_DEVICE: where the device is emulated, one compilation is both.)
   KC_INLINE T finish(const T& lp) const {
     if (recording()) {
 #if !defined(__CUDA_ARCH__)

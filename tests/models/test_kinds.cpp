@@ -102,7 +102,34 @@ TEST(Loader, SaysWhatIsWrongWithData) {
   EXPECT_NE(message("{\"data\": {\"y\": [1, \"a\"]}}", y).find("y[1] is not a number"), std::string::npos);
   EXPECT_NE(message("{\"data\": {\"y\": [1]}}", y).find("1 numbers, not 2"), std::string::npos);
   EXPECT_EQ(message("{\"data\": {\"y\": [1, 2]}}", y), "no error");
+  // What a model without Settings of its own has: the section "data", or the whole file.
+  const auto of_file = [&] { DataFile{path}.json().numbers("y", 2); };
+  EXPECT_EQ(message("{\"data\": {\"y\": [1, 2]}, \"y\": [1]}", of_file), "no error");
+  EXPECT_EQ(message("{\"y\": [1, 2]}", of_file), "no error");
+  EXPECT_NE(message("{\"y\": [1]}", of_file).find("1 numbers, not 2"), std::string::npos);
+  EXPECT_THROW(DataFile{}.json(), Error);
   EXPECT_NE(message("", [] { JsonData("/nonexistent/file.json"); }).find("no such file"), std::string::npos);
+}
+
+TEST(Loader, PutsArraysThatKnowTheirShape) {
+  const Context context = cpu_context(1);
+  Arena<double> arena(context);
+  Loader loader(arena);
+  const std::vector<double> six{1, 2, 3, 4, 5, 6};
+  const DataArray y = loader.put(std::string("y"), six);
+  EXPECT_EQ(y.size(), 6);
+  EXPECT_EQ(y[5], 6);
+  EXPECT_STREQ(y.name(), "y");
+  EXPECT_EQ(std::vector<double>(y.begin(), y.end()), six);
+  const DataMatrix x = loader.put("x", six, 2);
+  EXPECT_EQ(x.rows(), 3);
+  EXPECT_EQ(x.columns(), 2);
+  EXPECT_EQ(x(2, 0), 5);
+  EXPECT_EQ(x.row(1)[1], 4);
+  const double w[] = {10, 1};
+  EXPECT_EQ(dot(w, x.row(2), 2), 56);
+  EXPECT_THROW(loader.put("x", six, 4), Error);
+  EXPECT_THROW(loader.put("x", six, 0), Error);
 }
 
 }  // namespace
