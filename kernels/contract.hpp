@@ -1,12 +1,12 @@
-// What a sampler may ask of a target, and how: ask for a point, be told its value. Samplers and targets meet only in host.
+// What a sampler may ask of a target, and how: ask for a point, be told its value. The two meet only in host.
 //   propose(team, rng, settings, schedule, adaptation, state, query, n)   writes the point where the target is needed
 //   update (team, rng, settings, schedule, adaptation, state, query, reply, info, n)
 //                                      -> Step::ask (it wrote another point) | Step::done
 //   start  (team, settings, adaptation, state, query, reply, n)           takes the value at the starting point
 //   signal (settings, state, accepted) -> Signal                          what the iteration taught, while adapting
 //   adapt  (team, settings, schedule, source, adaptation, n)              learns from one chain's signal or all chains'
-// All are functions of one chain of n coordinates; control flow is team-uniform. A non-finite reply is a rejection, never
-// an exception. The whole of it is a concept, SamplerOf, in kernels/sampler_concept.hpp: nothing in it is optional.
+// All are functions of one chain of n coordinates; control flow is team-uniform. A non-finite reply is a rejection,
+// never an exception. The whole of it is a concept, SamplerOf (kernels/sampler_concept.hpp): nothing in it is optional.
 #pragma once
 #include "kernels/choices.hpp"
 #include "kernels/device/math.hpp"
@@ -18,15 +18,15 @@
 
 namespace kilochain {
 
-/// What is wanted at a point. gradient includes the value; hessian_vector leaves lp and gradient of the reply untouched.
+/// What is wanted at a point. gradient includes the value; hessian_vector leaves the reply's lp and gradient untouched.
 /// Ordered: a target that is told the most that any chain asks for leaves the rest out.
 enum class Needs : std::int32_t { nothing = 0, value = 1, gradient = 2, hessian_vector = 3 };
 
 /// The three times at which a sampler asks, which it may do differently.
 enum class Phase : std::int32_t { start, warmup, sampling };
 
-/// How often a sampler asks in an iteration. once: every update returns Step::done, so that the host knows how many rounds
-/// a stretch takes, reads nothing back from a device and replays rounds.
+/// How often a sampler asks in an iteration. once: every update returns Step::done, so that the host knows how many
+/// rounds a stretch takes, reads nothing back from a device and replays rounds.
 enum class Asks : std::int32_t { once, often };
 
 /// The point where one chain needs its target.
@@ -110,8 +110,8 @@ struct About {
   Stated<bool> signals_vector;  ///< whether its signals hold a vector beside the outer products
 };
 
-/// Whether v holds finite numbers alone, the same answer on the whole team: the sum carries any NaN or infinity to every
-/// lane. O(n).
+/// Whether v holds finite numbers alone, the same answer on the whole team: the sum carries any NaN or infinity to
+/// every lane. O(n).
 template <class Team, class Real>
 KC_HD bool all_finite(const Team& team, Row<Real> v, Index n) {
   return math::finite(team.template sum<Real>(n, [&](Index i) { return v[i] * Real(0); }));

@@ -1,16 +1,17 @@
 // Tables in place of code: a State or an Adaptation names each of its fields (kernels/device/storage.hpp) once,
-//   visit("x", s.x, Keep::yes);   visit("L", a.L, settings.factor, Keep::yes);   visit("tree", s.tree, num_slots, Keep::no);
-// and from the table the host counts bytes, binds, saves, loads and poisons; no sampler has code for any of these. Lengths
+//   visit("x", s.x, Keep::yes);   visit("L", a.L, s.factor, Keep::yes);   visit("tree", s.tree, num_slots, Keep::no);
+// and from the table the host counts bytes, binds, saves and loads; no sampler has code for any of these. Lengths
 // follow from the types: a row has one element for each coordinate. A table that leaves a field out (settings decide)
-// leaves it null. Over all chains a field is (chain, length padded to 32), a number alone unpadded: one team owns one row,
-// and the same memory is a column-major matrix for GEMM. Padding is zero at the start; nothing else may be written there.
+// leaves it null. Over all chains a field is (chain, length padded to 32), a number alone unpadded: one team owns one
+// row, and the same memory is a column-major matrix for GEMM. Padding is zero at the start; nothing else may be written
+// there.
 #pragma once
 #include "kernels/device/storage.hpp"
 
 namespace kilochain {
 
-/// yes: part of the chain's state between iterations, and the only thing that save and load carry.
-/// no: workspace of one iteration; NaN when an iteration might begin to rely on it (poison_fields, checked builds).
+/// yes: part of a chain's state between iterations, which is what a checkpoint holds.
+/// no: workspace of one iteration; the next may not rely on what it finds there.
 enum class Keep { yes, no };
 
 /// What every visitor of a table shares: the lengths that the types stand for, for one chain of `dim` coordinates whose
@@ -44,6 +45,7 @@ struct FieldVisitor {
   }
   template <class T>
   KC_INLINE void operator()(const char* name, Factor<T>& f, FactorShape shape, Keep keep) {
+    KC_CHECK(keep == Keep::yes);  // the zeros above its diagonal are there from the start, and nobody writes them again
     const std::size_t length = factor_size<P>(dim, shape);
     T* data = f.data;
     self().field(name, data, length, padded(length), keep);
@@ -54,7 +56,7 @@ struct FieldVisitor {
   KC_INLINE Self& self() { return static_cast<Self&>(*this); }
 };
 
-/// Points the fields of one chain into the memory shared by `chains` of them. Afterwards `offset` is the bytes they take.
+/// Points the fields of one chain into the memory that `chains` of them share. `offset`: the bytes taken so far.
 template <int P>
 struct FieldBinder : FieldVisitor<P, FieldBinder<P>> {
   char* base;

@@ -1,9 +1,10 @@
-// What every sampler's iteration begins and ends with, so that a sampler's file holds its mathematics alone.
-//   State derives from Position (x, lp) or PositionAndGradient (x, lp, g), and start_at and settle keep all that it has.
-//   ask(team, query, needs)          the point is written: ask for it
-//   decide(rng, log_r)               accept with probability min(1, exp(log_r)); a log r that is not finite is a rejection
+// What every sampler's iteration begins and ends with, so that a sampler's file holds its mathematics alone. Its State
+// derives from Position (x, lp) or PositionAndGradient (x, lp, g), and start_at and settle keep all that it has.
+//   start_at(team, st, query, reply, n)    stand where the query was answered
+//   ask(team, query, needs)                the point is written: ask for it
+//   decide(rng, log_r)                     accept with probability min(1, exp(log_r)); not finite: a rejection
 //   settle(team, move, st, query, reply, info, n)   take the new place if the decision says so, and report
-// All but decide are team-uniform calls that the whole team makes; each ends with what it wrote visible to all.
+// All but decide are calls of the whole team, and what they wrote is visible to all of it afterwards.
 #pragma once
 #include "kernels/contract.hpp"
 #include "kernels/signal.hpp"

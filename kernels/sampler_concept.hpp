@@ -1,4 +1,4 @@
-// The contract of kernels/contract.hpp as concepts, and check_sampler, which says by name what a sampler lacks. Asserted
+// The contract of kernels/contract.hpp as concepts, and check_sampler, which says what a sampler lacks. Asserted
 // wherever a sampler is bound to memory, so a misspelt member is a compile error and never a slow path. A model for one
 // chain at a time (targets/funnel.hpp is a short one) has its own concept.
 #pragma once
@@ -92,7 +92,8 @@ consteval bool check_sampler() {
   return true;
 }
 
-/// A density for one chain at a time: evaluate(team, data, needs, query, reply, scratch), scratch(data) numbers of Real.
+/// A density for one chain at a time: evaluate(team, data, needs, query, reply, scratch); scratch(data): numbers of
+/// Real.
 template <class M, class Real>
 concept PointwiseModel = std::default_initializable<typename M::Settings> &&
     requires(typename M::Settings& s, contract_probe::SettingsVisitor visit, const typename M::Data& data,

@@ -1,6 +1,7 @@
-// How a sampler or target describes its settings: one table that flags, configuration files, documentation and checks read.
+// How a sampler or target describes its settings: one table that flags, files, documentation and checks read.
 //   struct Settings { double step_size = 0.1; };
-//   template <class V> void fields(V&& visit, Settings& s) { visit("step_size", s.step_size, positive(), "leapfrog step"); }
+//   template <class V>
+//   static void settings(V&& visit, Settings& s) { visit("step_size", s.step_size, positive(), "leapfrog step"); }
 // Settings are plain values, so they travel to the device as they are.
 #pragma once
 #include <cmath>

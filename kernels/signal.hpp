@@ -1,5 +1,5 @@
-// What one chain tells an adaptation after one iteration, and where an adaptation reads it: from one chain (ChainSource), or
-// as the mean over all chains (PooledSource). Both answer alike, so an adaptation is written once for both scopes:
+// What one chain tells an adaptation after one iteration, and where an adaptation reads it: from one chain
+// (ChainSource), or as the mean over all chains (PooledSource). Both answer alike, so an adaptation is written once:
 //   source(i, j, offset)   entry of the matrix sum_k a_k b_k^T; offset: its place in the factor's layout
 //   source.column(first, j, offset)   entries (first .. first + pack size, j), on the CPU;   source.vector(i)
 //   source.acceptance(), source.chains()   mean acceptance, and of how many chains

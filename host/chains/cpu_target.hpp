@@ -1,11 +1,16 @@
 // A model written for one chain, as a target for all chains on the CPU.
 #pragma once
+#include "kernels/sampler_concept.hpp"
 #include "targets/target.hpp"
 
 namespace kilochain {
 
 template <class Model, class Real>
 class CpuTarget final : public Target<Real> {
+  static_assert(PointwiseModel<Model, Real>,
+                "a model has meaning, Settings and their table, Data, scratch(data) and "
+                "evaluate(team, data, needs, query, reply, scratch)");
+
  public:
   CpuTarget(const Context& context, const typename Model::Settings& settings)
       : arena_(context),

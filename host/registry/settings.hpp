@@ -1,6 +1,7 @@
 // Walks a Settings table: describes it, parses and validates text into it. Flags, TOML keys and documentation are this.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -46,6 +47,16 @@ struct Parser {
   void operator()(const char* name, T& value, Range range, const char*) const {
     if (const auto* t = find(name)) value = static_cast<T>(parse_number(owner, name, *t, range, std::is_integral_v<T>));
   }
+  /// Empty: automatic.
+  template <class T>
+  void operator()(const char* name, std::optional<T>& value, Range range, const char*) const {
+    const auto* t = find(name);
+    if (!t) return;
+    if (*t == "auto")
+      value.reset();
+    else
+      value = static_cast<T>(parse_number(owner, name, *t, range, std::is_integral_v<T>));
+  }
   void operator()(const char* name, bool& value, const char*) const {
     if (const auto* t = find(name)) value = parse_bool(owner, name, *t);
   }
@@ -67,6 +78,11 @@ struct Describer {
   void operator()(const char* name, T& value, Range range, const char* meaning) const {
     out.push_back({name, std::is_integral_v<T> ? "integer" : "number", text_of(static_cast<double>(value)),
                    text_of(range), meaning});
+  }
+  template <class T>
+  void operator()(const char* name, std::optional<T>& value, Range range, const char* meaning) const {
+    out.push_back({name, std::is_integral_v<T> ? "integer" : "number",
+                   value ? text_of(static_cast<double>(*value)) : "auto", text_of(range), meaning});
   }
   void operator()(const char* name, bool& value, const char* meaning) const {
     out.push_back({name, "yes/no", value ? "yes" : "no", "", meaning});

@@ -1,6 +1,7 @@
 // A step that follows the acceptance: step <- step (1 + rate (a - target)/target), a in {0, 1} or its mean over chains.
-// At rest E log of the factor is 0, so the step after W iterations is step_0 up^A down^(W - A), A acceptances: an exact test.
-// One double beside each chain (or one for all). Pooled, the mean acceptance bears a larger rate; the factor stays positive.
+// At rest E log of the factor is 0, so the step after W iterations is step_0 up^A down^(W - A), A acceptances: an exact
+// test. One double beside each chain, or one for all. Pooled, the mean acceptance bears a larger rate, held below 1/2
+// so that the step stays positive.
 #pragma once
 #include "kernels/contract.hpp"
 

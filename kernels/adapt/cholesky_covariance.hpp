@@ -1,5 +1,5 @@
-// Tracks the Cholesky factor of a covariance without decomposing (Andrieu & Thoms 2008, sec. 5.1.1; the AM of the 2019 paper).
-//   track_covariance:         L <- L + rho [a b^T - L]_low,  a = x - mu, b = L^-1 a: the lower part of L (v v^T - I), v = b
+// Tracks the Cholesky factor of a covariance without decomposing (Andrieu & Thoms 2008, sec. 5.1.1; the 2019 AM).
+//   track_covariance:         L <- L + rho [a b^T - L]_low, a = x - mu, b = v = L^-1 a: the lower part of L (v v^T - I)
 //   track_covariance_printed: L <- L + rho L [v v^T - I]_low, as the paper prints it
 // then L_ii >= floor. The matrix comes from `source` (one chain's outer product, or its mean over chains).
 // L: packed panels, or its diagonal. Cost: one pass over L; as printed n^3/6 multiply-adds.
@@ -53,7 +53,7 @@ KC_HD void track_covariance(const Team& team, double rate, double least, const S
   team.sync();
 }
 
-/// source holds v v^T (rows of a panel stored side by side, as L). A row of L depends on that row alone, columns ascending.
+/// source holds v v^T in the layout of L. A row of L depends on that row alone, columns ascending.
 template <class Team, class Real, class Source>
 KC_HD void track_covariance_printed(const Team& team, double rate, double least, const Source& source, Factor<Real> L,
                                     Index n) {

@@ -1,10 +1,12 @@
-// Gradient ascent of the generalised speed measure in a proposal's Cholesky factor (Titsias & Dellaportas 2019, sec. 2-3):
+// Gradient ascent of the generalised speed measure in a proposal's Cholesky factor (Titsias & Dellaportas 2019):
 //   F = E min(0, log r) + beta sum_i log L_ii;   grad = source + beta diag(1/L_ii), source = 0 where log r >= 0
-//   RMSProp: G <- kappa grad^2 + (1-kappa) G (kappa = 1 first), L += eta grad/(1+sqrt G).  Robbins-Monro: eta/(1+t/(W/4)) grad.
-//   relative: RMSProp in the coordinates log L_ii, L_ij/L_ii: L_ij += eta L_ii^2 grad/(1+sqrt G), the same for any scale of x_i
-//   natural: RMSProp on A = [L^T grad]_low, the gradient in L <- L (I + A): the same for any linear map of x (decision 0004)
-//   Then L_ii >= floor, then beta <- max(floor, beta (1 + rho (a - target))) with the old beta in the gradient.
-// source(i, j, offset): one chain's outer products, or their mean over chains. L, G: packed panels. Cost: one pass over L and G.
+//   RMSProp:        G <- kappa grad^2 + (1-kappa) G (kappa = 1 first), L += eta grad/(1+sqrt G)
+//   Robbins-Monro:  L += eta/(1+t/(W/4)) grad          Adam: as published, with its two moments
+//   relative:       RMSProp in the coordinates log L_ii, L_ij/L_ii: the same for any scale of x_i
+//   natural:        RMSProp on A = [L^T grad]_low, the gradient in L <- L (I + A): the same for any linear map of x
+// (docs/decisions/0004-pooled-adaptation.md). Then L_ii >= floor, then beta <- max(floor, beta (1 + rho (a - target))),
+// the old beta in the gradient. source(i, j, offset): one chain's outer products, or their mean over chains.
+// Cost: one pass over L and its moments; natural, dense: n^3/6 multiply-adds.
 #pragma once
 #include "kernels/linalg/triangular.hpp"
 #include "kernels/signal.hpp"
@@ -121,9 +123,9 @@ KC_INLINE void step_pack(const FactorSettings& s, Real rate, Real decay, Real bi
   }
 }
 
-/// The signal of a move to where there is no density: log r = -infinity has no gradient, so L would only ever grow there. It is
-/// taken as that of a density which falls like the proposal itself, a = -L^-T eps, b = eps, in the mean -diag(1/L_ii): such
-/// moves shrink L as much as the entropy term of beta = 1 widens it. b: eps on entry.
+/// The signal of a move to where there is no density: log r = -infinity has no gradient, so L would only ever grow
+/// there. It is taken as that of a density which falls like the proposal itself, a = -L^-T eps, b = eps, in the mean
+/// -diag(1/L_ii): such moves shrink L as much as the entropy term of beta = 1 widens it. b: eps on entry.
 template <class Team, class Real>
 KC_HD void retreat(const Team& team, const FactorSettings& s, Factor<Real> L, Row<Real> a, Row<Real> b, Index n) {
   team.for_each(n, [&](Index i) { a[i] = -b[i]; });
@@ -131,8 +133,8 @@ KC_HD void retreat(const Team& team, const FactorSettings& s, Factor<Real> L, Ro
   if (!wants_whitened(s)) solve_transposed(team, L, a, n);
 }
 
-/// L <- L (I + B) for dense lower-triangular B. Row i of L changes by itself, entries left to right, so L is its own output.
-/// Cost: n^3/6 multiply-adds.
+/// L <- L (I + B) for dense lower-triangular B. Row i of L changes by itself, entries left to right, so L is its own
+/// output. Cost: n^3/6 multiply-adds.
 template <class Team, class Real>
 KC_HD void multiply_right(const Team& team, Factor<Real> L, Factor<Real> B, Index n) {
   constexpr int P = Team::template panel<Real>;
@@ -168,7 +170,7 @@ KC_HD void multiply_right(const Team& team, Factor<Real> L, Factor<Real> B, Inde
   team.sync();
 }
 
-/// The natural rule's step of a dense factor. `source` holds L^T times the gradient. B = eta A/(1 + sqrt G) stands in a.first.
+/// The natural rule's step of a dense factor. `source` holds L^T times the gradient; B = eta A/(1 + sqrt G) is a.first.
 template <class Team, class Real, class Source>
 KC_HD void step_natural(const Team& team, const Source& source, Real rate, Real decay, Real beta,
                         FactorAdaptation<Real>& a, Index n) {
@@ -208,7 +210,7 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
   constexpr int P = Team::template panel<Real>;
   const double t = double(at.t), quarter = double(at.num_warmup) / 4 + 1e-300;
   const bool natural = s.optimizer == Optimizer::natural, scaled = natural || s.optimizer == Optimizer::relative;
-  // A factor of n^2/2 numbers cannot follow the noise of C chains: C/rate chain-iterations, its memory, stay above 10 n.
+  // n^2/2 numbers cannot follow the noise of C chains: the memory, C/rate chain-iterations, stays above 10 n.
   const double bearable = natural ? 0.1 * source.chains() / n : 1.0;
   const Real rate = Real(at.rate *
                          (scaled ? (s.relative_rate < bearable ? s.relative_rate : bearable)

@@ -1,8 +1,9 @@
-// A mass matrix learnt from the draws of warm-up, kept as a factor F of its inverse: inv_mass_matrix = F F^T (HMC, NUTS).
-// Momenta are whitened, r = F^T p ~ N(0, I): kick r += c F^T g, drift q += c F r, kinetic energy |r|^2/2. unit needs no F.
-// The variance of the draws x in each window of warmup_windows.hpp, shrunk as Stan does ((k V + 5 1e-3)/(k + 5)), becomes the
-// next inverse mass. Sums are taken about a centre near the mean: d = x - centre, sums of d and d d^T, means over chains when
-// pooled. Cost of a kick or drift: O(n), dense one pass over F; the end of a window costs a Cholesky decomposition if dense.
+// A mass matrix learnt from the draws of warm-up, kept as a factor F of its inverse: inv_mass_matrix = F F^T.
+// Momenta are whitened, r = F^T p ~ N(0, I): kick r += c F^T g, drift q += c F r, kinetic energy |r|^2/2.
+// The variance V of the k draws of a window (warmup_windows.hpp), shrunk as Stan does, (k V + 5 1e-3)/(k + 5), becomes
+// the next inverse mass. Sums are taken about a centre near the mean, of d = x - centre and of d d^T; when chains are
+// pooled, of their means over chains. Unit mass needs no F.
+// Cost of a kick or drift: O(n), dense one pass over F; of the end of a window: dense, a Cholesky decomposition.
 #pragma once
 #include "kernels/adapt/warmup_windows.hpp"
 #include "kernels/linalg/triangular.hpp"

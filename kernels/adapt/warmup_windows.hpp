@@ -1,13 +1,13 @@
-// Stan's warm-up windows: 75 iterations for the step alone, then windows of 25, 50, 100, ... in which the metric is learnt,
-// the last stretched to the end, then 50 for the step alone. A warm-up below 150 is split 15 / 75 / 10 %; below 20 learns none.
+// Stan's warm-up windows: 75 iterations for the step alone, then windows of 25, 50, 100, ... in which the metric is
+// learnt, the last stretched to the end, then 50 for the step alone. A warm-up below 150 is split 15 / 75 / 10 %; below
+// 20 it learns no metric.
 #pragma once
 #include "kernels/device/platform.hpp"
 
 namespace kilochain {
 
 struct WarmupWindows {
-  std::int64_t first = 0, last = 0,
-               base = 0;  ///< windows cover iterations first <= t < last, the first has `base` of them
+  std::int64_t first = 0, last = 0, base = 0;  ///< windows cover first <= t < last, the first has `base` iterations
 
   explicit KC_INLINE WarmupWindows(std::int64_t num_warmup) {
     std::int64_t start = 75, rest = 50;

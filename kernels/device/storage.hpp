@@ -1,8 +1,8 @@
-// What the memory of a chain is made of, by type. A row has room for 32 elements at a time, so that nothing that streams it
-// can run over its end; a number is another type, so that no row is ever allocated as one.
-//   Scalar<T>  a number, *s.lp              Row<T>     a value for each coordinate, s.x[i]
-//   Numbers<T>   some numbers, s.tree[k]      Rows<T>    some rows, s.slots.row(k, n)
-//                                           Factor<T>  a triangular factor in panels (kernels/device/panels.hpp)
+// What the memory of a chain is made of, by type. A row has room for 32 elements at a time, so that what streams it
+// cannot run over its end; a number is another type, so that no row is ever allocated as one.
+//   Scalar<T>   a number, *s.lp              Row<T>     a value for each coordinate, s.x[i]
+//   Numbers<T>  some numbers, s.tree[k]      Rows<T>    some rows, s.slots.row(k, n)
+//                                            Factor<T>  a triangular factor in panels (kernels/device/panels.hpp)
 // Each is a pointer; where KILOCHAIN_CHECKED is defined it knows its length and every index is checked.
 #pragma once
 #include "kernels/device/check.hpp"

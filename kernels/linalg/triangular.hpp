@@ -1,7 +1,7 @@
-// Products and solves of a lower-triangular factor L (n x n) in panels (kernels/device/panels.hpp), and its decomposition.
+// Products and solves of a lower-triangular factor L (n x n) in panels (kernels/device/panels.hpp), its decomposition.
 //   y = L v      y = L^T v      L y = v      L^T w = v      A = L L^T
-// The products stream L once, in order, a vector register (or warp) at a time: n^2/2 + nP/2 multiply-adds. A diagonal factor
-// costs n. Rows must be padded with zeros to a multiple of 32, as fields are.
+// The products stream L once, in order, a vector register (or warp) at a time: n^2/2 + nP/2 multiply-adds. A diagonal
+// factor costs n. Rows are padded with zeros to a multiple of 32, as fields are.
 #pragma once
 #include "kernels/device/math.hpp"
 #include "kernels/device/pack.hpp"
@@ -85,7 +85,7 @@ KC_HD void multiply_transposed(const Team& team, Factor<Real> L, Row<Real> v, Ro
   team.sync();
 }
 
-/// Solves L y = v in place of v (v becomes y). A panel waits for those before it: for adaptation rules, not for the inner loop.
+/// Solves L y = v in place of v. A panel waits for those before it: for adaptation rules, not for the inner loop.
 template <class Team, class Real>
 KC_HD void solve_lower(const Team& team, Factor<Real> L, Row<Real> v, Index n) {
   constexpr int P = Team::template panel<Real>;
@@ -134,8 +134,8 @@ KC_HD void solve_transposed(const Team& team, Factor<Real> L, Row<Real> v, Index
   team.sync();
 }
 
-/// Replaces the lower triangle of a positive-definite A (packed panels) by its Cholesky factor. Returns false, A unusable,
-/// when a pivot is not positive. n^3/6 multiply-adds, a row at a time: for the rare moment when a matrix has been learnt.
+/// Replaces a dense positive-definite A (its lower triangle) by its Cholesky factor. Returns false, A unusable, when a
+/// pivot is not positive. n^3/6 multiply-adds, a row at a time: for the rare moment when a matrix has been learnt.
 template <class Team, class Real>
 KC_HD bool cholesky(const Team& team, Factor<Real> A, Index n) {
   constexpr int P = Team::template panel<Real>;

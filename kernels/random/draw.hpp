@@ -1,7 +1,8 @@
 // Uniform, normal and integer draws from Philox words.
 //   normal: Box-Muller, a fixed number of words for each number (a block of four words gives 4 floats or 2 doubles);
 //   uniform: (0, 1), never 0 or 1, 53 bits.
-// normals fills a row, whose room is n rounded up to 32, and zeroes the padding that it touches. Cost: n/4 or n/2 Philox blocks.
+// normals fills a row, which has room for n rounded up to 32, and leaves its padding zero. Cost: n/4 or n/2 Philox
+// blocks.
 #pragma once
 #include "kernels/device/math.hpp"
 #include "kernels/device/storage.hpp"

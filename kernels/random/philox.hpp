@@ -1,7 +1,8 @@
 // Philox 4x32-10 (Salmon, Moraes, Dror, Shaw 2011): four random words as a pure function of a counter and a key.
-// CPU: Random123. CUDA: cuRAND's stateless function. The same words for the same counter; tests/data/philox_known_answers.txt.
+// CPU: Random123. CUDA: cuRAND's stateless function. The same words for the same counter, as published
+// (tests/data/philox_known_answers.txt).
 // Counter: (index, iteration low word, chain, purpose in the top byte + iteration's next 24 bits); key: the seed.
-// So a number depends on (seed, chain, iteration, purpose, index) alone: not on batch, thread, device or who asked first.
+// A number depends on (seed, chain, iteration, purpose, index) alone: not on batch, thread, device or who asked first.
 #pragma once
 #include "kernels/device/platform.hpp"
 

@@ -1,5 +1,6 @@
 // Adaptive Metropolis in Cholesky form: y = x + sqrt(delta) L eps (Haario et al. 2001, Andrieu & Thoms 2008).
-//   after the decision, x' the new state: mu <- mu + rho_mu (x' - mu), v = L^-1 (x' - mu), L <- L + rho [L (v v^T - I)]_low
+//   after the decision, x' the new state: mu <- mu + rho_mu (x' - mu), v = L^-1 (x' - mu),
+//   L <- L + rho [L (v v^T - I)]_low
 //   variant authors: rho = 0.0005/(1 + t/(W/4)), rho_mu = 0.01, L_0 = I, delta_0 = 0.1/sqrt(n), delta steered to 0.25
 //   variant paper: L <- L + rho L [v v^T - I]_low with the mu before its update, rho = rho_mu = 0.001/(1 + t/4000),
 //   L_0 = 0.1/sqrt(n) I, no delta. mu starts at x_0. Team-uniform; bitwise the same under any batch split.

@@ -1,4 +1,4 @@
-// Barker proposal: a gradient-informed random walk that keeps its nerve where gradients explode (Livingstone & Zanella 2022).
+// Barker proposal: a gradient-informed walk that keeps its nerve where gradients explode (Livingstone & Zanella 2022).
 //   z ~ N(0, s^2);  y_i = x_i + z_i with probability 1/(1 + exp(-z_i g_i(x))), else x_i - z_i
 //   log r = lp(y) - lp(x) + sum_i [log(1 + exp(-(y-x)_i g_i(x))) - log(1 + exp((y-x)_i g_i(y)))]
 // Warm-up: the step s follows the acceptance (kernels/adapt/acceptance_step.hpp), as mala's.

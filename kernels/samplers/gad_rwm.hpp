@@ -1,5 +1,6 @@
 // gadRWM: random walk with a Cholesky factor learnt by gradient from every move (Titsias & Dellaportas 2019, sec. 2.2).
-//   y = x + L eps;  log r = lp(y) - lp(x);  gradient of the speed measure [g(y) eps^T]_low + beta diag(1/L_ii) where log r < 0
+//   y = x + L eps;  log r = lp(y) - lp(x)
+//   gradient of the speed measure: [g(y) eps^T]_low (0 where log r >= 0) + beta diag(1/L_ii)
 // The gradient g(y) is asked for in warm-up only. Order: propose, decide, adapt with the old beta, move.
 // Team-uniform; bitwise the same under any batch split. Cost: one pass over L, and while adapting its update.
 #pragma once

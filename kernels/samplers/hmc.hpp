@@ -1,10 +1,14 @@
 // Hamiltonian Monte Carlo: K leapfrog steps of size e from a fresh momentum, accept with min(1, exp(H_0 - H_1)).
-//   whitened momentum r ~ N(0, I), H = -lp + |r|^2/2;  r += e/2 F^T g;  K times: q += e F r, r += e F^T g (half at the end)
-// F F^T = inv_mass_matrix: unit (the 2019 paper's HMC-5, -10, -20), or the variance of the draws learnt in windows of warm-up.
-// Step: e <- e (1 + 0.01 (a - 0.7)/0.7) from e_0 = 0.5/n (the authors' runs), or dual averaging, which a learnt mass needs.
-// The sampler asks for K points an iteration. Team-uniform; bitwise the same under any batch split.
-// Cost: K gradients and O(K n); dense mass 2 K passes over F.
+//   whitened momentum r ~ N(0, I), H = -lp + |r|^2/2
+//   r += e/2 F^T g;  K times: q += e F r, r += e F^T g (half at the end)
+// F F^T = inv_mass_matrix: the variance of the draws learnt in windows of warm-up, or unit (the 2019 paper's presets).
+// Step: dual averaging, or e <- e (1 + 0.01 (a - target)/target) (the authors' runs); e_0 = 0.5/n.
+// With a learnt mass all coordinates have nearly one period, with which a fixed K resonates: K is drawn afresh then,
+// uniformly within num_steps (1 +- num_steps_jitter). Asks for K points an iteration. Team-uniform; bitwise the same
+// under any batch split. Cost: K gradients and O(K n); dense mass 2 K passes over F.
 #pragma once
+#include <optional>
+
 #include "kernels/adapt/acceptance_step.hpp"
 #include "kernels/adapt/dual_averaging.hpp"
 #include "kernels/adapt/mass.hpp"
@@ -18,7 +22,7 @@ enum class HmcPreset : std::int32_t { none, hmc5, hmc10, hmc20 };
 template <class Real>
 struct Hmc {
   static constexpr About about = {
-      .meaning = "Hamiltonian Monte Carlo, a fixed number of leapfrog steps",
+      .meaning = "Hamiltonian Monte Carlo, trajectories of a chosen number of leapfrog steps",
       .stats = {"energy", "energy_error", "n_steps", "step_size"},
       .needs = {.start = Needs::gradient, .warmup = Needs::gradient, .sampling = Needs::gradient},
       .asks = Asks::often,
@@ -28,9 +32,10 @@ struct Hmc {
 
   struct Settings : AcceptanceStep {
     std::int32_t num_steps = 10;
-    double num_steps_jitter = 0, step_size = 0, max_energy_error = 1000;
-    StepRule step_rule = StepRule::multiplicative;
-    Mass mass = Mass::unit;
+    std::optional<double> num_steps_jitter;
+    double step_size = 0, max_energy_error = 1000;
+    StepRule step_rule = StepRule::dual_averaging;
+    Mass mass = Mass::diagonal;
     HmcPreset preset = HmcPreset::none;
     Settings() : AcceptanceStep{0.7} {}
   };
@@ -38,11 +43,17 @@ struct Hmc {
   static void settings(V&& visit, Settings& s) {
     visit("preset", s.preset, Names{"none", "HMC-5", "HMC-10", "HMC-20"},
           "the 2019 paper's samplers: that many steps, unit mass and its step-size rule; settings beside it win");
-    if (s.preset != HmcPreset::none) s.num_steps = 5 << (static_cast<int>(s.preset) - 1);  // before num_steps is read
+    if (s.preset != HmcPreset::none) {  // before the settings that it stands for are read
+      s.num_steps = 5 << (int(s.preset) - 1);
+      s.mass = Mass::unit;
+      s.step_rule = StepRule::multiplicative;
+    }
     visit("num_steps", s.num_steps, between(1, 1 << 20),
           "leapfrog steps of a trajectory; the 2019 paper ran 5, 10 and 20");
-    visit("num_steps_jitter", s.num_steps_jitter, between(0, 1),
-          "the number of steps is drawn uniformly within this fraction of num_steps, both ways");
+    visit(
+        "num_steps_jitter", s.num_steps_jitter, between(0, 1),
+        "the number of steps is drawn uniformly within this fraction of num_steps, both ways; auto: 0.5 with a learnt "
+        "mass, whose equal periods resonate with a fixed length, 0 with unit mass");
     visit("step_size", s.step_size, at_least(0), "leapfrog step at the start; 0 takes 0.5/n");
     visit("mass", s.mass, Names{"unit", "diagonal", "dense"},
           "inv_mass_matrix: the identity, or the variances or covariance of the draws in warm-up");
@@ -104,7 +115,8 @@ struct Hmc {
     normals(team, rng, Purpose::momentum, st.r, n);
     const double energy = kinetic(team, st.r, n) - *st.lp;
     std::int32_t steps = s.num_steps;
-    const auto spread = std::int32_t(s.num_steps_jitter * s.num_steps);
+    const double jitter = s.num_steps_jitter ? *s.num_steps_jitter : s.mass == Mass::unit ? 0.0 : 0.5;
+    const auto spread = std::int32_t(jitter * s.num_steps);
     if (spread > 0) {
       const std::int32_t least = steps - spread < 1 ? 1 : steps - spread;
       steps =
@@ -145,7 +157,8 @@ struct Hmc {
     if (at.adapting && s.mass != Mass::unit) team.for_each(n, [&](Index i) { st.d[i] = st.x[i] - a.centre[i]; });
     team.sync();
     info.stats[0] = move.accept ? *st.energy - log_r : *st.energy;
-    info.stats[1] = -log_r;
+    constexpr double largest = std::numeric_limits<float>::max();  // statistics are recorded in float, and are finite
+    info.stats[1] = -log_r < largest ? -log_r : largest;
     info.stats[2] = *st.steps - left;
     info.stats[3] = *a.step;
     return Step::done;

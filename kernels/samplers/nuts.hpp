@@ -1,10 +1,12 @@
-// No-U-turn sampler: multinomial, iterative (Hoffman & Gelman 2014; Betancourt 2017; the iteration of Phan et al. 2019).
-//   Doubling d appends 2^d leapfrog steps at an end drawn at random. A leaf counts exp(H_0 - H); within a doubling the newest leaf
-//   replaces the proposal with its share of the weight so far, a whole doubling with min(1, its weight / the weight before).
-//   A doubling is dropped, and the tree ends, when a subtree turns: r_a^T rho <= 0 or r_b^T rho <= 0, rho = sum r - (r_a + r_b)/2.
-// Subtrees are checked as leaves arrive: even leaves leave (r, sum r) in slot popcount(leaf/2); odd leaf closes one subtree for
-// each trailing 1 bit. A state machine: it asks for one gradient at a time, so chains never wait for the deepest tree.
-// Momenta are whitened by the mass (kernels/adapt/mass.hpp). Dual averaging, Stan's windows. State: (13 + 2 max_tree_depth) rows.
+// No-U-turn sampler: multinomial, iterative (Hoffman & Gelman 2014; Betancourt 2017; iterative as Phan et al. 2019).
+//   Doubling d appends 2^d leapfrog steps at an end drawn at random. A leaf counts exp(H_0 - H); within a doubling the
+//   newest leaf replaces the proposal with its share of the weight so far, a whole doubling with min(1, its weight /
+//   the weight before). A doubling is dropped, and the tree ends, when a subtree turns: r_a^T rho <= 0 or
+//   r_b^T rho <= 0, rho = sum r - (r_a + r_b)/2.
+// Subtrees are checked as leaves arrive: even leaves leave (r, sum r) in slot popcount(leaf/2); an odd leaf closes one
+// subtree for each trailing 1 bit. A state machine: it asks for one gradient at a time, so chains never wait for the
+// deepest tree. Momenta are whitened by the mass (kernels/adapt/mass.hpp). Dual averaging, Stan's windows.
+// State: 16 + 2 max_tree_depth rows. Cost: a gradient and O(n) a leaf, two sums more for each subtree that it closes.
 #pragma once
 #include "kernels/adapt/dual_averaging.hpp"
 #include "kernels/adapt/mass.hpp"
@@ -194,7 +196,7 @@ struct Nuts {
     begin_doubling(team, rng, s, a, st, query, 0, n);
   }
 
-  /// Takes the leaf at query.point into the doubling: its weight, the proposal, the sums. Returns whether a subtree turned.
+  /// Takes the leaf at query.point into the doubling: weight, proposal, sums. Returns whether a subtree turned.
   template <class Team>
   static KC_HD bool take_leaf(const Team& team, const Rng& rng, State& st, const Query<Real>& query,
                               const Reply<Real>& reply, double energy, int number, Index n) {

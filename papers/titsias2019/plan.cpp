@@ -47,7 +47,7 @@ void set_sampler(Setup& s, const std::string& name, bool as_printed) {
     s.printed = "acceptance steered to 0.574, not 0.54";
   } else if (name.rfind("hmc", 0) == 0) {
     s.sampler = "hmc";
-    s.sampler_settings = {{"num_steps", name.substr(3)}, {"target_accept", as_printed ? "0.651" : "0.7"}};
+    s.sampler_settings = {{"preset", "HMC-" + name.substr(3)}, {"target_accept", as_printed ? "0.651" : "0.7"}};
     s.printed = "acceptance steered to 0.651, not 0.7";
   } else if (name == "nuts") {
     // A third party's, with nothing but its step adapted: unit mass. The paper says 500 iterations, acceptance > 0.7.

@@ -169,14 +169,19 @@ TEST(GadSignal, FastMalaIsThePrintedFormula) {
 TEST(StepSize, ClosedForm) {
   struct Rule {
     std::string sampler;
-    double target, power;  ///< power of the recorded step in which the rule is multiplicative
+    double target, power,
+        first;  ///< power of the recorded step in which the rule is multiplicative, and its first value
+    SettingTexts settings = {};
   };
-  for (const Rule& rule :
-       {Rule{"rwm", 0.25, 2}, {"mala", 0.54, 2}, {"hmc", 0.7, 1}, {"adaptive_metropolis", 0.25, 2}}) {
+  for (const Rule& rule : {Rule{"rwm", 0.25, 2, 0.5 / 3},
+                           {"mala", 0.54, 2, 0.5 / 3},
+                           {"hmc", 0.7, 1, 0.5 / 3, {{"preset", "HMC-10"}}},
+                           {"adaptive_metropolis", 0.25, 2, 0.1 / std::sqrt(3.0)},
+                           {"barker", 0.57, 1, 0.5 * std::pow(3.0, -1.0 / 6)}}) {
     const Index n = 3;
     const std::int64_t W = 500;
     const auto target = make_target<double>(context, "gaussian_mixture", {{"dim", "3"}});
-    const auto sampler = make_chains<double>(context, rule.sampler, {}, 1, n, Scope::chain);
+    const auto sampler = make_chains<double>(context, rule.sampler, rule.settings, 1, n, Scope::chain);
     const std::vector<double> x = normal_points<double>(1, n, 8);
     start_at(context, *target, *sampler, 1, x);
     Recorded<double> warm(1, n, W), kept(1, n, 1);
@@ -192,9 +197,27 @@ TEST(StepSize, ClosedForm) {
     EXPECT_GT(moves, 0);
     EXPECT_TRUE(rounding<float>(step, first * std::pow(up, moves) * std::pow(down, W - moves), 8, 1, step))
         << rule.sampler;
-    const double want = rule.sampler == "adaptive_metropolis" ? 0.1 / std::sqrt(3.0) : 0.5 / 3;
-    EXPECT_TRUE(rounding<float>(first, want, 4, 1, want)) << rule.sampler << ": first step";
+    EXPECT_TRUE(rounding<float>(first, rule.first, 4, 1, rule.first)) << rule.sampler << ": first step";
   }
+}
+
+/// Whatever the rate, a step stays positive when everything is rejected, and a pooled rate that falls to zero leaves it alone.
+TEST(StepSize, StaysPositiveAndFollowsTheSchedule) {
+  AcceptanceStep settings{0.57};
+  settings.adapt_rate = 0.5;
+  for (const double speedup : {1.0, 10.0, 1e6}) {
+    settings.step_speedup = speedup;
+    double step = 1;
+    const PooledSource<double> rejected{nullptr, nullptr, 0, 64};
+    for (int t = 0; t < 100; ++t) {
+      adapt_acceptance_step(HostTeam{}, settings, Schedule{t, 100, 1, true}, rejected, {&step});
+      ASSERT_GT(step, 0);
+    }
+    const double before = step;
+    adapt_acceptance_step(HostTeam{}, settings, Schedule{99, 100, 0, true}, rejected, {&step});
+    EXPECT_EQ(step, before);
+  }
+  for (const SettingInfo& s : find_sampler("barker").settings) EXPECT_NE(s.name, "rate") << "has a rule of its own";
 }
 
 /// Mean acceptance after a warm-up that starts with L forty times too large, so that at first every move is rejected.

@@ -121,9 +121,31 @@ TEST(Mutants, NoiseUsedTwice) {
   EXPECT_GT((deviation_of<RwmReusesNoise, Rwm>(laws[0])), 2 * limit);
   EXPECT_LT((deviation_of<Rwm, Rwm>(laws[0])), limit);
 }
+TEST(Mutants, RandomWalkWithAFactorUsesItsNoiseThreeTimes) {
+  GadRwm<double>::Settings settings;
+  settings.resolve(Scope::pooled);
+  EXPECT_GT((deviation_of<GadRwmReusesNoise, GadRwm>(laws[2], settings)), 2 * limit);
+  EXPECT_LT((deviation_of<GadRwm, GadRwm>(laws[2], settings)), limit);
+}
+TEST(Mutants, MovesWithoutItsWhitenedGradient) {
+  GadMalaExact<double>::Settings settings;
+  settings.resolve(Scope::pooled);
+  EXPECT_GT((deviation_of<GadMalaExactKeepsItsDrift, GadMalaExact>(laws[1], settings)), 2 * limit);
+  EXPECT_LT((deviation_of<GadMalaExact, GadMalaExact>(laws[1], settings)), limit);
+}
+TEST(Mutants, TakesTheDensityOfARejectedMove) {
+  EXPECT_GT((deviation_of<AdaptiveMetropolisTakesEveryDensity, AdaptiveMetropolis>(laws[0])), 2 * limit);
+  EXPECT_LT((deviation_of<AdaptiveMetropolis, AdaptiveMetropolis>(laws[0])), limit);
+}
+TEST(Mutants, BarkerWithoutItsCorrection) {
+  EXPECT_GT((deviation_of<BarkerWithoutCorrection, Barker>(laws[0])), 2 * limit);
+  EXPECT_LT((deviation_of<Barker, Barker>(laws[0])), limit);
+}
 TEST(Mutants, MomentumNotRefreshed) {
   Hmc<double>::Settings settings;
   settings.num_steps = 2;
+  settings.mass = Mass::unit;
+  settings.step_rule = StepRule::multiplicative;
   EXPECT_GT((deviation_of<HmcKeepsMomentum, Hmc>(laws[0], settings)), 2 * limit);
   EXPECT_LT((deviation_of<Hmc, Hmc>(laws[0], settings)), limit);
 }

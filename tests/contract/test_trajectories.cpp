@@ -18,6 +18,7 @@ Hmc<double>::Settings hmc_settings(int steps, double size) {
   Hmc<double>::Settings s;
   s.num_steps = steps;
   s.step_size = size;
+  s.mass = Mass::unit;
   return s;
 }
 
@@ -27,9 +28,14 @@ TEST(HmcSettings, PresetsAreThePapersAndExplicitSettingsWin) {
     EXPECT_EQ(s.num_steps, steps) << name;
     EXPECT_EQ(s.mass, Mass::unit);
     EXPECT_EQ(s.step_rule, StepRule::multiplicative);
+    EXPECT_FALSE(s.num_steps_jitter) << "none, with unit mass";
   }
   EXPECT_EQ(parse_settings<Hmc<double>>("hmc", {{"preset", "HMC-20"}, {"num_steps", "7"}}, Scope::pooled).num_steps, 7);
-  EXPECT_EQ(parse_settings<Hmc<double>>("hmc", {}, Scope::pooled).num_steps, 10);
+  const auto plain = parse_settings<Hmc<double>>("hmc", {}, Scope::pooled);
+  EXPECT_EQ(plain.num_steps, 10);
+  EXPECT_EQ(plain.mass, Mass::diagonal);
+  EXPECT_EQ(plain.step_rule, StepRule::dual_averaging);
+  EXPECT_EQ(parse_settings<Hmc<double>>("hmc", {{"num_steps_jitter", "0"}}, Scope::pooled).num_steps_jitter, 0.0);
 }
 
 TEST(Trajectories, RetraceThemselves) {

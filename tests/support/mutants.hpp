@@ -1,5 +1,8 @@
 // Samplers with one mistake each, as somebody might make it. The tests must reject every one of them.
 #pragma once
+#include "kernels/samplers/adaptive_metropolis.hpp"
+#include "kernels/samplers/barker.hpp"
+#include "kernels/samplers/gad_mala_exact.hpp"
 #include "kernels/samplers/gad_mala_fast.hpp"
 #include "kernels/samplers/gad_rwm.hpp"
 #include "kernels/samplers/hmc.hpp"
@@ -73,6 +76,60 @@ struct RwmReusesNoise : Rwm<Real> {
                             const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
                             Index n) {
     Base::propose(team, Rng{rng.seed, rng.chain, rng.iteration / 2}, s, at, a, st, query, n);
+  }
+};
+
+/// gadRWM whose noise serves three iterations.
+template <class Real>
+struct GadRwmReusesNoise : GadRwm<Real> {
+  using Base = GadRwm<Real>;
+  template <class Team>
+  static KC_HD void propose(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                            const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                            Index n) {
+    Base::propose(team, Rng{rng.seed, rng.chain, rng.iteration / 3}, s, at, a, st, query, n);
+  }
+};
+
+/// gadMALAe that moves with its gradient but keeps the drift L^T g of the place that it left.
+template <class Real>
+struct GadMalaExactKeepsItsDrift : GadMalaExact<Real> {
+  using Base = GadMalaExact<Real>;
+  template <class Team>
+  static KC_HD Step update(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                           const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                           const Reply<Real>& reply, Info& info, Index n) {
+    team.for_each(n, [&](Index i) { st.a[i] = st.ltg[i]; });
+    const Step step = Base::update(team, rng, s, at, a, st, query, reply, info, n);
+    if (!at.adapting) team.for_each(n, [&](Index i) { st.ltg[i] = st.a[i]; });
+    return step;
+  }
+};
+
+/// Adaptive Metropolis that takes the density of a proposal, whether it moves there or not.
+template <class Real>
+struct AdaptiveMetropolisTakesEveryDensity : AdaptiveMetropolis<Real> {
+  using Base = AdaptiveMetropolis<Real>;
+  template <class Team>
+  static KC_HD Step update(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                           const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                           const Reply<Real>& reply, Info& info, Index n) {
+    const Step step = Base::update(team, rng, s, at, a, st, query, reply, info, n);
+    team.single([&] { *st.lp = *reply.lp; });
+    return step;
+  }
+};
+
+/// Barker that accepts by the densities alone.
+template <class Real>
+struct BarkerWithoutCorrection : Barker<Real> {
+  using Base = Barker<Real>;
+  template <class Team>
+  static KC_HD Step update(const Team& team, const Rng& rng, const typename Base::Settings&, const Schedule&,
+                           const typename Base::Adaptation&, typename Base::State& st, const Query<Real>& query,
+                           const Reply<Real>& reply, Info& info, Index n) {
+    settle(team, decide(rng, *reply.lp - *st.lp), st, query, reply, info, n);
+    return Step::done;
   }
 };
 

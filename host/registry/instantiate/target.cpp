@@ -11,6 +11,9 @@ template <class Real>
 std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts& texts) {
   using Model = decltype(model_of<KILOCHAIN_TYPE, Real>());
   const auto settings = parse_settings<Model>(name, texts);
+  static_assert(
+      requires { Model::make_cpu(context, settings); } == requires { Model::make_cuda(context, settings); },
+      "a target that evaluates many chains together has both make_cpu and make_cuda");
   if constexpr (requires { Model::make_cpu(context, settings); })  // it evaluates many chains together
     return Model::make_cpu(context, settings);
   else
