@@ -1,4 +1,4 @@
-// A team of threads for one task: the caller and some more, which meet at a barrier (docs/decisions/0007-barriers.md).
+// A team of threads for one task: the caller and some more, which meet at a barrier (docs/decisions/0009-barriers.md).
 // Threads of the language rather than an OpenMP region, so that the thread sanitizer sees every meeting.
 #pragma once
 #include <atomic>
