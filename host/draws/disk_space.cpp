@@ -50,7 +50,7 @@ std::string reserve_disk_space(const std::string& path, std::int64_t bytes) {
 #endif
   struct statvfs disk {};
   if (::fstatvfs(file.fd, &disk) != 0) return "";  // unknown: let the write find out
-  const auto room = static_cast<std::int64_t>(disk.f_bavail) * static_cast<std::int64_t>(disk.f_frsize);
+  const std::int64_t room = disk.f_bavail * disk.f_frsize;
   return room < bytes ? std::strerror(ENOSPC) : "";
 }
 

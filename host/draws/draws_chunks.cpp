@@ -46,8 +46,7 @@ ChunkShape stats_chunk_shape(const DrawsHeader& header) {
 std::int64_t touched_elements(const ChunkShape& chunk, std::int64_t num_chains, std::int64_t dim, std::int64_t first,
                               std::int64_t count) {
   const std::int64_t along_draws = (first + count - 1) / chunk.draws - first / chunk.draws + 1;
-  return ceil_div(num_chains, chunk.chains) * along_draws * ceil_div(dim, chunk.parameters) * chunk.chains *
-         chunk.draws * chunk.parameters;
+  return ceil_div(num_chains, chunk.chains) * along_draws * ceil_div(dim, chunk.parameters) * chunk.elements();
 }
 
 std::vector<DrawsVariable> variables_of(const DrawsHeader& header) {

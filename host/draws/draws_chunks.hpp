@@ -3,6 +3,7 @@
 // so the gathering is done here, one chunk at a time. Figures: docs/decisions/0003-draws-on-disk.md.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -39,8 +40,7 @@ void for_each_chunk(const ChunkedVariable& v, std::int64_t t0, std::int64_t t1, 
       t_end = end(t, v.chunk.draws, t1);
       for (std::int64_t p = p0, p_end = 0; p < p1; p = p_end) {
         p_end = end(p, v.chunk.parameters, p1);
-        const std::int64_t start[3] = {c, t, p}, count[3] = {c_end - c, t_end - t, p_end - p};
-        body(start, count);
+        body(std::array{c, t, p}, std::array{c_end - c, t_end - t, p_end - p});
       }
     }
   }
@@ -50,37 +50,30 @@ void for_each_chunk(const ChunkedVariable& v, std::int64_t t0, std::int64_t t1, 
 template <class Value>
 void put_window(const ChunkedVariable& v, const Value* source, std::int64_t row, std::int64_t capacity,
                 std::int64_t first, std::int64_t count, std::vector<std::byte>& scratch) {
-  scratch.resize(static_cast<std::size_t>(v.chunk.chains * v.chunk.draws * v.chunk.parameters) * sizeof(Value));
+  scratch.resize(v.chunk.elements() * sizeof(Value));
   auto* const packed = reinterpret_cast<Value*>(scratch.data());
-  for_each_chunk(v, first, first + count, 0, v.dim, [&](const std::int64_t* start, const std::int64_t* size) {
+  for_each_chunk(v, first, first + count, 0, v.dim, [&](const auto& start, const auto& size) {
     Value* to = packed;
     for (std::int64_t c = 0; c < size[0]; ++c) {
       const Value* from = source + ((start[0] + c) * capacity + start[1] - first) * row + start[2];
       for (std::int64_t t = 0; t < size[1]; ++t, from += row) to = std::copy(from, from + size[2], to);
     }
-    const std::size_t at[3] = {static_cast<std::size_t>(start[0]), static_cast<std::size_t>(start[1]),
-                               static_cast<std::size_t>(start[2])};
-    const std::size_t extent[3] = {static_cast<std::size_t>(size[0]), static_cast<std::size_t>(size[1]),
-                                   static_cast<std::size_t>(size[2])};
-    netcdf::check(nc_put_vara(v.group, v.variable, at, extent, packed));
+    netcdf::check(nc_put_vara(v.group, v.variable, netcdf::sizes(start).data(), netcdf::sizes(size).data(), packed));
   });
 }
 
 /// Reads parameters [p0, p1) of draws [0, num_draws) into out[parameter - p0][chain][draw].
 template <class Value, class Out>
 void get_transposed(const ChunkedVariable& v, std::int64_t num_draws, std::int64_t p0, std::int64_t p1, Out* out) {
-  std::vector<Value> packed(static_cast<std::size_t>(v.chunk.chains * v.chunk.draws * v.chunk.parameters));
-  for_each_chunk(v, 0, num_draws, p0, p1, [&](const std::int64_t* start, const std::int64_t* size) {
-    const std::size_t at[3] = {static_cast<std::size_t>(start[0]), static_cast<std::size_t>(start[1]),
-                               static_cast<std::size_t>(start[2])};
-    const std::size_t extent[3] = {static_cast<std::size_t>(size[0]), static_cast<std::size_t>(size[1]),
-                                   static_cast<std::size_t>(size[2])};
-    netcdf::check(nc_get_vara(v.group, v.variable, at, extent, packed.data()));
+  std::vector<Value> packed(v.chunk.elements());
+  for_each_chunk(v, 0, num_draws, p0, p1, [&](const auto& start, const auto& size) {
+    netcdf::check(
+        nc_get_vara(v.group, v.variable, netcdf::sizes(start).data(), netcdf::sizes(size).data(), packed.data()));
     for (std::int64_t p = 0; p < size[2]; ++p) {
       for (std::int64_t c = 0; c < size[0]; ++c) {
         const Value* from = packed.data() + c * size[1] * size[2] + p;
         Out* to = out + ((start[2] - p0 + p) * v.num_chains + start[0] + c) * num_draws + start[1];
-        for (std::int64_t t = 0; t < size[1]; ++t) to[t] = static_cast<Out>(from[t * size[2]]);
+        for (std::int64_t t = 0; t < size[1]; ++t) to[t] = from[t * size[2]];
       }
     }
   });

@@ -11,20 +11,21 @@ using netcdf::define_dim;
 
 void DrawsWriter::put_divergences(const std::vector<Divergence>& divergences) {
   const int group = sample_stats_.group;
-  const std::size_t width = header_.names.size();
+  const std::int64_t width = std::ssize(header_.names);
   DivergenceVariables& to = divergence_;
   if (to.chain < 0) {
     const int dims[2] = {define_dim(group, "divergence", NC_UNLIMITED),
-                         define_dim(group, "divergence_point_dim", static_cast<std::int64_t>(width))};
+                         define_dim(group, "divergence_point_dim", width)};
     netcdf::put_labels(group, dims[1], "divergence_point_dim", header_.names);
-    const std::size_t chunk[2] = {std::max<std::size_t>(1, 8192 / width), width}, per_chunk = 256;
+    const auto chunk = netcdf::sizes(std::array{std::max<std::int64_t>(1, 8192 / width), width});
+    const std::size_t per_chunk = 256;
     for (int* const variable : {&to.chain, &to.draw}) {
       check(nc_def_var(group, variable == &to.chain ? "divergence_chain" : "divergence_draw", NC_INT64, 1, dims,
                        variable));
       check(nc_def_var_chunking(group, *variable, NC_CHUNKED, &per_chunk));
     }
     check(nc_def_var(group, "divergence_point", NC_DOUBLE, 2, dims, &to.point));
-    check(nc_def_var_chunking(group, to.point, NC_CHUNKED, chunk));
+    check(nc_def_var_chunking(group, to.point, NC_CHUNKED, chunk.data()));
   }
   std::vector<long long> chains, draws;
   std::vector<double> points;
@@ -32,7 +33,7 @@ void DrawsWriter::put_divergences(const std::vector<Divergence>& divergences) {
     chains.push_back(d.chain), draws.push_back(d.draw);
     points.insert(points.end(), d.point.begin(), d.point.end());
   }
-  const std::size_t start[2] = {to.written, 0}, count[2] = {divergences.size(), width};
+  const std::size_t start[2] = {to.written, 0}, count[2] = {divergences.size(), header_.names.size()};
   check(nc_put_vara_longlong(group, to.chain, start, count, chains.data()));
   check(nc_put_vara_longlong(group, to.draw, start, count, draws.data()));
   check(nc_put_vara_double(group, to.point, start, count, points.data()));
@@ -49,16 +50,16 @@ std::vector<Divergence> DrawsReader::divergences() const {
     std::size_t count = 0;
     check(nc_inq_dimid(sample_stats_, "divergence", &dim));
     check(nc_inq_dimlen(sample_stats_, dim, &count));
-    const std::size_t width = header_.names.size();
+    const std::int64_t width = std::ssize(header_.names);
     std::vector<long long> chains(count), draws(count);
     std::vector<double> points(count * width);
     check(nc_get_var_longlong(sample_stats_, chain, chains.data()));
     check(nc_get_var_longlong(sample_stats_, draw, draws.data()));
     check(nc_get_var_double(sample_stats_, point, points.data()));
-    for (std::size_t k = 0; k < count; ++k) {
-      const auto first = points.begin() + static_cast<std::ptrdiff_t>(k * width);
+    for (std::int64_t k = 0; k < std::ssize(draws); ++k) {
+      const auto first = points.begin() + k * width;
       if (draws[k] < written_)  // a killed run may have left points of draws that are not in the file
-        out.push_back({chains[k], draws[k], {first, first + static_cast<std::ptrdiff_t>(width)}});
+        out.push_back({chains[k], draws[k], {first, first + width}});
     }
     return out;
   });

@@ -46,6 +46,7 @@ struct DrawsHeader {
 /// Shape of the chunks of a [chain][draw][parameter] variable.
 struct ChunkShape {
   std::int64_t chains, draws, parameters;
+  std::int64_t elements() const { return chains * draws * parameters; }
 };
 
 /// One posterior variable: parameters first .. first + size - 1.

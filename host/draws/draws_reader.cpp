@@ -17,14 +17,14 @@ int find_group(int file, const char* name) {
   return nc_inq_grp_ncid(file, name, &group) == NC_NOERR ? group : -1;
 }
 
-std::vector<std::size_t> shape_of(int group, int variable) {
+std::vector<std::int64_t> shape_of(int group, int variable) {
   int rank = 0;
   check(nc_inq_varndims(group, variable, &rank));
-  std::vector<int> dims(static_cast<std::size_t>(rank));
+  std::vector<int> dims(rank);
   check(nc_inq_vardimid(group, variable, dims.data()));
   std::vector<std::size_t> shape(dims.size());
   for (std::size_t i = 0; i < dims.size(); ++i) check(nc_inq_dimlen(group, dims[i], &shape[i]));
-  return shape;
+  return {shape.begin(), shape.end()};
 }
 
 int find_variable(int group, const std::string& name) {
@@ -40,7 +40,7 @@ bool has_variable(int group, const char* name) {
 
 std::vector<double> read_doubles(int group, int variable) {
   std::size_t size = 1;
-  for (const std::size_t extent : shape_of(group, variable)) size *= extent;
+  for (const std::int64_t extent : shape_of(group, variable)) size *= extent;
   std::vector<double> values(size);
   if (size > 0) check(nc_get_var_double(group, variable, values.data()));
   return values;
@@ -60,9 +60,8 @@ ChunkShape read_chunk(int group, int variable, std::int64_t num_chains) {
   int storage = NC_CHUNKED;
   check(nc_inq_var_chunking(group, variable, &storage, chunk));
   if (storage != NC_CHUNKED) throw netcdf::Failure{NC_EBADCHUNK};
-  const std::size_t rank = shape_of(group, variable).size();
-  return {std::min(static_cast<std::int64_t>(chunk[0]), num_chains), static_cast<std::int64_t>(chunk[1]),
-          rank > 2 ? static_cast<std::int64_t>(chunk[2]) : 1};
+  const std::int64_t chains = chunk[0], draws = chunk[1], parameters = chunk[2];
+  return {std::min(chains, num_chains), draws, shape_of(group, variable).size() > 2 ? parameters : 1};
 }
 
 }  // namespace
@@ -103,13 +102,12 @@ void DrawsReader::open() {
     v.id = find_variable(posterior_, v.name);
     const auto shape = shape_of(posterior_, v.id);
     require(
-        shape.size() == (v.scalar ? 2u : 3u) && shape[0] == static_cast<std::size_t>(header_.num_chains) &&
-            (v.scalar || shape[2] == static_cast<std::size_t>(v.size)),
+        shape.size() == (v.scalar ? 2u : 3u) && shape[0] == header_.num_chains && (v.scalar || shape[2] == v.size),
         ExitStatus::data, path_ + ": the draws have another shape than the header says",
         std::to_string(header_.num_chains) + " chains and " + std::to_string(v.size) + " names of variable " + v.name,
         "Was the file changed by another program?");
     v.chunk = read_chunk(posterior_, v.id, header_.num_chains);
-    written = std::min<long long>(written, static_cast<long long>(shape[1]));
+    written = std::min<long long>(written, shape[1]);
   }
   written_ = written;
 }
@@ -151,7 +149,7 @@ void DrawsReader::read_parameters(std::int64_t first, std::int64_t count, std::v
           "parameters " + std::to_string(first) + " to " + std::to_string(first + count - 1) + " of " +
               std::to_string(has_draws() ? header_.names.size() : 0),
           "Was the run made with --draws all?");
-  out.resize(static_cast<std::size_t>(count * header_.num_chains * written_));
+  out.resize(count * header_.num_chains * written_);
   guarded("the draws", [&] {
     for (const auto& of : variables_) {
       const std::int64_t begin = std::max(first, of.first), end = std::min(first + count, of.first + of.size);
@@ -171,7 +169,7 @@ template <class Value>
 std::vector<Value> DrawsReader::sample_stat(const std::string& name) const {
   require(sample_stats_ >= 0, ExitStatus::data, path_ + ": no statistic " + name, "the run kept moments only",
           "Was the run made with --draws all?");
-  std::vector<Value> out(static_cast<std::size_t>(header_.num_chains * written_));
+  std::vector<Value> out(header_.num_chains * written_);
   guarded("statistic " + name, [&] {
     const int variable = find_variable(sample_stats_, name);
     const ChunkedVariable v{sample_stats_, variable, header_.num_chains, 1,
@@ -205,10 +203,10 @@ std::vector<double> DrawsReader::mean_acceptance_rate() const {
     double sum = 0;
     std::int64_t count = 0;
     for (std::int64_t t = 0; t < written_; ++t) {
-      const float rate = rates[static_cast<std::size_t>(chain * written_ + t)];
+      const float rate = rates[chain * written_ + t];
       if (!std::isnan(rate)) sum += rate, ++count;
     }
-    means.push_back(sum / static_cast<double>(count));
+    means.push_back(sum / count);
   }
   return means;
 }

@@ -21,7 +21,12 @@ using netcdf::put_labels;
 
 constexpr std::int64_t kMargin = 1 << 18;  // kept free for HDF5's own tables and the closing attributes
 
-std::size_t size_of_real(const DrawsHeader& header) { return header.real == "float" ? sizeof(float) : sizeof(double); }
+std::int64_t size_of_real(const DrawsHeader& header) { return header.real == "float" ? sizeof(float) : sizeof(double); }
+
+/// Of one draw of one chain: lp, a flag, and floats; with some room.
+std::int64_t bytes_of_stats(const DrawsHeader& header) {
+  return 9 + (2 + std::ssize(header.stats)) * std::int64_t{sizeof(float)};
+}
 
 std::string now_as_iso8601() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
@@ -89,7 +94,7 @@ void put_header(int group, const DrawsHeader& header) {
 bool dim_of_group(int group, const std::string& name, int& dim) {
   int count = 0;
   check(nc_inq_dimids(group, &count, nullptr, 0));
-  std::vector<int> ids(static_cast<std::size_t>(count));
+  std::vector<int> ids(count);
   check(nc_inq_dimids(group, &count, ids.data(), 0));
   for (const int id : ids) {
     char text[NC_MAX_NAME + 1];
@@ -106,11 +111,10 @@ bool dim_of_group(int group, const std::string& name, int& dim) {
 template <class Real>
 int define_real(int group, const std::string& name, int rank, const int* dims, const ChunkShape& shape) {
   int variable = -1;
-  const std::size_t chunk[3] = {static_cast<std::size_t>(shape.chains), static_cast<std::size_t>(shape.draws),
-                                static_cast<std::size_t>(shape.parameters)};
+  const auto chunk = netcdf::sizes(std::array{shape.chains, shape.draws, shape.parameters});
   const Real missing = std::numeric_limits<Real>::quiet_NaN();
   check(nc_def_var(group, name.c_str(), std::is_same_v<Real, float> ? NC_FLOAT : NC_DOUBLE, rank, dims, &variable));
-  check(nc_def_var_chunking(group, variable, NC_CHUNKED, chunk));
+  check(nc_def_var_chunking(group, variable, NC_CHUNKED, chunk.data()));
   check(nc_def_var_fill(group, variable, NC_FILL, &missing));
   return variable;
 }
@@ -169,7 +173,7 @@ int DrawsWriter::define_chain_and_draw(int group, int dims[2]) {
   dims[1] = define_dim(group, "draw", NC_UNLIMITED);
   int chain = -1, draw = -1;
   check(nc_def_var(group, "chain", NC_INT64, 1, &dims[0], &chain));
-  std::vector<long long> numbers(static_cast<std::size_t>(header_.num_chains));
+  std::vector<long long> numbers(header_.num_chains);
   std::iota(numbers.begin(), numbers.end(), 0);
   check(nc_put_var_longlong(group, chain, numbers.data()));
   const std::size_t per_chunk = 1024;
@@ -209,9 +213,9 @@ DrawsWriter::StatsGroup DrawsWriter::define_stats(const char* name) {
   for (const auto& stat : header_.stats) {
     out.stats.push_back(define_real<float>(out.group, stat, 2, dims, out.chunk));
   }
-  const std::size_t chunk[2] = {static_cast<std::size_t>(out.chunk.chains), static_cast<std::size_t>(out.chunk.draws)};
+  const auto chunk = netcdf::sizes(std::array{out.chunk.chains, out.chunk.draws});
   check(nc_def_var(out.group, "diverging", NC_BYTE, 2, dims, &out.diverging));
-  check(nc_def_var_chunking(out.group, out.diverging, NC_CHUNKED, chunk));
+  check(nc_def_var_chunking(out.group, out.diverging, NC_CHUNKED, chunk.data()));
   check(nc_put_att_text(out.group, out.diverging, "dtype", 4, "bool"));  // xarray's sign for a boolean
   return out;
 }
@@ -253,11 +257,10 @@ void DrawsWriter::append(std::int64_t first_draw, std::int64_t count, const Wind
           "draws from " + std::to_string(first_draw) + ", the file has " + std::to_string(written_),
           "Is this a mistake of the program? Please report it");
   if (count == 0) return;
-  const std::int64_t sizes = static_cast<std::int64_t>(9 + 2 * sizeof(float) + sizeof(float) * header_.stats.size());
+  const std::int64_t sizes = bytes_of_stats(header_);
   std::int64_t elements = 0;
   for (const auto& v : variables_) elements += touched_elements(v.chunk, header_.num_chains, v.size, first_draw, count);
-  reserve(std::ssize(divergences) * 8 * (std::ssize(header_.names) + 2) +
-              elements * static_cast<std::int64_t>(size_of_real(header_)) +
+  reserve(std::ssize(divergences) * 8 * (std::ssize(header_.names) + 2) + elements * size_of_real(header_) +
               touched_elements(sample_stats_.chunk, header_.num_chains, 1, first_draw, count) * sizes,
           first_draw, count);
   guarded("draws " + std::to_string(first_draw) + " to " + std::to_string(first_draw + count - 1), [&] {
@@ -280,7 +283,7 @@ void DrawsWriter::append_warmup_stats(std::int64_t first_draw, std::int64_t coun
           "iterations from " + std::to_string(first_draw) + ", the file has " + std::to_string(warmup_stats_.written),
           "Is this a mistake of the program? Please report it");
   if (count == 0) return;
-  const std::int64_t sizes = static_cast<std::int64_t>(9 + 2 * sizeof(float) + sizeof(float) * header_.stats.size());
+  const std::int64_t sizes = bytes_of_stats(header_);
   reserve(touched_elements(warmup_stats_.chunk, header_.num_chains, 1, first_draw, count) * sizes, first_draw, count);
   guarded("warm-up statistics", [&] {
     put_stats(warmup_stats_, first_draw, count, window);
@@ -315,9 +318,9 @@ void DrawsWriter::put_stats(StatsGroup& to, std::int64_t first_draw, std::int64_
 }
 
 void DrawsWriter::put_draw_index(int group, int variable, std::int64_t first_draw, std::int64_t count) {
-  std::vector<long long> index(static_cast<std::size_t>(count));
+  std::vector<long long> index(count);
   std::iota(index.begin(), index.end(), first_draw);
-  const auto start = static_cast<std::size_t>(first_draw), size = static_cast<std::size_t>(count);
+  const std::size_t start = first_draw, size = count;
   check(nc_put_vara_longlong(group, variable, &start, &size, index.data()));
 }
 
@@ -338,7 +341,7 @@ void DrawsWriter::add_constant_data(const std::string& name,
       ids.push_back(id);
     }
     int variable = -1;
-    check(nc_def_var(constant_, name.c_str(), NC_DOUBLE, static_cast<int>(ids.size()), ids.data(), &variable));
+    check(nc_def_var(constant_, name.c_str(), NC_DOUBLE, std::ssize(ids), ids.data(), &variable));
     check(nc_put_var_double(constant_, variable, values.data()));
     check(nc_sync(file_));
   });

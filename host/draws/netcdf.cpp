@@ -23,7 +23,7 @@ bool all(const json& array, bool (*is)(const json&)) { return std::all_of(array.
 bool is_whole(const json& value) { return value.is_boolean() || value.is_number_integer(); }
 bool is_number(const json& value) { return value.is_boolean() || value.is_number(); }
 bool is_beyond_int64(const json& value) {
-  return value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX);
+  return value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{INT64_MAX};
 }
 
 void put_array(int group, const std::string& name, const json& array) {
@@ -125,7 +125,7 @@ json read_attributes(int group) {
 
 int define_dim(int group, const std::string& name, std::int64_t size) {
   int dim = -1;
-  check(nc_def_dim(group, name.c_str(), static_cast<std::size_t>(size), &dim));
+  check(nc_def_dim(group, name.c_str(), size, &dim));
   return dim;
 }
 

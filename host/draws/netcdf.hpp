@@ -3,6 +3,9 @@
 #pragma once
 #include <netcdf.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -30,6 +33,14 @@ void put_attribute(int group, const std::string& name, const nlohmann::json& val
 
 /// All attributes of a group as one flat object. One-element arrays come back as scalars.
 nlohmann::json read_attributes(int group);
+
+/// Places and extents as the library takes them.
+template <std::size_t N>
+std::array<std::size_t, N> sizes(const std::array<std::int64_t, N>& counts) {
+  std::array<std::size_t, N> out;
+  std::copy(counts.begin(), counts.end(), out.begin());
+  return out;
+}
 
 /// A new dimension (NC_UNLIMITED: one that grows), and a variable of that name that labels it.
 int define_dim(int group, const std::string& name, std::int64_t size);
