@@ -1,4 +1,4 @@
-// A model's real coordinates as the numbers that its derivatives need: plain, duals with their seeds, or the tape's inputs.
+// A model's real coordinates as the numbers that its derivatives need: plain, duals with seeds, or the tape's inputs.
 #pragma once
 #include "model/var.hpp"
 

@@ -1,6 +1,6 @@
-// Log densities of the usual distributions, normalised, for numbers and duals in any place; names and parameters are Stan's
-// (normal: standard deviation; gamma: shape and rate; inv_gamma: shape and scale). Outside the support: -infinity.
-// Constants that only data enter are computed too: lp is comparable between models.
+// Log densities of the usual distributions, normalised, for numbers and duals in any place; names and parameters are
+// Stan's (normal: standard deviation; gamma: shape and rate; inv_gamma: shape and scale). Outside the support:
+// -infinity. Constants that only data enter are computed too: lp is comparable between models.
 #pragma once
 #include <limits>
 

@@ -1,7 +1,8 @@
 // Forward-mode automatic differentiation: a value and its derivatives along W directions, on both machines, no heap.
 //   f(v + sum_k e_k d_k) = f(v) + f'(v) sum_k e_k d_k, e_j e_k = 0 (Griewank and Walther 2008, ch. 3).
 // Base may be a Dual itself: Dual<Dual<double, 1>, W> carries second derivatives along one direction.
-// Cost: W + 1 times that of the function, W in the lanes of a register (docs/decisions/0006-automatic-differentiation.md).
+// Cost: W + 1 times that of the function, W in the lanes of a register
+// (docs/decisions/0006-automatic-differentiation.md).
 // What is in <cmath> is found by argument: write exp(x), not std::exp(x), in models.
 #pragma once
 #include <cmath>
@@ -99,7 +100,8 @@ KC_HD inline double digamma(double x) {
          q * (1.0 / 12 - q * (1.0 / 120 - q * (1.0 / 252 - q * (1.0 / 240 - q * (1.0 / 132 - q * (691.0 / 32760))))));
 }
 
-// Functions of one variable: name, value f and slope, given x. Inside, those of x's type are found by argument or in <cmath>.
+// Functions of one variable: name, value f and slope, given x. Inside, those of x's type are found by argument or in
+// <cmath>.
 #define KILOCHAIN_FUNCTIONS_OF_ONE(DEFINE)                 \
   DEFINE(exp, exp(x), f)                                   \
   DEFINE(expm1, expm1(x), f + 1.0)                         \

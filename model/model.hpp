@@ -3,10 +3,11 @@
 //   log_density_and_gradient(data, x, gradient) and dim(data): in real coordinates, with a gradient of its own
 //   log_density(data, x) and dim(data): the same without one; only samplers that need none are offered
 // and, when it has data: Data (plain, copied to devices) and load(json, loader), or with Settings of its own
-// settings(visit, s) and load(settings, loader). Everything is computed in double. The host keeps a copy of the data, to
-// record constrained values and to check a model before a run. Cost of a gradient: (1 + 1/W) dim evaluations by duals, 8
-// directions at once on the CPU, one for each lane on CUDA; where it is less on the CPU, 2 to 5 evaluations in all by a
-// tape (docs/decisions/0006-automatic-differentiation.md).
+// settings(visit, s) and load(settings, loader). Everything is computed in double. The host keeps a copy of the data,
+// to record constrained values and to check a model before a run.
+// Cost of a gradient: (1 + 1/W) dim evaluations by duals, W = 8 directions at once on the CPU, one for each lane on
+// CUDA; where it is less on the CPU, 2 to 5 evaluations in all by a tape
+// (docs/decisions/0006-automatic-differentiation.md).
 #pragma once
 #include <memory>
 #include <string>

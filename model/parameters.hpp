@@ -1,7 +1,8 @@
-// How a model reads its parameters: by name, in order, each with its constraint. The same function of the model is called
-// with numbers (its value), with duals or the tape (its derivatives) and to record: what it reads the first time is what
-// exists, and every later evaluation is held to it (model/layout.hpp). Array elements are checked as data are.
-//   real, reals; positive, positives; lower, upper, interval; ordered, positive_ordered, simplex; report for other values
+// How a model reads its parameters: by name, in order, each with its constraint. The same function of the model is
+// called with numbers (its value), with duals or the tape (its derivatives) and to record: what it reads the first time
+// is what exists, and every later evaluation is held to it (model/layout.hpp). Array elements are checked as data are.
+//   real, reals; positive, positives; lower, upper, interval; ordered, positive_ordered, simplex;
+//   report for other values
 #pragma once
 #include <cstring>
 #include <type_traits>

@@ -1,7 +1,8 @@
 // Twisted Gaussian (Haario, Saksman, Tamminen 1999): N(0, diag(variance, 1, ..., 1)) bent along its first axis.
-//   u = x_2 + bend (x_1^2 - variance);  lp = -(x_1^2/variance + u^2 + x_3^2 + ... + x_dim^2)/2 - log(variance)/2 - dim/2 log 2pi
-// bend 0.03 and 0.1 are the pi_3 and pi_4 of the comparisons in the literature. The twist keeps volume, so exact draws, mean
-// (zero) and variance (x_2: 1 + 2 bend^2 variance^2) are known. Cost: O(dim).
+//   u = x_2 + bend (x_1^2 - variance)
+//   lp = -(x_1^2/variance + u^2 + x_3^2 + ... + x_dim^2)/2 - log(variance)/2 - dim/2 log 2pi
+// bend 0.03 and 0.1 are the pi_3 and pi_4 of the comparisons in the literature. The twist keeps volume, so exact draws,
+// mean (zero) and variance (x_2: 1 + 2 bend^2 variance^2) are known. Cost: O(dim).
 #pragma once
 #include "targets/target.hpp"
 

@@ -1,5 +1,6 @@
-// Gaussian N(mean, covariance):  lp = -|z|^2/2 - sum_i log C_ii - n/2 log 2pi,  C z = x - mean,  gradient = -precision (x - mean).
-// mean: (n), covariance: (n, n) from files, or a preset: gauss2d_corr, gp51_gaussian, neal_gaussian (Titsias & Dellaportas 2019).
+// Gaussian N(mean, covariance), covariance = C C^T:
+//   lp = -|z|^2/2 - sum_i log C_ii - n/2 log 2pi,  C z = x - mean;  gradient = -precision (x - mean)
+// mean: (n), covariance: (n, n) from files, or a preset of Titsias & Dellaportas (2019).
 // A diagonal covariance is recognised and costs O(n); else the precision matrix is read once a call: n^2 multiply-adds.
 #pragma once
 #include "targets/target.hpp"
@@ -26,7 +27,8 @@ struct Gaussian {
     Index n, row;
     bool diagonal;
   };
-  /// Reads the files; throws an Error on a missing file, a dimension mismatch or a covariance that is not positive definite.
+  /// Reads the files. Throws an Error for a missing file, a dimension mismatch or a covariance that is not positive
+  /// definite.
   static Data prepare(const Settings& settings, Arena<Real>& arena, TargetInfo& info);
 
   static KC_HD std::size_t scratch(const Data& d) { return static_cast<std::size_t>(d.row); }

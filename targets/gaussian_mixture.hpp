@@ -1,6 +1,7 @@
-// Mixture of spherical Gaussians:  p(x) = sum_k w_k N(x; m_k, s_k^2 I),  r_k = w_k N(x; m_k, s_k^2 I) / p(x),  a_k = (m_k - x)/s_k^2
+// Mixture of spherical Gaussians:
+//   p(x) = sum_k w_k N(x; m_k, s_k^2 I),  r_k = w_k N(x; m_k, s_k^2 I) / p(x),  a_k = (m_k - x)/s_k^2
 //   gradient g = sum_k r_k a_k;   H v = sum_k r_k (a_k a_k^T v - v/s_k^2) - g g^T v
-// means: (component, dim); exact draws, mean and variance are known. Cost: two passes over the means, 8 dim flops a component.
+// means: (component, dim); exact draws, mean and variance are known. Cost of a gradient: three passes over the means.
 #pragma once
 #include <limits>
 

@@ -28,7 +28,8 @@ constexpr int micro = 5;             ///< chains in a micro-kernel: 20 or 25 acc
 constexpr Index group = 2 * micro;   ///< chains whose residuals stay in L1 together, at most
 constexpr Index batch = 13 * micro;  ///< chains whose sums are kept at once
 
-/// Chains in sets of at most `micro`, as even as can be: 32 are 5 5 5 5 4 4 4, since a set of 2 takes nearly the time of 5.
+/// Chains in sets of at most `micro`, as even as can be: 32 are 5 5 5 5 4 4 4, since a set of 2 takes nearly the
+/// time of 5.
 struct Sets {
   Index count, sets = (count + micro - 1) / micro, size = count / sets, larger = count % sets;
   Index first(Index set) const { return set * size + std::min(set, larger); }

@@ -12,7 +12,8 @@ namespace kilochain {
 namespace {
 
 constexpr int block = 256;
-/// Entries of X up to which a warp for each chain reads them again from the L1 cache faster than products pass T around.
+/// Entries of X up to which a warp for each chain reads them again from the L1 cache faster than products pass T
+/// around.
 constexpr double team_entries = 40e3;
 constexpr std::size_t batch_bytes = std::size_t(1) << 30;
 

@@ -1,6 +1,7 @@
 // Logistic regression for many chains by two matrix products of a BLAS: logits = X W, then X^T R, in chunks of
 // observations for 32 chains at a time. A BLAS sums in an order that depends on the shapes and on a column's place, so
-// both are fixed: chain c is always column c mod 32, and chains that are not there are zeros. One chain costs as much as 32.
+// both are fixed: chain c is always column c mod 32, and chains that are not there are zeros. One chain costs as much
+// as 32.
 #pragma once
 #include "targets/logistic_batches.hpp"
 #include "targets/logistic_regression.hpp"

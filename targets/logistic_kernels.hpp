@@ -113,8 +113,8 @@ void products(const Real* x, std::size_t block_stride, Index blocks, const Real*
   }
 }
 
-/// sums[j][c] += x[j] r[c], lane by lane, for one block's `count` panels from x on, features feature[0] - first and so on.
-/// `sums`: C registers for each feature.
+/// sums[j][c] += x[j] r[c], lane by lane, for one block's `count` panels from x on, features feature[0] - first and so
+/// on. `sums`: C registers for each feature.
 template <class Real, int C, class Stored>
 void products_of_panels(const Stored* x, const std::int32_t* feature, Index count, Index first, const Real* r,
                         std::size_t ld, Real* sums, std::ptrdiff_t ahead) {

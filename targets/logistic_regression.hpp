@@ -75,7 +75,8 @@ struct LogisticRegression {
   static Data place(const Design& design, double prior_sd, Arena<Real>& arena, bool columns, bool rows);
   /// The target on the CPU, for many chains at once.
   static std::unique_ptr<Target<Real>> make_cpu(const Context& context, const Settings& settings);
-  /// The target on CUDA as matrix products over all chains (logistic_cuda.cu); null where a warp for each chain is better.
+  /// The target on CUDA as matrix products over all chains (logistic_cuda.cu); null where a warp for each chain is
+  /// better.
   static std::unique_ptr<Target<Real>> make_cuda(const Context& context, const Settings& settings);
 
   static KC_HD std::size_t scratch(const Data& d) { return static_cast<std::size_t>(d.num_padded); }

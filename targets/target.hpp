@@ -1,6 +1,6 @@
-// A target as the host sees it: many chains' points in, log densities and gradients out. Models are written one chain at a
-// time (targets/gaussian.hpp is the shortest example) and wrapped by host/registry/instantiate; a target that is faster for many
-// chains at once (logistic regression) overrides evaluate itself.
+// A target as the host sees it: many chains' points in, log densities and gradients out. Models are written one chain
+// at a time (targets/funnel.hpp is the shortest example) and wrapped by host/chains (cpu_target.hpp, cuda_target.cuh); a
+// target that is faster for many chains at once (logistic regression) overrides evaluate itself.
 #pragma once
 #include <functional>
 #include <map>
@@ -58,7 +58,7 @@ struct TargetInfo {
   std::string variable = "x";       ///< name of the posterior variable, where `variables` is empty
   std::vector<Variable> variables;  ///< how the names divide into variables
   std::vector<std::string> names;   ///< one per recorded value; per coordinate where `constrain` is empty
-  /// What is recorded in place of the coordinates: (dim) to (names.size()), on the host. Empty: the coordinates themselves.
+  /// What is recorded in place of the coordinates: (dim) to (names.size()), on the host. Empty: the coordinates.
   std::function<void(const double* x, double* recorded)> constrain;
   /// Evaluates once at x (dim) on the host and throws an Error for what is wrong there: an index out of range, other
   /// parameters than at first. Empty: nothing can be.
@@ -105,7 +105,7 @@ class Target {
  public:
   virtual ~Target() = default;
   const TargetInfo& info() const { return info_; }
-  /// Answers the queries of chains first..last-1 whose needs are not `nothing`. Threads call it side by side on the CPU.
+  /// Answers the queries of chains first..last-1 whose needs are not `nothing`. On the CPU threads call it together.
   virtual void evaluate(const Exchange<Real>& exchange, Index first, Index last) = 0;
   /// Called at a chain's starting point (dim) before a run. Throws an Error where TargetInfo::check does.
   void check_evaluation(const double* point) const {
