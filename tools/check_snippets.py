@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks every snippet of README.md and docs/*.md: shell is run, C++, CMake and TOML must stand in a file that the build or a
-run reads, Python is run when its imports are there. Usage: check_snippets.py [--list], from the repository root, after a build.
+"""Checks every snippet of README.md and docs/*.md: shell is run, C++, CMake and TOML must stand in a file that the build
+or a run reads, Python is run when its imports are there. Usage: check_snippets.py, from the repository root, after a build.
 
-scripts/demo and scripts/test are whole runs of their own: the demo is a test beside this one, and scripts/test is what runs both.
+scripts/demo and scripts/test are whole runs of their own: the demo is a test beside this one, and scripts/test runs both.
 """
 import os, re, subprocess, sys
 

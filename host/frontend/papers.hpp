@@ -3,8 +3,8 @@
 // A paper is a folder papers/NAME; nothing else names it. One of its files (command.cpp) holds
 //   const RegisterPaper registered({"name2019", "Title of the Paper", add_flags});
 // where add_flags tells CLI11 of the paper's flags (into variables that live as long as what it returns) and returns
-// what is called once they are read: it does the work and returns the exit status. CMake links every papers/*/*.cpp into
-// the program `kilochain`, and into no library that other projects use.
+// what is called once they are read: it does the work and returns the exit status. CMake links every papers/*/*.cpp
+// into the program `kilochain`, and into no library that other projects use.
 #pragma once
 #include <functional>
 #include <string>
@@ -24,8 +24,8 @@ struct Command {
   std::function<std::function<int()>(CLI::App&)> add_flags;
 };
 
-/// The exit status of a reproduction that was done, where a figure deviates from the paper's and nobody has explained it:
-/// a paper lists what is explained by name. Beside those of every command (host/frontend/program.hpp).
+/// The exit status of a reproduction that was done, where a figure deviates from the paper's and nobody has explained
+/// it: a paper lists what is explained by name. Beside those of every command (host/frontend/program.hpp).
 inline constexpr int status_deviates = 7;
 
 /// Every paper of this program, by name; none in programs of other projects.

@@ -46,8 +46,9 @@ void refuse_extras(const CLI::App& command) {
   const bool flag = extra.starts_with("-");
   throw Error(ExitStatus::usage,
               fmt::format("command line: {} {}", flag ? "unknown flag" : "unexpected argument", extra), typed(command),
-              flag ? fmt::format("Did you mean {}?", nearest_name(extra.substr(0, extra.find('=')), known))
-                   : fmt::format("`{} --help` says what it takes.", typed(command)));
+              flag && known.size() > 1  // not --help alone
+                  ? fmt::format("Did you mean {}?", nearest_name(extra.substr(0, extra.find('=')), known))
+                  : fmt::format("`{} --help` says what it takes.", typed(command)));
 }
 
 /// The first word after the program or after `reproduce` must be one of its commands or papers.

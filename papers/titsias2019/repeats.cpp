@@ -39,8 +39,8 @@ void Repeats<Real>::check_chains() const {
             "Try another --seed?");
 }
 
-/// In pieces of about two seconds, for the tick; longer ones where an iteration takes longer. Within a piece no chain waits
-/// for another.
+/// In pieces of about two seconds, for the tick; longer ones where an iteration takes longer. Within a piece no chain
+/// waits for another.
 template <class Real>
 bool Repeats<Real>::run(std::int64_t until, bool adapting, const Recording<Real>& recording,
                         const std::atomic<bool>& stop, const Tick& tick) {

@@ -21,7 +21,8 @@ class Repeats {
   /// Chains first .. first + count - 1 of the seed. Throws Error when a chain cannot start.
   Repeats(const Setup& setup, Target<Real>& target, Index first, Index count, std::uint64_t seed);
 
-  /// Runs the next `iterations` of the warm-up, or all that are left (-1). Counts go on until sample. False when `stop` became true.
+  /// Runs the next `iterations` of the warm-up, or all that are left (-1). Counts go on until sample. False when `stop`
+  /// became true.
   bool warm_up(std::int64_t iterations, const std::atomic<bool>& stop, const Tick& tick = nullptr);
   /// Draws num_samples of every chain into memory. False when `stop` became true.
   bool sample(const std::atomic<bool>& stop, const Tick& tick = nullptr);

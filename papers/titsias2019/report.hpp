@@ -9,7 +9,7 @@ namespace kilochain::titsias2019 {
 
 using Cells = std::vector<std::vector<std::string>>;
 
-/// Ours, the published figures, the authors' code run again, and the ratio of ours to the published: lines of one table.
+/// Lines of one table: ours, the published figures, the authors' code run again, and the ratio of ours to the published.
 Cells table_cells(const std::vector<nlohmann::json>& rows);
 /// Which rows agree and which do not, with the reason; judged anew, whatever the rows say of themselves: a line each.
 std::vector<std::string> verdicts(const std::vector<nlohmann::json>& rows);

@@ -16,8 +16,8 @@ struct Flags {
   bool json = false, as_printed = false;
 };
 
-/// Prints the tables and writes the page. Returns the exit status: 0, cli::status_deviates or 130 (interrupted). Throws Error for
-/// flags out of range, missing data and an output that cannot be written.
+/// Prints the tables and writes the page. Returns the exit status: 0, cli::status_deviates or 130 (interrupted). Throws
+/// Error for flags out of range, missing data and an output that cannot be written.
 int reproduce(const Flags& flags);
 
 }  // namespace kilochain::titsias2019

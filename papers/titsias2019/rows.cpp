@@ -30,7 +30,7 @@ Repeat repeat_of(const Repeats<Real>& chains, Index chain, Index dim) {
   return {chains.acceptance(chain), ess.front(), median(ess), ess.back()};
 }
 
-/// Seconds of one repeat alone from a stretch of each phase, by gradients: trajectories of unequal length count rightly.
+/// Seconds of one repeat alone from a stretch of each phase, by gradients, so that trajectories of any length count.
 template <class Real>
 double predicted_alone(const Setup& setup, Target<Real>& target, std::uint64_t seed, std::int64_t warmup_gradients,
                        std::int64_t sampling_gradients, const std::atomic<bool>& stop) {

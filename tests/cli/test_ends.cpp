@@ -48,7 +48,7 @@ TEST(Ends, AFullDiskIsStatus5AndWhatWasWrittenIsReadable) {
 TEST(Ends, ASecondCtrlCKills) {
   ScratchFiles files;
   const std::string path = files.path("draws.nc");
-  // Standard output is a pipe that is full and that nobody reads: after the first Ctrl-C the run cannot come to its end.
+  // Standard output is a full pipe that nobody reads: after the first Ctrl-C the run cannot come to its end.
   ASSERT_EQ(mkfifo(files.path("stdout").c_str(), 0600), 0);
   const int pipe = open(files.path("stdout").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
   ASSERT_GE(pipe, 0);

@@ -75,6 +75,8 @@ TEST(Program, RefusesWrongCommandsAndFlags) {
   expect_refusal(files, {"summary", "x.nc", "--rows", "0"}, 2, "command line: --rows = 0 (must be > 0). Try 20?");
   expect_refusal(files, {"info", "x"}, 2,
                  "command line: unexpected argument x (kilochain info). `kilochain info --help` says what it takes.");
+  expect_refusal(files, {"info", "--x"}, 2,
+                 "command line: unknown flag --x (kilochain info). `kilochain info --help` says what it takes.");
   expect_refusal(
       files, {"generate"}, 2,
       "command line: --output is required (kilochain generate). `kilochain generate --help` says what it takes.");

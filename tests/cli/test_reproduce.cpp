@@ -142,7 +142,7 @@ std::vector<Repeat> as_the_authors(const titsias2019::PaperRow& row, int pairs) 
   return out;
 }
 
-/// A row that is off must be found, and nothing excuses it: the authors' own figures agree, the same with one moved do not.
+/// A row that is off must be found, and nothing excuses it: the authors' own figures agree, one that is moved does not.
 TEST(Reproduce, AgreementFindsWhatIsOff) {
   const auto& row = row_of("neal_gaussian", "gad_mala_fast");
   auto repeats = as_the_authors(row, 5);
