@@ -8,7 +8,7 @@
 #include <fstream>
 #include <functional>
 
-#include "tests/host/draws_support.hpp"
+#include "tests/draws/draws_support.hpp"
 
 namespace kilochain {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "host/draws/netcdf.hpp"
 #include "kernels/device/version.hpp"
-#include "tests/host/draws_support.hpp"
+#include "tests/draws/draws_support.hpp"
 #include "tests/support/tolerance.hpp"
 
 namespace kilochain {
