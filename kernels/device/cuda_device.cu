@@ -28,7 +28,7 @@ struct Handles {
   explicit Handles(int device_) : device(device_) {}
   Handles(const Handles&) = delete;
   ~Handles() {  // errors have nowhere to go from here
-    if (cudaSetDevice(device) != cudaSuccess) return;
+    cudaSetDevice(device);
     if (blas) cublasDestroy(blas);
     if (workspace) cudaFree(workspace);
     if (stream) cudaStreamDestroy(stream);
@@ -157,7 +157,7 @@ void* allocate(const Place& place, std::size_t bytes, Memory memory, const char*
 
 void release(const Place& place, Memory memory, void* pointer) noexcept {
   // Waits for the device, as cudaFree does, so no kernel or copy loses its memory. Errors have nowhere to go from here.
-  if (cudaSetDevice(place.device) != cudaSuccess) return;
+  cudaSetDevice(place.device);
   if (memory == Memory::pinned) {
     cudaStreamSynchronize(stream_of(place));
     cudaFreeHost(pointer);

@@ -47,9 +47,11 @@ void forget_faults();
 
 /// Mutants: what the program relies on is left out, once for each call or each place in the source.
 enum class Mutant { none, sync, event_wait, graph_update, event_record };
-/// For sync: which = the place, by its number among those that ran (sync_sites); otherwise the which-th call from now.
+/// For sync: which = the place, by its number below sync_sites(); otherwise the which-th call from now.
 void plant(Mutant mutant, std::int64_t which = 0);
-/// The places in the source where kernels synchronised so far, in the order of their addresses.
-std::vector<std::string> sync_sites();
+/// The places in the source where kernels synchronised since forget_sync_sites.
+std::int64_t sync_sites();
+void forget_sync_sites();
+std::string sync_site(std::int64_t which);
 
 }  // namespace kilochain::emulated

@@ -319,11 +319,9 @@ void trap() {
   std::abort();  // not reached
 }
 
-std::vector<std::string> sync_sites() {
-  std::vector<std::string> out;
-  for (const auto at : device().sites) out.push_back(source_of(at));
-  return out;
-}
+std::int64_t sync_sites() { return static_cast<std::int64_t>(device().sites.size()); }
+void forget_sync_sites() { device().sites.clear(); }
+std::string sync_site(std::int64_t which) { return source_of(*std::next(device().sites.begin(), which)); }
 void drop_sync(std::int64_t which) {
   Device& d = device();
   d.dropped = 0;
