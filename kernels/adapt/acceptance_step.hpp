@@ -3,12 +3,13 @@
 // test. One double beside each chain, or one for all. Pooled, the mean acceptance bears a larger rate, held below 1/2
 // so that the step stays positive.
 #pragma once
-#include "kernels/contract.hpp"
+#include "kernels/adapt/schedule.hpp"
 
 namespace kilochain {
 
-struct AcceptanceStep {
+struct AcceptanceStep : ScheduleSettings {
   double target_accept, adapt_rate = 0.01, step_speedup = 10;
+  explicit AcceptanceStep(double target) : target_accept(target) {}
 };
 
 template <class V>
@@ -18,13 +19,14 @@ void acceptance_step_fields(V&& visit, AcceptanceStep& s) {
         "the step is multiplied by 1 + adapt_rate (accepted - target_accept)/target_accept");
   visit("step_speedup", s.step_speedup, positive(),
         "factor on adapt_rate when chains are pooled: their mean acceptance bears larger steps");
+  schedule_fields(visit, s);
 }
 
 /// Takes one step of `step` from the source's acceptance in [0, 1]. Team-uniform.
 template <class Team, class Source>
 KC_HD void adapt_acceptance_step(const Team& team, const AcceptanceStep& s, const Schedule& at, const Source& source,
                                  Scalar<double> step) {
-  const double wanted = at.rate * s.adapt_rate * (Source::pooled ? s.step_speedup : 1.0),
+  const double wanted = rate_at(s, at) * s.adapt_rate * (Source::pooled ? s.step_speedup : 1.0),
                rate = wanted < 0.5 ? wanted : 0.5;
   team.single([&] { *step *= 1 + rate * (source.acceptance() - s.target_accept) / s.target_accept; });
   team.sync();

@@ -8,6 +8,7 @@
 // the old beta in the gradient. source(i, j, offset): one chain's outer products, or their mean over chains.
 // Cost: one pass over L and its moments; natural, dense: n^3/6 multiply-adds.
 #pragma once
+#include "kernels/adapt/schedule.hpp"
 #include "kernels/linalg/triangular.hpp"
 #include "kernels/signal.hpp"
 
@@ -16,7 +17,7 @@ namespace kilochain {
 enum class Optimizer : std::int32_t { automatic, rmsprop, robbins_monro, adam, relative, natural };
 enum class BetaControl : std::int32_t { paper, bounded };
 
-struct FactorSettings {
+struct FactorSettings : ScheduleSettings {
   double learning_rate, target_accept;
   double relative_rate = 0.05, pooled_speedup = 10;
   Optimizer optimizer = Optimizer::automatic;
@@ -24,6 +25,7 @@ struct FactorSettings {
   double initial_scale = 0.1, beta_init = 1, beta_rate = 0.02, beta_floor = 1e-4, diagonal_floor = 1e-3,
          rms_decay = 0.1;
   BetaControl beta_control = BetaControl::paper;
+  FactorSettings(double rate, double target) : learning_rate(rate), target_accept(target) {}
 
   /// What `auto` means, once it is known whether chains are pooled.
   void resolve(Scope scope) {
@@ -57,6 +59,7 @@ void factor_fields(V&& visit, FactorSettings& s) {
   visit("rms_decay", s.rms_decay, between(1e-6, 1), "weight of the newest squared gradient in RMSProp");
   visit("beta_control", s.beta_control, Names{"paper", "bounded"},
         "paper: beta may grow without bound while L is far too small; bounded: it stays within [1e-2, 1e2] then");
+  schedule_fields(visit, s);
 }
 
 template <class Real>
@@ -133,43 +136,6 @@ KC_HD void retreat(const Team& team, const FactorSettings& s, Factor<Real> L, Ro
   if (!wants_whitened(s)) solve_transposed(team, L, a, n);
 }
 
-/// L <- L (I + B) for dense lower-triangular B. Row i of L changes by itself, entries left to right, so L is its own
-/// output. Cost: n^3/6 multiply-adds.
-template <class Team, class Real>
-KC_HD void multiply_right(const Team& team, Factor<Real> L, Factor<Real> B, Index n) {
-  constexpr int P = Team::template panel<Real>;
-  if constexpr (Team::on_host) {
-    using Vec = Pack<Real>;
-    for (Index p = 0; p * P < n; ++p) {
-      const Index columns = panel_columns<P>(p, n);
-      Real* panel = L.data + panel_offset<P>(p);
-      for (Index j = 0; j < columns; ++j) {
-        typename Vec::Type s0 = Vec::load(panel + j * std::size_t(P)), s1 = {};
-        for (Index q = j / P; q * P < columns; ++q) {  // rows k of B's column j, panel by panel
-          const Real* b = B.data + panel_offset<P>(q) + j * std::size_t(P);
-          const Index first = q * P, to = (q + 1) * P < columns ? (q + 1) * P : columns;
-          Index k = j > first ? j : first;
-          for (; k + 2 <= to; k += 2) {
-            s0 += Vec::load(panel + k * std::size_t(P)) * b[k - first];
-            s1 += Vec::load(panel + (k + 1) * std::size_t(P)) * b[k + 1 - first];
-          }
-          if (k < to) s0 += Vec::load(panel + k * std::size_t(P)) * b[k - first];
-        }
-        Vec::store(panel + j * std::size_t(P), s0 + s1);
-      }
-    }
-  } else {
-    team.for_each(n, [&](Index i) {  // neighbouring lanes read neighbouring rows of a panel, and the same entry of B
-      for (Index j = 0; j <= i; ++j) {
-        Real s = L[factor_index<P>(i, j)];
-        for (Index k = j; k <= i; ++k) s += L[factor_index<P>(i, k)] * B[factor_index<P>(k, j)];
-        L[factor_index<P>(i, j)] = s;
-      }
-    });
-  }
-  team.sync();
-}
-
 /// The natural rule's step of a dense factor. `source` holds L^T times the gradient; B = eta A/(1 + sqrt G) is a.first.
 template <class Team, class Real, class Source>
 KC_HD void step_natural(const Team& team, const Source& source, Real rate, Real decay, Real beta,
@@ -212,7 +178,7 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
   const bool natural = s.optimizer == Optimizer::natural, scaled = natural || s.optimizer == Optimizer::relative;
   // n^2/2 numbers cannot follow the noise of C chains: the memory, C/rate chain-iterations, stays above 10 n.
   const double bearable = natural ? 0.1 * source.chains() / n : 1.0;
-  const Real rate = Real(at.rate *
+  const Real rate = Real(rate_at(s, at) *
                          (scaled ? (s.relative_rate < bearable ? s.relative_rate : bearable)
                                  : s.learning_rate * (Source::pooled ? s.pooled_speedup : 1.0)) /
                          (s.optimizer == Optimizer::robbins_monro ? 1 + t / quarter : 1.0));
@@ -274,7 +240,7 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
   }
   team.sync();
   team.single([&] {
-    double next = *a.beta * (1 + s.beta_rate * (source.acceptance() - s.target_accept));
+    double next = *a.beta * (1 + schedule_factor(s, at) * s.beta_rate * (source.acceptance() - s.target_accept));
     next = next > s.beta_floor ? next : s.beta_floor;
     if (s.beta_control == BetaControl::bounded) next = next < 1e-2 ? 1e-2 : (next > 1e2 ? 1e2 : next);
     *a.beta = next;

@@ -1,5 +1,5 @@
 // Products and solves of a lower-triangular factor L (n x n) in panels (kernels/device/panels.hpp), its decomposition.
-//   y = L v      y = L^T v      L y = v      L^T w = v      A = L L^T
+//   y = L v      y = L^T v      L y = v      L^T w = v      L (I + B)      A = L L^T
 // The products stream L once, in order, a vector register (or warp) at a time: n^2/2 + nP/2 multiply-adds. A diagonal
 // factor costs n. Rows are padded with zeros to a multiple of 32, as fields are.
 #pragma once
@@ -130,6 +130,43 @@ KC_HD void solve_transposed(const Team& team, Factor<Real> L, Row<Real> v, Index
       team.for_each(j, [&](Index i) { v[i] -= L[factor_index<P>(j, i)] * pivot; });
       team.sync();
     }
+  }
+  team.sync();
+}
+
+/// L <- L (I + B) for dense lower-triangular B. Row i of L changes by itself, entries left to right, so L is its own
+/// output. Cost: n^3/6 multiply-adds.
+template <class Team, class Real>
+KC_HD void multiply_right(const Team& team, Factor<Real> L, Factor<Real> B, Index n) {
+  constexpr int P = Team::template panel<Real>;
+  if constexpr (Team::on_host) {
+    using Vec = Pack<Real>;
+    for (Index p = 0; p * P < n; ++p) {
+      const Index columns = panel_columns<P>(p, n);
+      Real* panel = L.data + panel_offset<P>(p);
+      for (Index j = 0; j < columns; ++j) {
+        typename Vec::Type s0 = Vec::load(panel + j * std::size_t(P)), s1 = {};
+        for (Index q = j / P; q * P < columns; ++q) {  // rows k of B's column j, panel by panel
+          const Real* b = B.data + panel_offset<P>(q) + j * std::size_t(P);
+          const Index first = q * P, to = (q + 1) * P < columns ? (q + 1) * P : columns;
+          Index k = j > first ? j : first;
+          for (; k + 2 <= to; k += 2) {
+            s0 += Vec::load(panel + k * std::size_t(P)) * b[k - first];
+            s1 += Vec::load(panel + (k + 1) * std::size_t(P)) * b[k + 1 - first];
+          }
+          if (k < to) s0 += Vec::load(panel + k * std::size_t(P)) * b[k - first];
+        }
+        Vec::store(panel + j * std::size_t(P), s0 + s1);
+      }
+    }
+  } else {
+    team.for_each(n, [&](Index i) {  // neighbouring lanes read neighbouring rows of a panel, and the same entry of B
+      for (Index j = 0; j <= i; ++j) {
+        Real s = L[factor_index<P>(i, j)];
+        for (Index k = j; k <= i; ++k) s += L[factor_index<P>(i, k)] * B[factor_index<P>(k, j)];
+        L[factor_index<P>(i, j)] = s;
+      }
+    });
   }
   team.sync();
 }

@@ -89,12 +89,12 @@ struct AdaptiveMetropolis {
     const bool paper = s.variant == AmVariant::paper;
     const double first = s.factor_rate > 0 ? s.factor_rate : paper ? 0.001 : 0.0005;
     const double period = paper ? 4000 : double(at.num_warmup) / 4 + 1e-300;
-    const double rate = at.rate * first / (1 + double(at.t) / period);
+    const double rate = rate_at(s, at) * first / (1 + double(at.t) / period);
     return rate < 0.5 ? rate : 0.5;
   }
   static KC_HD double mean_rate(const Settings& s, const Schedule& at) {
     if (s.mean_rate == 0 && s.variant == AmVariant::paper) return factor_rate(s, at);
-    const double rate = at.rate * (s.mean_rate > 0 ? s.mean_rate : 0.01);
+    const double rate = rate_at(s, at) * (s.mean_rate > 0 ? s.mean_rate : 0.01);
     return rate < 0.5 ? rate : 0.5;
   }
 

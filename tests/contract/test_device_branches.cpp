@@ -6,10 +6,14 @@
 
 #include "host/chains/cpu_chains.hpp"
 #include "kernels/samplers/adaptive_metropolis.hpp"
+#include "kernels/samplers/adaptive_metropolis_haario.hpp"
+#include "kernels/samplers/adaptive_proposal.hpp"
 #include "kernels/samplers/barker.hpp"
+#include "kernels/samplers/cma.hpp"
 #include "kernels/samplers/gad_mala_exact.hpp"
 #include "kernels/samplers/gad_mala_fast.hpp"
 #include "kernels/samplers/gad_rwm.hpp"
+#include "kernels/samplers/gaussian_adaptation.hpp"
 #include "kernels/samplers/hmc.hpp"
 #include "kernels/samplers/mala.hpp"
 #include "kernels/samplers/nuts.hpp"
@@ -113,7 +117,8 @@ constexpr Index awkward[] = {1, 2, 31, 32, 33, 65};
 template <class Move>
 class DeviceBranch : public testing::Test {};
 using Moves = testing::Types<Rwm<double>, Mala<double>, GadRwm<double>, GadMalaFast<double>, GadMalaExact<double>,
-                             AdaptiveMetropolis<double>, Barker<double>>;
+                             AdaptiveMetropolis<double>, Barker<double>, AdaptiveProposal<double>,
+                             AdaptiveMetropolisHaario<double>, GaussianAdaptation<double>, Cma<double>>;
 TYPED_TEST_SUITE(DeviceBranch, Moves);
 
 TYPED_TEST(DeviceBranch, SameIterationsAsTheHost) {
@@ -131,6 +136,25 @@ TEST(DeviceBranchSettings, OtherOptimizers) {
     s.optimizer = o;
     for (Index n : awkward) expect_same<GadMalaFast<double>, double>(n, 20, s, rounding);
   }
+}
+TEST(DeviceBranchSettings, WalksThatRefreshAndLeaveTheirFirstPeriod) {
+  AdaptiveProposal<double>::Settings window;
+  window.history = 12, window.refresh = 6;
+  AdaptiveMetropolisHaario<double>::Settings soon;
+  soon.initial_period = 5;
+  for (const FactorShape f : {FactorShape::dense, FactorShape::diagonal}) {
+    window.factor = soon.factor = f;
+    // A window of fewer places than dimensions has a root of epsilon, which amplifies rounding by its inverse, 1e3.
+    for (Index n : awkward) expect_same<AdaptiveProposal<double>, double>(n, 20, window, 1e3 * rounding);
+    for (Index n : awkward) expect_same<AdaptiveMetropolisHaario<double>, double>(n, 20, soon, rounding);
+  }
+}
+TEST(DeviceBranchSettings, DiagonalWalks) {
+  GaussianAdaptation<double>::Settings g;
+  Cma<double>::Settings c;
+  g.factor = c.factor = FactorShape::diagonal;
+  for (Index n : awkward) expect_same<GaussianAdaptation<double>, double>(n, 20, g, rounding);
+  for (Index n : awkward) expect_same<Cma<double>, double>(n, 20, c, rounding);
 }
 TEST(DeviceBranchSettings, PrintedAdaptiveMetropolis) {
   AdaptiveMetropolis<double>::Settings s;

@@ -6,6 +6,7 @@
 #include "tests/support/cases.hpp"
 #include "tests/support/law.hpp"
 #include "tests/support/mutants.hpp"
+#include "tests/support/walk_mutants.hpp"
 
 namespace kilochain::testing_support {
 namespace {
@@ -68,19 +69,7 @@ struct Variant {
   std::string sampler;
   SettingTexts settings;
 };
-TEST(SamplerVariants, LeaveTheLawUnchanged) {
-  const Variant variants[] = {
-      {"gad_rwm", {{"factor", "diagonal"}}},
-      {"gad_mala_fast", {{"factor", "diagonal"}, {"optimizer", "adam"}, {"learning_rate", "1e-3"}}},
-      {"gad_mala_exact", {{"factor", "diagonal"}, {"optimizer", "robbins_monro"}, {"learning_rate", "1e-3"}}},
-      {"adaptive_metropolis", {{"factor", "diagonal"}}},
-      {"adaptive_metropolis", {{"variant", "paper"}}},
-      {"hmc", {{"mass", "diagonal"}, {"step_rule", "dual_averaging"}, {"num_steps", "3"}}},
-      {"hmc", {{"mass", "dense"}, {"step_rule", "dual_averaging"}, {"num_steps", "5"}, {"num_steps_jitter", "0.8"}}},
-      {"nuts", {{"mass", "unit"}}},
-      {"nuts", {{"mass", "dense"}}},
-      {"nuts", {{"max_tree_depth", "2"}}},
-  };
+void expect_unchanged(const std::vector<Variant>& variants) {
   const Index chains = 256;
   for (const Variant& v : variants)
     for (const Law& law : laws) {
@@ -92,6 +81,33 @@ TEST(SamplerVariants, LeaveTheLawUnchanged) {
       warm_up(context, *target, *sampler, chains, 200);
       EXPECT_LT(law_deviation(context, *target, *sampler, chains, functions_of(law), 60), limit) << what;
     }
+}
+TEST(SamplerVariants, LeaveTheLawUnchanged) {
+  expect_unchanged({
+      {"gad_rwm", {{"factor", "diagonal"}}},
+      {"gad_mala_fast", {{"factor", "diagonal"}, {"optimizer", "adam"}, {"learning_rate", "1e-3"}}},
+      {"gad_mala_exact", {{"factor", "diagonal"}, {"optimizer", "robbins_monro"}, {"learning_rate", "1e-3"}}},
+      {"adaptive_metropolis", {{"factor", "diagonal"}}},
+      {"adaptive_metropolis", {{"variant", "paper"}}},
+      {"hmc", {{"mass", "diagonal"}, {"step_rule", "dual_averaging"}, {"num_steps", "3"}}},
+      {"hmc", {{"mass", "dense"}, {"step_rule", "dual_averaging"}, {"num_steps", "5"}, {"num_steps_jitter", "0.8"}}},
+      {"nuts", {{"mass", "unit"}}},
+      {"nuts", {{"mass", "dense"}}},
+      {"nuts", {{"max_tree_depth", "2"}}},
+  });
+}
+TEST(SamplerVariants, OfTheWalksLeaveItUnchanged) {
+  expect_unchanged({
+      {"rwm", {{"long_axis", "diagonal"}, {"long_sd", "3"}}},
+      {"adaptive_proposal", {{"factor", "diagonal"}, {"history", "40"}, {"refresh", "20"}}},
+      {"adaptive_proposal", {{"history", "50"}, {"refresh", "25"}, {"adapt_schedule", "vanishing"}}},
+      {"adaptive_metropolis_haario", {{"factor", "diagonal"}, {"initial_period", "10"}}},
+      {"adaptive_metropolis_haario", {{"adapt_schedule", "constant"}}},
+      {"gaussian_adaptation", {{"factor", "diagonal"}}},
+      {"gaussian_adaptation", {{"adapt_schedule", "vanishing"}}},
+      {"cma", {{"factor", "diagonal"}}},
+      {"cma", {{"adapt_schedule", "vanishing"}, {"adapt_exponent", "0.9"}}},
+  });
 }
 
 /// The deviation of a mutant that was handed what the true sampler has learnt (their memory has one layout).
@@ -116,6 +132,12 @@ TEST(Mutants, TransposedFactor) {
   settings.resolve(Scope::pooled);
   EXPECT_GT((deviation_of<GadMalaTransposed, GadMalaFast>(laws[2], settings)), 2 * limit);
   EXPECT_LT((deviation_of<GadMalaFast, GadMalaFast>(laws[2], settings)), limit);
+}
+TEST(Mutants, StepsThatAreLongerInPlaces) {
+  GaussianAdaptation<double>::Settings settings;
+  GaussianAdaptation<double>::resolve(settings, Scope::pooled);
+  EXPECT_GT((deviation_of<GaussianAdaptationByPlace, GaussianAdaptation>(laws[0], settings)), 2 * limit);
+  EXPECT_LT((deviation_of<GaussianAdaptation, GaussianAdaptation>(laws[0], settings)), limit);
 }
 TEST(Mutants, NoiseUsedTwice) {
   EXPECT_GT((deviation_of<RwmReusesNoise, Rwm>(laws[0])), 2 * limit);

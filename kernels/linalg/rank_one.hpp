@@ -1,0 +1,179 @@
+// A factor L of a covariance changed by a matrix known in L's own coordinates, without a new decomposition:
+//   scale_rank_one:  L <- g L K, K K^T = I + c w w^T, so C <- g^2 (C + c v v^T) with v = L w;  c < 0 takes away
+//     s_j = 1 + c sum_{k<=j} w_k^2,  K_jj = sqrt(s_j/s_{j-1}),  K_ij = c w_i w_j / sqrt(s_j s_{j-1}) for i > j
+//     so column j becomes g (K_jj L_j + c w_j/sqrt(s_j s_{j-1}) sum_{i>j} w_i L_i): two multiply-adds an entry, the sum
+//     growing from the last column to the first; and w's vector then has the coordinates w_j / (g sqrt(s_j s_{j-1})).
+//   scale_by:        L <- g L K, K K^T = B for a full B (the mean over chains). A diagonal factor keeps its diagonal.
+// The square root of I + c w w^T that is symmetric, I + (sqrt(1 + c|w|^2) - 1) w w^T/|w|^2, gives the same L L^T; with
+// K the factor stays triangular, with n square roots that depend on no other. Cost: n^2 multiply-adds; scale_by: n^3/3.
+#pragma once
+#include "kernels/linalg/triangular.hpp"
+
+namespace kilochain {
+
+/// body(i, j, place) for every entry of a factor, in the order of memory.
+template <class Real, class Team, class F>
+KC_HD void each_entry(const Team& team, FactorShape shape, Index n, F&& body) {
+  constexpr int P = Team::template panel<Real>;
+  if (shape == FactorShape::diagonal) {
+    team.for_each(n, [&](Index i) { body(i, i, std::size_t(i)); });
+  } else {
+    for (Index p = 0; p * P < n; ++p) {
+      const Index columns = panel_columns<P>(p, n), full = p * P;
+      team.for_each(P * columns, [&](Index e) {
+        const Index i = full + e % P, j = e / P;
+        if (i < n && j <= i) body(i, j, panel_offset<P>(p) + std::size_t(e));
+      });
+    }
+  }
+  team.sync();
+}
+
+/// Entry (i, j) of L L^T, j <= i.
+template <int P, class Real>
+KC_INLINE Real product_entry(Factor<Real> L, Index i, Index j) {
+  if (L.shape == FactorShape::diagonal) return L[i] * L[j];
+  Real sum = 0;
+  for (Index k = 0; k <= j; ++k) sum += L[factor_index<P>(i, k)] * L[factor_index<P>(j, k)];
+  return sum;
+}
+
+/// L_ii >= least.
+template <class Team, class Real>
+KC_HD void floor_diagonal(const Team& team, Factor<Real> L, Real least, Index n) {
+  constexpr int P = Team::template panel<Real>;
+  team.for_each(n, [&](Index i) {
+    Real& entry = L[diagonal_index<P>(L.shape, i)];
+    if (!(entry >= least)) entry = least;
+  });
+  team.sync();
+}
+
+/// A += c v v^T.
+template <class Team, class Real>
+KC_HD void add_outer(const Team& team, Factor<Real> A, Real c, Row<Real> v, Index n) {
+  constexpr int P = Team::template panel<Real>;
+  if constexpr (Team::on_host) {
+    if (A.shape == FactorShape::dense) {
+      using Vec = Pack<Real>;
+      for (Index p = 0; p * P < n; ++p) {
+        const auto rows = c * Vec::load(v.data + p * P);
+        Real* panel = A.data + panel_offset<P>(p);
+        for (Index j = 0; j < panel_columns<P>(p, n); ++j) {
+          auto change = rows * v[j];
+          if (j >= p * P) change = Vec::keep_from(change, j - p * P);
+          Vec::store(panel + j * std::size_t(P), Vec::load(panel + j * std::size_t(P)) + change);
+        }
+      }
+      return;
+    }
+  }
+  each_entry<Real>(team, A.shape, n, [&](Index i, Index j, std::size_t k) { A[k] += c * v[i] * v[j]; });
+}
+
+/// L <- g L K, and w <- the coordinates, under the new L, of the vector that it stood for. Returns log det K. 1 + c
+/// |w|^2 must be positive, and c not zero. own, below: rows of workspace.
+template <class Team, class Real>
+KC_HD double scale_rank_one(const Team& team, Factor<Real> L, Real c, Real g, Row<Real> w, Row<Real> own,
+                            Row<Real> below, Index n) {
+  constexpr int P = Team::template panel<Real>;
+  if (L.shape == FactorShape::diagonal) {
+    const double log_det = 0.5 * team.template sum<double>(n, [&](Index i) {
+      return math::log(1 + double(c) * double(w[i]) * double(w[i]));
+    });
+    team.sync();
+    team.for_each(n, [&](Index i) {
+      const Real root = g * sqrt(Real(1) + c * w[i] * w[i]);
+      L[i] *= root;
+      w[i] /= root;
+    });
+    team.sync();
+    return log_det;
+  }
+  if constexpr (Team::on_host) {
+    Real s = 1;
+    for (Index j = 0; j < n; ++j) {
+      below[j] = s;
+      s += c * w[j] * w[j];
+      own[j] = s;
+    }
+  } else {
+    team.for_each(n, [&](Index j) {  // the same sum in the same order for each lane
+      Real s = 1;
+      for (Index k = 0; k < j; ++k) s += c * w[k] * w[k];
+      below[j] = s;
+      own[j] = s + c * w[j] * w[j];
+    });
+    team.sync();
+  }
+  const double last = double(own[n - 1]);
+  team.sync();
+  team.for_each(n, [&](Index j) {
+    const Real root = Real(1) / sqrt(own[j] * below[j]);
+    own[j] *= g * root;
+    below[j] = g * c * w[j] * root;
+  });
+  team.sync();
+  for (Index p = 0; p * P < n; ++p) {
+    Real* panel = L.data + panel_offset<P>(p);
+    const Index columns = panel_columns<P>(p, n);
+    if constexpr (Team::on_host) {
+      using Vec = Pack<Real>;
+      typename Vec::Type sum = {};
+      for (Index j = columns - 1; j >= 0; --j) {
+        const auto old = Vec::load(panel + j * std::size_t(P));
+        Vec::store(panel + j * std::size_t(P), old * own[j] + sum * below[j]);
+        sum += old * w[j];
+      }
+    } else {
+      team.for_each(P, [&](Index l) {
+        Real sum = 0;
+        for (Index j = columns - 1; j >= 0; --j) {
+          Real& entry = panel[std::size_t(j) * P + l];
+          const Real old = entry;
+          entry = own[j] * old + below[j] * sum;
+          sum += w[j] * old;
+        }
+      });
+    }
+  }
+  team.sync();
+  const Real carry = Real(1) / (g * g * c);
+  team.for_each(n, [&](Index j) { w[j] = below[j] * carry; });
+  team.sync();
+  return 0.5 * log(last);
+}
+
+/// B <- K with K K^T = B, and log det K; NaN, and B unusable, where B is not positive definite. B: packed panels, or
+/// diagonal.
+template <class Team, class Real>
+KC_HD double decompose(const Team& team, Factor<Real> B, Index n) {
+  constexpr int P = Team::template panel<Real>;
+  const bool diagonal = B.shape == FactorShape::diagonal;
+  if (diagonal) {
+    team.for_each(n, [&](Index i) { B[i] = sqrt(B[i]); });
+    team.sync();
+  } else if (!cholesky(team, B, n)) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  return team.template sum<double>(
+      n, [&](Index i) { return math::log(double(B[diagonal ? std::size_t(i) : factor_index<P>(i, i)])); });
+}
+
+/// L <- g L K for K from decompose, which is spoilt. Row i of L changes by itself, entries left to right.
+template <class Team, class Real>
+KC_HD void scale_by(const Team& team, Factor<Real> L, Factor<Real> K, Real g, Index n) {
+  constexpr int P = Team::template panel<Real>;
+  if (L.shape == FactorShape::diagonal) {
+    team.for_each(n, [&](Index i) { L[i] *= g * K[i]; });
+    team.sync();
+    return;
+  }
+  team.for_each(n, [&](Index i) {
+    for (Index j = 0; j <= i; ++j) K[factor_index<P>(i, j)] = g * K[factor_index<P>(i, j)] - Real(i == j);
+  });
+  team.sync();
+  multiply_right(team, L, K, n);
+}
+
+}  // namespace kilochain
