@@ -38,7 +38,7 @@ void time_row(const Row& row, double peak_flops, double entry_step, int repeats)
     Options o;
     o.num_chains = row.chains;
     o.seed = static_cast<std::uint64_t>(repeat + 1);
-    rounds.start(starting_points<Real>(o, 0, row.chains, n));
+    rounds.start(StartingPoints<Real>(o, n).of(0, row.chains));
     const std::atomic<bool> never{false};
     Segment<Real> segment;
     segment.seed = o.seed;
@@ -107,7 +107,7 @@ void time_trajectories(const std::string& name, const SettingTexts& target_setti
       Options o;
       o.num_chains = chains;
       o.seed = static_cast<std::uint64_t>(repeat + 1);
-      rounds.start(starting_points<double>(o, 0, chains, n));
+      rounds.start(StartingPoints<double>(o, n).of(0, chains));
       const std::atomic<bool> never{false};
       Segment<double> segment;
       segment.seed = o.seed;

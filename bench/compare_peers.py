@@ -43,7 +43,7 @@ def ours(seed, folder):
     command = [a.kilochain, "sample", *target, "--sampler", "gad_mala_fast", "--adapt-scope", "pooled", "--real", "float", "--num-chains", str(a.chains),
                "--num-warmup", str(a.num_warmup), "--num-samples", str(a.num_samples), "--seed", str(seed), "--device", a.device, "--output", nc, "--json", "--quiet"]
     out = subprocess.run(command, capture_output=True, text=True)
-    if out.returncode:
+    if out.returncode not in (0, 6):  # what has not converged has a low score, as the peers have
         sys.exit(out.stderr)
     run = json.loads(out.stdout)
     export = "import sys, numpy, netCDF4; g = netCDF4.Dataset(sys.argv[1])['posterior']; v = [x for x in g.variables.values() if x.ndim == 3][0]; numpy.save(sys.argv[2], v[:].filled())"

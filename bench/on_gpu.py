@@ -77,7 +77,7 @@ def sample(target, device, chains, warmup, samples, seed=1, draws="moments", mor
     command = [program, "sample", *targets[target], "--sampler", sampler, "--adapt-scope", scope, "--device", device, "--num-chains", str(chains),
                "--num-warmup", str(warmup), "--num-samples", str(samples), "--seed", str(seed), "--draws", draws, "--json", "--quiet", *more]
     status, out, err = run(command, seconds)
-    if status not in (0, 4) or not out.lstrip().startswith("{"):
+    if status not in (0, 4, 6) or not out.lstrip().startswith("{"):
         return dict(error=(err or out)[-1000:], command=command)
     return dict(json.loads(out), command=command[1:])
 

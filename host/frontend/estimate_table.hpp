@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "host/run/run.hpp"
+#include "host/run/estimate.hpp"
 
 namespace kilochain::cli {
 

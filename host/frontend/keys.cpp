@@ -24,21 +24,23 @@ std::string default_text(T value) {
     return value;
 }
 
-/// A whole number; "auto" stands for `automatic` where that is not the same as no value.
+/// A whole number, or "auto" where the option may be empty.
 template <class T>
-Key whole(const char* group, const char* name, T Options::*member, Range range, const char* meaning,
-          bool has_auto = false) {
-  const T standard = Options().*member;
-  Key key{group,
-          {name, has_auto ? "integer|auto" : "integer", has_auto ? "auto" : default_text(standard), text_of(range),
-           meaning},
-          {}};
-  key.set = [=](Configuration& c, const std::string& owner, const std::string& shown, const std::string& text) {
-    c.options.*member = has_auto && (text == "auto" || text == "-1")
-                            ? T(-1)
-                            : static_cast<T>(parse_number(owner, shown, text, range, true));
-  };
-  return key;
+Key whole(const char* group, const char* name, T Options::*member, Range range, const char* meaning) {
+  constexpr bool may_be_empty = std::is_same_v<T, std::optional<std::int64_t>>;
+  std::string standard = "auto";
+  if constexpr (!may_be_empty) standard = default_text(Options().*member);
+  return {group,
+          {name, may_be_empty ? "integer|auto" : "integer", standard, text_of(range), meaning},
+          [=](Configuration& c, const std::string& owner, const std::string& shown, const std::string& text) {
+            if constexpr (may_be_empty) {
+              c.options.*member = {};
+              if (text != "auto" && text != "-1")
+                c.options.*member = static_cast<std::int64_t>(parse_number(owner, shown, text, range, true));
+            } else {
+              c.options.*member = static_cast<T>(parse_number(owner, shown, text, range, true));
+            }
+          }};
 }
 
 Key text(const char* group, const char* name, std::string Options::*member, const char* type, const char* meaning) {
@@ -110,9 +112,9 @@ std::vector<Key> make_keys() {
            "starting points: normal[:sd], zeros or file:PATH (one row, or one for each chain)"),
       whole(length, "num_chains", &Options::num_chains, between(1, 1 << 24), "chains, run at once"),
       whole(length, "num_warmup", &Options::num_warmup, between(0, far),
-            "warm-up iterations of each chain; auto: until it has converged", true),
+            "warm-up iterations of each chain; auto: until it has converged"),
       whole(length, "num_samples", &Options::num_samples, between(1, far),
-            "iterations of each chain after that; auto: until the answer is good", true),
+            "iterations of each chain after that; auto: until the answer is good"),
       whole(length, "thin", &Options::thin, between(1, 1 << 30), "keep every thin-th sample"),
       {length,
        {"seed", "integer", std::to_string(Options().seed), ">= 0", "the same seed gives the same draws"},

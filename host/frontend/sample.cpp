@@ -43,6 +43,34 @@ void print_quarantined(std::FILE* out, const std::vector<QuarantinedChain>& chai
   if (chains.size() > shown) fmt::print(out, "quarantined: {} more chains\n", chains.size() - shown);
 }
 
+/// Interrupted before the first draw.
+bool nothing_drawn(const Result& result) {
+  const RunSummary& s = result.summary;
+  return s.num_samples == 0 || (s.parameters.empty() && s.draws != KeptDraws::none);
+}
+
+/// How it ended, and where the draws are.
+void print_end(std::FILE* out, const Options& options, const Result& result) {
+  if (nothing_drawn(result)) {
+    fmt::print(out, "interrupted after {} warm-up iterations: nothing was drawn\n", result.summary.num_warmup);
+    return;
+  }
+  const Verdict verdict = verdict_of(result.summary);
+  if (result.interrupted) fmt::print(out, "interrupted: these are the draws until then\n");
+  if (!verdict.converged) fmt::print(out, "not converged: {}\n", verdict.reason);
+  if (stores_draws(options))
+    fmt::print(out, "draws: {0} ({1} of each chain); `kilochain summary {0}` summarises them again\n", options.output,
+               result.draws_written);
+  else if (writes_file(options))
+    fmt::print(out, "summary: {0}; `kilochain summary {0}` prints it again\n", options.output);
+}
+
+int status_of(const Result& result) {
+  if (result.interrupted) return 130;
+  if (result.summary.quarantined > 0) return static_cast<int>(ExitStatus::quarantined);
+  return verdict_of(result.summary).converged ? 0 : static_cast<int>(ExitStatus::not_converged);
+}
+
 }  // namespace
 
 int sample(const std::vector<std::string>& arguments) {
@@ -52,10 +80,9 @@ int sample(const std::vector<std::string>& arguments) {
     return 0;
   }
   const Configuration c = read_configuration(split);
-  if (c.verbose) {
-    fmt::print(stderr, "configuration {}\n", to_json(c.options).dump(2));
-    fmt::print(stderr, "{}", estimate_table(kilochain::estimate(c.options)));
-  }
+  if (c.verbose) fmt::print(stderr, "configuration {}\n", to_json(c.options).dump(2));
+  const PreparedRun prepared(c.options);
+  if (c.verbose) fmt::print(stderr, "{}", estimate_table(prepared.estimate()));
   catch_signals();
   Result result;
   {
@@ -65,22 +92,18 @@ int sample(const std::vector<std::string>& arguments) {
       progress = [&](const Progress& p) { printer(p); };
     else
       progress = [](const Progress&) {};
-    result = run(c.options, progress, stop_requested);
+    result = prepared.run(progress, stop_requested);
   }
   if (c.verbose && !result.evaluation.empty()) fmt::print(stderr, "evaluation: {}\n", result.evaluation);
   std::FILE* words = c.json ? stderr : stdout;
   if (c.json)
     fmt::print("{}\n", to_json(result.summary).dump(2));
-  else
+  else if (!nothing_drawn(result))
     print_summary(stdout, result.summary);
   for (const std::string& note : result.notes) fmt::print(words, "note: {}\n", note);
   print_quarantined(words, result.quarantined);
-  if (result.interrupted) fmt::print(words, "interrupted: these are the draws until then\n");
-  if (!c.options.output.empty())
-    fmt::print(words, "draws: {} ({} of each chain); `kilochain summary {}` summarises them again\n", c.options.output,
-               result.draws_written, c.options.output);
-  if (result.interrupted) return 130;
-  return result.quarantined.empty() && result.summary.quarantined == 0 ? 0 : static_cast<int>(ExitStatus::quarantined);
+  print_end(words, c.options, result);
+  return status_of(result);
 }
 
 }  // namespace kilochain::cli

@@ -9,11 +9,14 @@ namespace kilochain::cli {
 int summary(const std::string& path, bool json, std::int64_t rows) {
   require(rows > 0, ExitStatus::usage, fmt::format("command line: --rows = {}", rows), "must be > 0", "Try 20?");
   const RunSummary run = summarise_file(path);
-  if (json)
+  const Verdict verdict = verdict_of(run);
+  if (json) {
     fmt::print("{}\n", to_json(run).dump(2));
-  else
+  } else {
     print_summary(stdout, run, rows);
-  return 0;
+    if (!verdict.converged) fmt::print("not converged: {}\n", verdict.reason);
+  }
+  return verdict.converged ? 0 : static_cast<int>(ExitStatus::not_converged);
 }
 
 }  // namespace kilochain::cli

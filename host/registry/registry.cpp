@@ -66,7 +66,7 @@ void check_entry(const Entry& entry, const std::string& kind, const SettingTexts
                 fmt::format("{} = {}", name, text),
                 nearest.empty() ? "Remove it?" : fmt::format("Did you mean {}?", nearest));
   }
-  entry.check(entry.name, texts);
+  if (entry.check) entry.check(entry.name, texts);
 }
 
 }  // namespace

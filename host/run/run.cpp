@@ -1,39 +1,59 @@
-// The order of a run: check, load, account for memory, open the output, start, warm up, sample, summarise.
+// The order of a run: check, load, account for memory, evaluate once with checks, open the output, start, warm up, sample,
+// summarise.
 #include "host/run/run.hpp"
 
-#include <fmt/format.h>
-
 #include "host/run/device.hpp"
-#include "host/run/session.hpp"
+#include "host/run/results.hpp"
+#include "host/run/sampling.hpp"
+#include "host/run/warmup.hpp"
 
 namespace kilochain {
 namespace {
 
 template <class Real>
-Result run_as(const Options& o, const Context& context, std::vector<std::string> notes,
-              const ProgressCallback& progress, const std::atomic<bool>& stop) {
-  auto target = make_target<Real>(context, o.target, o.target_settings);
-  check_offer(o.sampler, o.target, target->info().offers);
-  refuse_if_too_large(o, estimate_for(o, context, target->info(), precision_of<Real>));
-  Session<Real> session(o, context, *target, progress, stop);
-  session.open_output();
-  session.start();
-  session.warm_up();
-  session.sample();
-  Result result = session.finish();
-  result.notes.insert(result.notes.begin(), notes.begin(), notes.end());
-  result.evaluation = target->evaluation();
-  return result;
+Result run_on(const Options& o, const Context& context, Target<Real>& target, const ProgressCallback& progress,
+              const std::atomic<bool>& stop) {
+  refuse_if_too_large(o, estimate_for(o, context, target.info(), precision_of<Real>));
+  const StartingPoints<Real> points(o, target.info().dim);
+  const auto first = points.of(0, 1);
+  target.check_evaluation(std::vector<double>(first.begin(), first.end()).data());
+  OutputFile file(o, target.info(), precision_of<Real>);
+  Reporter reporter(progress);
+  Batches<Real> batches(o, context, target, reporter, stop);
+  batches.start(points);
+  const Phases<Real> phases{o, context, target, batches, file, reporter, stop};
+  const WarmedUp warm = warm_up(phases);
+  Sampled<Real> sampled = sample(phases, warm);
+  return results(phases, warm, sampled);
 }
 
 }  // namespace
 
-Result run(const Options& o, const ProgressCallback& progress, const std::atomic<bool>& stop) {
-  check(o);
-  std::vector<std::string> notes;
-  const Context context = choose_device(o, notes);
-  return in_precision(choose_precision(o, context),
-                      [&](auto zero) { return run_as<decltype(zero)>(o, context, notes, progress, stop); });
+PreparedRun::PreparedRun(Options options) : options_(std::move(options)) {
+  check(options_);
+  context_ = choose_device(options_, notes_);
+  in_precision(choose_precision(options_, context_), [&](auto zero) {
+    auto target = make_target<decltype(zero)>(context_, options_.target, options_.target_settings);
+    check_offer(options_.sampler, options_.target, target->info().offers);
+    target_ = std::move(target);
+  });
 }
+
+Estimate PreparedRun::estimate() const {
+  return std::visit([&](const auto& target) { return kilochain::estimate(options_, context_, *target); }, target_);
+}
+
+Result PreparedRun::run(const ProgressCallback& progress, const std::atomic<bool>& stop) const {
+  Result result =
+      std::visit([&](const auto& target) { return run_on(options_, context_, *target, progress, stop); }, target_);
+  result.notes.insert(result.notes.begin(), notes_.begin(), notes_.end());
+  return result;
+}
+
+Result run(const Options& options, const ProgressCallback& progress, const std::atomic<bool>& stop) {
+  return PreparedRun(options).run(progress, stop);
+}
+
+Estimate estimate(const Options& options) { return PreparedRun(options).estimate(); }
 
 }  // namespace kilochain

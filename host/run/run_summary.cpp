@@ -53,8 +53,25 @@ void set_acceptance(RunSummary& run, std::vector<double> per_chain) {
   run.acceptance_q95 = quantile(sorted, 0.95);
 }
 
+Verdict verdict_of(const RunSummary& run) {
+  std::string reason;
+  const auto add = [&](const std::string& why) { reason += (reason.empty() ? "" : "; ") + why; };
+  if (!run.warmup_converged) add("the warm-up has " + (run.warmup_note.empty() ? "not converged" : run.warmup_note));
+  const ParameterSummary* worst = nullptr;
+  for (const ParameterSummary& p : run.parameters)
+    if (!(p.rhat <= rhat_bar) && (!worst || (!std::isnan(worst->rhat) && !(p.rhat <= worst->rhat)))) worst = &p;
+  if (worst && std::isnan(worst->rhat))
+    add(worst->name + " has no R-hat: fewer than 4 draws of each chain, or draws that are all equal");
+  else if (worst)
+    add(fmt::format("R-hat of {} is {:.3f}, above {}", worst->name, worst->rhat, rhat_bar));
+  else if (run.parameters.empty() && run.draws != KeptDraws::none)
+    add("nothing was drawn");
+  return {reason.empty(), reason};
+}
+
 nlohmann::json to_json(const RunSummary& run) {
   const Extremes extremes = extremes_of(run.parameters);
+  const Verdict verdict = verdict_of(run);
   auto parameters = nlohmann::json::array();
   for (const ParameterSummary& parameter : run.parameters) {
     nlohmann::json row = {{"name", parameter.name}};
@@ -83,7 +100,9 @@ nlohmann::json to_json(const RunSummary& run) {
       {"min_ess_per_second", number(per_second(extremes.worst_ess, run.seconds_total))},
       {"rhat_max", number(extremes.rhat_max)},
       {"quarantined", run.quarantined},
+      {"converged", verdict.converged},
       {"parameters", std::move(parameters)}};
+  if (!verdict.converged) out["reason"] = verdict.reason;
   if (run.divergences > 0) out["divergences"] = run.divergences;
   return out;
 }

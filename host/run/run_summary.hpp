@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "host/chains/window.hpp"
 #include "host/statistics/summary.hpp"
 
 namespace kilochain {
@@ -22,10 +23,22 @@ struct RunSummary {
   double acceptance_mean = 0, acceptance_q05 = 0, acceptance_q50 = 0, acceptance_q95 = 0;
   std::int64_t gradient_evaluations = 0, quarantined = 0;
   std::int64_t divergences = 0;  ///< kept draws whose trajectory diverged, of chains that are not quarantined
+  KeptDraws draws = KeptDraws::all;
   bool warmup_converged = true;
   std::string warmup_note;  ///< what ended the warm-up, or why it did not converge; may be empty
   std::vector<ParameterSummary> parameters;
 };
+
+/// R-hat of draws that can be used is at most this.
+inline constexpr double rhat_bar = 1.01;
+
+/// Whether the figures can be trusted: an automatic warm-up has converged, and no R-hat is above rhat_bar or unknown.
+struct Verdict {
+  bool converged;
+  std::string reason;  ///< why not, for people; empty when converged, or when there is nothing to judge
+};
+/// Quarantined chains do not count: they are told apart. A run that kept no draws is judged by its warm-up alone.
+Verdict verdict_of(const RunSummary& run);
 
 /// The figures over parameters.
 struct Extremes {
@@ -40,8 +53,8 @@ void set_acceptance(RunSummary& run, std::vector<double> per_chain);
 
 /// Keys: target, sampler, device, real, num_chains, num_warmup, num_samples, seconds {warmup, sampling, total},
 /// acceptance_rate {mean, q05, q95}, gradient_evaluations, ess {min, median, max}, min_ess_per_second, rhat_max,
-/// quarantined, divergences (when there were any), parameters [{name, and each of summary_columns}].
-/// NaN and infinity become null.
+/// quarantined, converged, reason (when not converged), divergences (when there were any),
+/// parameters [{name, and each of summary_columns}]. NaN and infinity become null.
 nlohmann::json to_json(const RunSummary& run);
 
 }  // namespace kilochain

@@ -2,60 +2,72 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "targets/data/dataset.hpp"
 
 namespace kilochain {
 namespace {
 
-std::vector<double> file_points(const Options& o, const std::string& path, Index first, Index count, Index dim) {
-  const Matrix m = read_matrix(path);
-  const std::size_t n = static_cast<std::size_t>(dim);
-  require(m.columns == n || (m.columns == 1 && m.rows == n), ExitStatus::data,
+/// (rows, dim): one row, or one for each chain.
+std::vector<double> file_points(const Options& o, const std::string& path, std::size_t dim) {
+  Matrix m = read_matrix(path);
+  require(m.columns == dim || (m.columns == 1 && m.rows == dim), ExitStatus::data,
           path + ": starting points of the wrong dimension",
           fmt::format("{} columns, the target has dimension {}", m.columns, dim),
           "Write one row of the target's coordinates for each chain?");
-  const std::size_t rows = m.columns == n ? m.rows : 1;
+  const std::size_t rows = m.columns == dim ? m.rows : 1;
   require(rows == 1 || rows == static_cast<std::size_t>(o.num_chains), ExitStatus::data,
           path + ": the wrong number of starting points", fmt::format("{} rows, {} chains", rows, o.num_chains),
           fmt::format("Write one row for all chains, or set --num-chains {}?", rows));
-  std::vector<double> x;
-  for (Index c = first; c < first + count; ++c)
-    for (std::size_t i = 0; i < n; ++i) x.push_back(m.values[(rows == 1 ? 0 : static_cast<std::size_t>(c) * n) + i]);
-  return x;
+  return {m.values.begin(), m.values.end()};
+}
+
+double spread(const std::string& init) {
+  if (init == "normal") return 1;
+  double sd = 0;
+  const std::string text = init.starts_with("normal:") ? init.substr(7) : "";
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sd);
+  require(!text.empty() && error == std::errc() && end == text.data() + text.size() && sd > 0 && std::isfinite(sd),
+          ExitStatus::usage, "init = " + init, "must be normal, normal:SD with SD > 0, zeros or file:PATH",
+          "Try --init normal?");
+  return sd;
 }
 
 }  // namespace
 
 template <class Real>
-std::vector<Real> starting_points(const Options& o, Index first, Index count, Index dim) {
-  const std::size_t n = static_cast<std::size_t>(dim);
-  std::vector<Real> x(n * static_cast<std::size_t>(count), Real(0));
-  if (o.init == "zeros") return x;
-  if (o.init.rfind("file:", 0) == 0) {
-    const auto points = file_points(o, o.init.substr(5), first, count, dim);
-    return {points.begin(), points.end()};
+StartingPoints<Real>::StartingPoints(const Options& o, Index dim) : seed_(o.seed), dim_(static_cast<std::size_t>(dim)) {
+  if (o.init == "zeros") return;
+  if (!o.init.starts_with("file:")) {
+    sd_ = spread(o.init);
+    return;
   }
-  double sd = 1;
-  const bool plain = o.init == "normal";
-  if (!plain) {
-    const std::string text = o.init.rfind("normal:", 0) == 0 ? o.init.substr(7) : "";
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sd);
-    require(!text.empty() && error == std::errc() && end == text.data() + text.size() && sd > 0 && std::isfinite(sd),
-            ExitStatus::usage, "init = " + o.init, "must be normal, normal:SD with SD > 0, zeros or file:PATH",
-            "Try --init normal?");
-  }
-  std::vector<Real> row(padded(n) + 32);
+  const auto points = file_points(o, o.init.substr(5), dim_);
+  points_.assign(points.begin(), points.end());
+}
+
+template <class Real>
+std::vector<Real> StartingPoints<Real>::of(Index first, Index count) const {
+  std::vector<Real> x(dim_ * static_cast<std::size_t>(count), Real(0));
+  std::vector<Real> row(padded(dim_) + 32);
   for (Index c = 0; c < count; ++c) {
-    normals(HostTeam{}, Rng{o.seed, static_cast<std::uint32_t>(first + c), 0}, Purpose::start,
-            Row(row.data(), row.size()), dim);
-    for (std::size_t i = 0; i < n; ++i) x[static_cast<std::size_t>(c) * n + i] = static_cast<Real>(sd) * row[i];
+    auto* to = x.data() + dim_ * static_cast<std::size_t>(c);
+    if (!points_.empty()) {
+      const std::size_t at = points_.size() == dim_ ? 0 : dim_ * static_cast<std::size_t>(first + c);
+      std::copy_n(points_.data() + at, dim_, to);
+    } else if (sd_ > 0) {
+      normals(HostTeam{}, Rng{seed_, static_cast<std::uint32_t>(first + c), 0}, Purpose::start,
+              Row(row.data(), row.size()), static_cast<Index>(dim_));
+      std::transform(row.data(), row.data() + dim_, to, [&](Real z) { return static_cast<Real>(sd_) * z; });
+    }
   }
   return x;
 }
 
-template std::vector<float> starting_points(const Options&, Index, Index, Index);
-template std::vector<double> starting_points(const Options&, Index, Index, Index);
+template class StartingPoints<float>;
+template class StartingPoints<double>;
 
 }  // namespace kilochain

@@ -1,6 +1,4 @@
 // The summary of a file of draws, read by groups of coordinates within a bound on memory.
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -32,10 +30,8 @@ std::int64_t keep_chains(std::vector<double>& values, std::int64_t coordinates, 
   return kept;
 }
 
-}  // namespace
-
-RunSummary summarise_file(const std::string& path, std::size_t max_bytes) {
-  const DrawsReader reader(path);
+/// What the header and the closing attributes say.
+RunSummary summary_without_draws(const DrawsReader& reader) {
   const DrawsHeader& h = reader.header();
   const nlohmann::json& a = reader.attributes();
   RunSummary s;
@@ -48,6 +44,7 @@ RunSummary summarise_file(const std::string& path, std::size_t max_bytes) {
   s.num_samples =
       reader.has_draws() ? reader.draws_written() * h.thin : static_cast<std::int64_t>(number(a, "num_samples"));
   s.thin = h.thin;
+  s.draws = h.kept;
   s.seconds_warmup = number(a, "warmup_time");
   s.seconds_sampling = number(a, "sampling_time");
   s.seconds_total = s.seconds_warmup + s.seconds_sampling;
@@ -55,38 +52,58 @@ RunSummary summarise_file(const std::string& path, std::size_t max_bytes) {
   s.warmup_converged = !a.contains("warmup_converged") || number(a, "warmup_converged") != 0;
   s.warmup_note = text(a, "warmup_note");
   s.divergences = static_cast<std::int64_t>(number(a, "num_divergences"));
-  const auto quarantined = reader.quarantined();
-  s.quarantined = static_cast<std::int64_t>(quarantined.size());
-  std::vector<bool> out(static_cast<std::size_t>(h.num_chains));
-  for (const auto c : quarantined) out[static_cast<std::size_t>(c)] = true;
+  s.quarantined = std::ssize(reader.quarantined());
+  return s;
+}
+
+/// Acceptance over the chains that count; and divergences where the draws are there: the attribute of a killed run would not
+/// tell of them.
+void summarise_stats(RunSummary& s, const DrawsReader& reader, const std::vector<bool>& out) {
   std::vector<double> acceptance;
-  const auto per_chain = reader.mean_acceptance_rate();
-  for (std::size_t c = 0; c < per_chain.size(); ++c)
-    if (!out[c]) acceptance.push_back(per_chain[c]);
+  for (std::size_t c = 0; const double rate : reader.mean_acceptance_rate())
+    if (!out[c++]) acceptance.push_back(rate);
   set_acceptance(s, acceptance);
-  if (!reader.has_draws()) {
-    if (reader.has_summary()) s.parameters = reader.read_summary();
-    return s;
-  }
-  const auto diverging = reader.num_diverging();
+  if (!reader.has_draws()) return;
   s.divergences = 0;
-  for (std::size_t c = 0; c < diverging.size(); ++c)
-    if (!out[c]) s.divergences += diverging[c];
-  const std::int64_t draws = reader.draws_written(), dim = static_cast<std::int64_t>(h.names.size());
-  if (draws == 0 || acceptance.empty()) return s;
+  for (std::size_t c = 0; const std::int64_t count : reader.num_diverging()) s.divergences += out[c++] ? 0 : count;
+}
+
+std::vector<ParameterSummary> summarise_parameters(const DrawsReader& reader, const std::vector<bool>& out,
+                                                   std::size_t max_bytes) {
+  const auto& names = reader.header().names;
+  const std::int64_t dim = std::ssize(names), draws = reader.draws_written();
   const std::int64_t group = std::min(dim, reader.parameters_within(static_cast<std::int64_t>(max_bytes)));
-  s.parameters.resize(static_cast<std::size_t>(dim));
+  std::vector<ParameterSummary> parameters(names.size());
   std::vector<double> values;
   for (std::int64_t first = 0; first < dim; first += group) {
     const std::int64_t count = std::min(group, dim - first);
     reader.read_parameters(first, count, values);
-    const std::int64_t kept = keep_chains(values, count, h.num_chains, draws, out);
+    const std::int64_t kept = keep_chains(values, count, reader.header().num_chains, draws, out);
 #pragma omp parallel for schedule(dynamic)
     for (std::int64_t p = 0; p < count; ++p)
-      s.parameters[static_cast<std::size_t>(first + p)] =
-          summarise(h.names[static_cast<std::size_t>(first + p)],
-                    BasicSeries<double>{values.data() + p * kept * draws, kept, draws});
+      parameters.data()[first + p] =
+          summarise(names.data()[first + p], BasicSeries<double>{values.data() + p * kept * draws, kept, draws});
   }
+  return parameters;
+}
+
+}  // namespace
+
+RunSummary summarise_file(const std::string& path, std::size_t max_bytes) {
+  const DrawsReader reader(path);
+  RunSummary s = summary_without_draws(reader);
+  const bool any = reader.has_draws() ? reader.draws_written() > 0 : reader.has_summary();
+  require(any, ExitStatus::data, path + ": nothing was drawn",
+          reader.has_draws() ? "0 draws of each chain: the run ended in its warm-up"
+                             : "no summary: the run kept moments only, and did not come to its end",
+          "Run it again?");
+  std::vector<bool> out(static_cast<std::size_t>(s.num_chains));
+  for (const auto c : reader.quarantined()) out.at(static_cast<std::size_t>(c)) = true;
+  summarise_stats(s, reader, out);
+  if (!reader.has_draws())
+    s.parameters = reader.read_summary();
+  else if (s.quarantined < s.num_chains)
+    s.parameters = summarise_parameters(reader, out, max_bytes);
   return s;
 }
 

@@ -1,36 +1,51 @@
-// When a warm-up is over: blocks of iterations are compared until nothing that matters changes any more.
-//   converged: the chains agree (split R-hat of the block), the mean log density stands still between blocks (z < 3 over
-//   chains), the acceptance is near the target and the sampler's efficiency (ESS of the slowest coordinate an iteration)
-//   stands still too (within +30 and -40 %, its own noise). Learning rates then decay, so that the factor settles.
+// The warm-up: of a given length, or automatic, until its signs say that it is over.
+//   automatic: blocks of 100, 150, 225, ... iterations until WarmupMonitor finds that they no longer differ; chains that accept
+//   nothing in the first ones are led to where the density is (lead_in.hpp); then the factor settles while the rate decays.
 #pragma once
-#include <cstdint>
-#include <string>
-#include <vector>
+#include "host/run/block_signs.hpp"
+#include "host/run/phases.hpp"
 
 namespace kilochain {
 
-/// What one block of warm-up iterations looked like.
-struct BlockSigns {
-  std::vector<double> lp;        ///< mean log density of each running chain over the block
-  double acceptance = 0;         ///< mean over chains and iterations
-  double rhat = 0;               ///< largest split R-hat over coordinates
-  double ess_per_iteration = 0;  ///< of the slowest coordinate, over all chains
+/// What a warm-up leaves behind, beside the chains themselves.
+struct WarmedUp {
+  std::int64_t iterations = 0;  ///< of each chain
+  std::int64_t gradients = 0;   ///< of all chains
+  double seconds = 0;
+  double ess_per_iteration = 0;  ///< of the slowest coordinate, over all chains; 0: not known
+  bool converged = true;         ///< an automatic one: its signs said so
+  bool interrupted = false;
+  std::string note;    ///< what ended an automatic one
+  std::string advice;  ///< what to do about one that has not converged
 };
 
-class WarmupMonitor {
+template <class Real>
+WarmedUp warm_up(const Phases<Real>& run);
+
+/// An automatic warm-up under way.
+template <class Real>
+class AutomaticWarmUp {
  public:
-  explicit WarmupMonitor(double target_accept) : target_accept_(target_accept) {}
-  /// Takes the next block; true when the warm-up has converged.
-  bool add(const BlockSigns& block);
-  double ess_per_iteration() const { return last_.ess_per_iteration; }
-  /// What still moved in the last block, for people.
-  std::string note() const { return note_; }
+  explicit AutomaticWarmUp(const Phases<Real>& run);
+  WarmedUp operator()();
 
  private:
-  double target_accept_;  ///< NaN: the sampler has none
-  BlockSigns last_;
-  int blocks_ = 0;
-  std::string note_;
+  void search();
+  bool fill(std::int64_t block);
+  bool lead_in();
+  void settle();
+  void finish();
+  void advance_to(std::int64_t iteration, Into<Real> into = {});
+  std::int64_t stuck_chains() const;
+  WarmedUp outcome() const;
+
+  const Phases<Real>& run_;
+  Segment<Real> segment_;
+  DrawsBuffer<Real> buffer_;
+  BlockOfDraws<Real> block_;  ///< the last one that was filled
+  WarmupMonitor monitor_;
+  std::int64_t iteration_ = 0, gradients_ = 0, led_in_ = 0;
+  bool converged_ = false, interrupted_ = false;
 };
 
 }  // namespace kilochain

@@ -9,11 +9,12 @@ namespace kilochain {
 
 /// Exit statuses of the program; 0 is success and 130 an interrupt (Ctrl-C).
 enum class ExitStatus : int {
-  usage = 2,        ///< a wrong flag, setting, name or configuration
-  data = 3,         ///< the data cannot be used
-  quarantined = 4,  ///< the run finished, but at least one chain was quarantined
-  output = 5,       ///< results could not be written (a full disk, a lost file)
-  device = 8,       ///< the CUDA device failed, has no memory left, or is older than this build
+  usage = 2,          ///< a wrong flag, setting, name or configuration
+  data = 3,           ///< the data cannot be used
+  quarantined = 4,    ///< the run finished, but at least one chain was quarantined
+  output = 5,         ///< results could not be written (a full disk, a lost file)
+  not_converged = 6,  ///< the run finished, but its warm-up or its R-hat says that it has not converged
+  device = 8,         ///< the CUDA device failed, has no memory left, or is older than this build
 };
 
 /// `what (where). fix`, for example

@@ -25,7 +25,7 @@ Repeats<Real>::Repeats(const Setup& setup, Target<Real>& target, Index first, In
   o.init = setup.init;
   o.seed = seed;
   o.num_chains = first + count;
-  rounds_->start(starting_points<Real>(o, first, count, dim_));
+  rounds_->start(StartingPoints<Real>(o, dim_).of(first, count));
   check_chains();
 }
 

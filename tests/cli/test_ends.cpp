@@ -65,7 +65,8 @@ TEST(Ends, ASecondCtrlCKills) {
   EXPECT_EQ(program.wait(), 1000 + SIGINT) << program.err();
   close(pipe);
   EXPECT_EQ(unlink(files.path("stdout").c_str()), 0);
-  EXPECT_EQ(kilochain(files, {"summary", path}).status, 0) << "a killed run leaves its draws readable";
+  const int status = kilochain(files, {"summary", path}).status;  // 6: too few draws in the time that there was
+  EXPECT_TRUE(status == 0 || status == 6) << "a killed run leaves its draws readable: " << status;
 }
 
 }  // namespace

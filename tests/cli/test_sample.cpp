@@ -21,6 +21,8 @@ Argv small(const Argv& more) {
   return words;
 }
 
+constexpr int not_converged = 6;  ///< of 100 draws a chain: R-hat exceeds 1.01 by their shortness alone
+
 /// What a second run may change is taken out.
 json without_times(json j) {
   j.erase("seconds");
@@ -32,21 +34,22 @@ TEST(Sample, PrintsTheSummaryAndWhereTheDrawsAre) {
   ScratchFiles files;
   const std::string path = files.path("draws.nc");
   const Outcome run = kilochain(files, small({"--output", path}));
-  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.status, not_converged) << run.err;
+  EXPECT_TRUE(contains(run.out, "not converged: R-hat of ")) << run.out;
   for (const std::string& words : {std::string("gad_mala_fast on gaussian: 8 chains, 50 warm-up + 100 samples"),
                                    std::string("x[0]"), std::string("x[1]"), "draws: " + path})
     EXPECT_TRUE(contains(run.out, words)) << words << "\n" << run.out;
   EXPECT_TRUE(contains(run.err, "warm-up") && contains(run.err, "sampling")) << run.err;
   EXPECT_FALSE(contains(run.err, "\r")) << "a line that is written over is for terminals";
   const Outcome again = kilochain(files, {"summary", path});
-  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(again.status, not_converged) << again.err;
   EXPECT_TRUE(contains(again.out, "x[1]")) << again.out;
 }
 
 TEST(Sample, QuietSaysNothingOnStandardError) {
   ScratchFiles files;
   const Outcome run = kilochain(files, small({"--quiet"}));
-  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(run.status, not_converged);
   EXPECT_EQ(run.err, "");
   EXPECT_TRUE(contains(run.out, "x[1]"));
 }
@@ -55,11 +58,11 @@ TEST(Sample, JsonIsOneObjectWithExactlyTheseKeys) {
   ScratchFiles files;
   const std::string path = files.path("draws.nc");
   const Outcome run = kilochain(files, small({"--json", "--verbose", "--output", path}));
-  ASSERT_EQ(run.status, 0) << run.err;
+  ASSERT_EQ(run.status, not_converged) << run.err;
   const json j = json::parse(run.out);
-  EXPECT_EQ(keys_of(j), (Argv{"acceptance_rate", "device", "ess", "gradient_evaluations", "min_ess_per_second",
-                              "num_chains", "num_samples", "num_warmup", "parameters", "quarantined", "real",
-                              "rhat_max", "sampler", "seconds", "target"}));
+  EXPECT_EQ(keys_of(j), (Argv{"acceptance_rate", "converged", "device", "ess", "gradient_evaluations",
+                              "min_ess_per_second", "num_chains", "num_samples", "num_warmup", "parameters",
+                              "quarantined", "real", "reason", "rhat_max", "sampler", "seconds", "target"}));
   EXPECT_EQ(keys_of(j["seconds"]), (Argv{"sampling", "total", "warmup"}));
   EXPECT_EQ(keys_of(j["acceptance_rate"]), (Argv{"mean", "q05", "q95"}));
   EXPECT_EQ(keys_of(j["ess"]), (Argv{"max", "median", "min"}));
@@ -72,11 +75,33 @@ TEST(Sample, JsonIsOneObjectWithExactlyTheseKeys) {
   EXPECT_EQ(j["num_warmup"], 50);
   EXPECT_EQ(j["num_samples"], 100);
   EXPECT_EQ(j["quarantined"], 0);
+  EXPECT_EQ(j["converged"], false);
+  EXPECT_TRUE(contains(j["reason"], "above 1.01")) << j["reason"];
   for (const char* words : {"configuration", "evaluation: ", "total"})
     EXPECT_TRUE(contains(run.err, words)) << words << " missing in " << run.err;
   const Outcome again = kilochain(files, {"summary", path, "--json"});
-  ASSERT_EQ(again.status, 0) << again.err;
+  ASSERT_EQ(again.status, not_converged) << again.err;
   EXPECT_EQ(keys_of(json::parse(again.out)), keys_of(j));
+  EXPECT_EQ(json::parse(again.out)["parameters"], j["parameters"]) << "the run summarises as the file is summarised";
+}
+
+TEST(Sample, AConvergedRunSaysSo) {
+  ScratchFiles files;
+  const Outcome run = kilochain(files, {"sample", "--target", "gaussian", "--preset", "gauss2d_corr", "--num-chains",
+                                        "8", "--num-warmup", "200", "--num-samples", "2000", "--json"});
+  EXPECT_EQ(run.status, 0) << run.err << run.out;
+  const json j = json::parse(run.out);
+  EXPECT_EQ(j["converged"], true);
+  EXPECT_FALSE(j.contains("reason"));
+}
+
+TEST(Sample, AnUnknownRhatIsNotConverged) {
+  ScratchFiles files;
+  const Outcome run = kilochain(files, {"sample", "--target", "gaussian", "--preset", "gauss2d_corr", "--num-chains",
+                                        "8", "--num-warmup", "200", "--num-samples", "3", "--json"});
+  EXPECT_EQ(run.status, not_converged) << run.err;
+  EXPECT_EQ(json::parse(run.out)["reason"],
+            "x[0] has no R-hat: fewer than 4 draws of each chain, or draws that are all equal");
 }
 
 TEST(Sample, TomlGivesTheSameRunAsFlags) {
@@ -88,7 +113,7 @@ TEST(Sample, TomlGivesTheSameRunAsFlags) {
       "0.5\n");
   const Outcome a = kilochain(files, small({"--seed", "5", "--json", "--quiet", "--target-accept", "0.5"})),
                 b = kilochain(files, {"sample", toml}), c = kilochain(files, {"sample", toml, "--seed", "6"});
-  ASSERT_EQ(a.status + b.status + c.status, 0) << a.err << b.err << c.err;
+  ASSERT_EQ(a.status + b.status + c.status, 3 * not_converged) << a.err << b.err << c.err;
   EXPECT_EQ(without_times(json::parse(a.out)), without_times(json::parse(b.out)));
   EXPECT_NE(without_times(json::parse(b.out)), without_times(json::parse(c.out))) << "a flag must override the file";
 }
@@ -128,7 +153,7 @@ TEST(Sample, CtrlCEndsCleanlyAndTheFileIsReadable) {
     EXPECT_TRUE(contains(program.out(), "interrupted")) << program.out();
     EXPECT_TRUE(contains(program.out(), "x[1]")) << program.out();
     const Outcome again = kilochain(files, {"summary", path, "--json"});
-    ASSERT_EQ(again.status, 0) << again.err;
+    ASSERT_TRUE(again.status == 0 || again.status == not_converged) << again.err;  // as the time has allowed
     const json j = json::parse(again.out);
     EXPECT_GT(j["num_samples"].get<std::int64_t>(), 0);
     EXPECT_LT(j["num_samples"].get<std::int64_t>(), 100000000);
@@ -144,6 +169,36 @@ TEST(Sample, CtrlCInTheWarmUp) {
   program.send(SIGINT);
   EXPECT_EQ(program.wait(), 130) << program.err();
   EXPECT_EQ(json::parse(program.out())["num_samples"], 0);
+}
+
+TEST(Sample, CtrlCInTheWarmUpSaysThatNothingWasDrawn) {
+  for (const char* kept : {"all", "moments"}) {
+    ScratchFiles files;
+    const std::string path = files.path("draws.nc");
+    Program program(files,
+                    {"sample", "--target", "gaussian", "--preset", "gauss2d_corr", "--num-chains", "4", "--num-warmup",
+                     "1000000000", "--num-samples", "10", "--threads", "1", "--draws", kept, "--output", path});
+    ASSERT_TRUE(wait_until(program, [&] { return contains(program.err(), "warm-up"); })) << program.err();
+    program.send(SIGINT);
+    EXPECT_EQ(program.wait(), 130) << program.err();
+    EXPECT_TRUE(contains(program.out(), "interrupted after ") && contains(program.out(), ": nothing was drawn\n"))
+        << program.out();
+    EXPECT_FALSE(contains(program.out(), "nan") || contains(program.out(), "kilochain summary")) << program.out();
+    const Outcome again = kilochain(files, {"summary", path});
+    EXPECT_EQ(again.status, 3);
+    EXPECT_EQ(again.out, "");
+    EXPECT_TRUE(contains(again.err, "kilochain: " + path + ": nothing was drawn (")) << again.err;
+  }
+}
+
+TEST(Sample, MomentsAreSummarisedAgainAlike) {
+  ScratchFiles files;
+  const std::string path = files.path("moments.nc");
+  const Outcome run = kilochain(files, small({"--json", "--draws", "moments", "--output", path})),
+                again = kilochain(files, {"summary", path, "--json"});
+  ASSERT_EQ(run.status, not_converged) << run.err;
+  ASSERT_EQ(again.status, not_converged) << again.err;
+  EXPECT_EQ(json::parse(again.out), json::parse(run.out));
 }
 
 TEST(Sample, FullStandardOutputIsStatus5) {
@@ -166,7 +221,7 @@ TEST(Sample, OnATerminalProgressIsOneLine) {
   int raw = 0;
   waitpid(pid, &raw, 0);
   close(terminal);
-  EXPECT_TRUE(WIFEXITED(raw) && WEXITSTATUS(raw) == 0) << seen;
+  EXPECT_TRUE(WIFEXITED(raw) && (WEXITSTATUS(raw) == 0 || WEXITSTATUS(raw) == not_converged)) << seen;
   const std::size_t line = seen.find("\rwarm-up");
   ASSERT_NE(line, std::string::npos) << seen;
   const std::size_t end = seen.find("\033[K", line);

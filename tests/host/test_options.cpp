@@ -95,8 +95,8 @@ TEST(Options, EnumerationsHaveTheirNames) {
   EXPECT_EQ(gaussian({"--real", "double"}).options.real, Precision::double_precision);
   EXPECT_EQ(gaussian({"--real", "auto"}).options.real, std::nullopt);
   EXPECT_EQ(gaussian({"--draws", "none"}).options.draws, KeptDraws::none);
-  EXPECT_EQ(gaussian({"--num-warmup", "auto"}).options.num_warmup, -1);
-  EXPECT_EQ(gaussian({"--num-samples", "auto"}).options.num_samples, -1);
+  EXPECT_EQ(gaussian({"--num-warmup", "auto"}).options.num_warmup, std::nullopt);
+  EXPECT_EQ(gaussian({"--num-samples", "auto"}).options.num_samples, std::nullopt);
 }
 
 // Every common key with a value of its own: as a flag and in TOML it must give the same, so none may be left out of either.
@@ -146,7 +146,7 @@ TEST(Options, TomlTablesAndTypes) {
                          "[sampler]\nname = 'gad_mala_fast'\ntarget-accept = 0.574\n")})
           .options;
   EXPECT_EQ(o.num_chains, 12);
-  EXPECT_EQ(o.num_warmup, -1);
+  EXPECT_EQ(o.num_warmup, std::nullopt);
   EXPECT_EQ(o.target, "gaussian");
   EXPECT_EQ(o.target_settings.at("mean"), "1,2.5,x");
   EXPECT_EQ(o.sampler_settings.at("target_accept"), "0.574");

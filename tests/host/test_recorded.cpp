@@ -17,7 +17,10 @@ using testing_support::ScratchFiles;
 /// log s ~ N(0, 1) and two values that depend on it; values only, no gradient. `broken`: not a number above log s = 1.
 template <class Real, bool broken>
 struct LogNormal {
+  static constexpr const char* meaning = "for a test";
   struct Settings {};
+  template <class V>
+  static void settings(V&&, Settings&) {}
   struct Data {};
   static Data prepare(const Settings&, Arena<Real>&, TargetInfo& info) {
     info.dim = 1;
@@ -43,8 +46,8 @@ std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts&) 
   using Model = LogNormal<Real, broken>;
   return std::make_unique<CpuTarget<Model, Real>>(context, typename Model::Settings{});
 }
-const RegisterTarget registered({"test_log_normal", "for a test", {}, make<float, false>, make<double, false>});
-const RegisterTarget broken({"test_broken", "for a test", {}, make<float, true>, make<double, true>});
+const RegisterTarget registered({"test_log_normal", "for a test", {}, {}, make<float, false>, make<double, false>});
+const RegisterTarget broken({"test_broken", "for a test", {}, {}, make<float, true>, make<double, true>});
 
 Options options() {
   Options o;

@@ -13,7 +13,9 @@ namespace {
 
 using testing_support::ScratchFiles;
 
-Options gaussian(std::int64_t chains, std::int64_t warmup, std::int64_t samples) {
+using Length = std::optional<std::int64_t>;
+
+Options gaussian(std::int64_t chains, Length warmup, Length samples) {
   Options o;
   o.target = "gaussian";
   o.target_settings["preset"] = "gauss2d_corr";
@@ -38,7 +40,7 @@ std::vector<double> draws_of(const Options& o) {
 }
 
 TEST(Run, AutomaticLengthsEndConverged) {
-  Options o = gaussian(32, -1, -1);
+  Options o = gaussian(32, {}, {});
   const Result r = run_quietly(o);
   std::printf("seed 5: warm-up %s; %lld samples\n", r.summary.warmup_note.c_str(),
               static_cast<long long>(r.summary.num_samples));
@@ -54,7 +56,7 @@ TEST(Run, AutomaticLengthsEndConverged) {
 
 /// Starts at a distance of a hundred thousand standard deviations: no proposal is accepted there until NUTS has led the way.
 TEST(Run, LeadsChainsInFromAFarStart) {
-  Options o = gaussian(32, -1, 500);
+  Options o = gaussian(32, {}, 500);
   o.target = "gaussian_mixture";
   o.target_settings = {{"dim", "3"}, {"means", "5"}, {"sds", "5e-5"}};
   const Result r = run_quietly(o);
@@ -67,7 +69,7 @@ TEST(Run, LeadsChainsInFromAFarStart) {
 }
 
 TEST(Run, SaysWhenTheWarmupHasNotConverged) {
-  Options o = gaussian(4, -1, 100);
+  Options o = gaussian(4, {}, 100);
   o.target = "funnel";
   o.target_settings = {{"dim", "20"}, {"scale", "6"}};
   o.sampler = "rwm";

@@ -1,0 +1,140 @@
+#include "host/run/batches.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kilochain {
+
+template <class Real>
+Batches<Real>::Batches(const Options& options, const Context& context, Target<Real>& target, Reporter& reporter,
+                       const std::atomic<bool>& stop)
+    : options_(options),
+      context_(context),
+      target_(target),
+      reporter_(reporter),
+      stop_(stop),
+      num_chains_(static_cast<Index>(options.num_chains)),
+      batch_size_(static_cast<Index>(kilochain::batch_size(options))),
+      chains_(fresh()),
+      rounds_(context, target, *chains_, batch_size_) {
+  for (Index first = 0; first < num_chains_; first += batch_size_) batches_.push_back({first, {}});
+}
+
+template <class Real>
+std::unique_ptr<Chains<Real>> Batches<Real>::fresh() const {
+  return make_chains<Real>(context_, options_.sampler, options_.sampler_settings, batch_size_, target_.info().dim,
+                           options_.adapt_scope);
+}
+
+template <class Real>
+void Batches<Real>::start(const StartingPoints<Real>& points) {
+  std::vector<char> unstarted;
+  if (batches_.size() > 1) unstarted = chains_->save();
+  for (std::size_t k = 0; k < batches_.size(); ++k) {
+    if (k > 0) {
+      batches_[k - 1].saved = chains_->save();
+      chains_->load(unstarted);
+    }
+    rounds_.start(points.of(batches_[k].first, batch_size_));
+    quarantine_.note(chains_->controls(), batches_[k].first);
+    on_device_ = k;
+  }
+  require(quarantine_.size() < num_chains_, ExitStatus::data, "no chain can start",
+          fmt::format("all {} starting points are refused: {}", num_chains_,
+                      quarantine_.size() > 0 ? quarantine_.list()[0].reason : ""),
+          "Choose other starting points with --init?");
+}
+
+template <class Real>
+void Batches<Real>::restart(const std::vector<std::vector<Real>>& x) {
+  const std::vector<char> unstarted = fresh()->save();
+  for (std::size_t k = 0; k < batches_.size(); ++k) {
+    bring(k);
+    chains_->load(unstarted);
+    rounds_.start(x[k]);
+    quarantine_.note(chains_->controls(), batches_[k].first);
+  }
+}
+
+/// Puts a batch on the device, and the one that was there aside.
+template <class Real>
+void Batches<Real>::bring(std::size_t batch) {
+  if (batch == on_device_) return;
+  batches_[on_device_].saved = chains_->save();
+  chains_->load(batches_[batch].saved);
+  batches_[batch].saved.clear();
+  on_device_ = batch;
+}
+
+template <class Real>
+std::int64_t Batches<Real>::run(Segment<Real> segment, std::int64_t from, std::int64_t until, Into<Real> into) {
+  std::int64_t reached = until;
+  for (std::size_t k = 0; k < batches_.size() && reached == until; ++k) {
+    bring(k);
+    const Index first = batches_[k].first;
+    segment.first_chain = static_cast<std::uint32_t>(first);
+    segment.recording = {};
+    if (into.buffer) {
+      into.buffer->clear(first);
+      segment.recording = into.buffer->recording(first, from, into.thin, (until - from) / into.thin);
+    }
+    reached = run_batch(segment, from, until);
+    if (into.buffer) into.buffer->collect(first);
+  }
+  return reached == until || batches_.size() == 1 ? reached : from;  // other batches have not come as far
+}
+
+/// In pieces, so that progress and Ctrl-C are prompt.
+template <class Real>
+std::int64_t Batches<Real>::run_batch(Segment<Real>& segment, std::int64_t from, std::int64_t until) {
+  for (std::int64_t now = from; now < until; now = segment.until) {
+    if (stop_) return now;
+    segment.until = std::min(until, now + reporter_.piece());
+    const auto begin = std::chrono::steady_clock::now();
+    if (!rounds_.run(segment, stop_)) return now;
+    synchronize(context_);
+    reporter_.took(segment.until - now, seconds_since(begin));
+    look_at_chains(segment, segment.until);
+  }
+  return until;
+}
+
+template <class Real>
+void Batches<Real>::look_at_chains(const Segment<Real>& segment, std::int64_t iteration) {
+  const auto controls = chains_->controls();
+  double sum = 0, count = 0;
+  for (const auto& c : controls)
+    if (c.status == ChainStatus::running) sum += c.acceptance_sum, count += static_cast<double>(c.counted);
+  quarantine_.note(controls, static_cast<std::int64_t>(segment.first_chain));
+  require(
+      quarantine_.size() < num_chains_, ExitStatus::data, "no chain is left",
+      fmt::format("all {} are quarantined by iteration {}", num_chains_, iteration),
+      "Does the target have a finite density where the chains start? Try another --init or a smaller initial step?");
+  reporter_.report(iteration, count > 0 ? sum / count : 0, quarantine_.size());
+}
+
+template <class Real>
+std::vector<ChainControl> Batches<Real>::controls() {
+  std::vector<ChainControl> out;
+  each([&](Index, const Chains<Real>& chains) {
+    const auto part = chains.controls();
+    out.insert(out.end(), part.begin(), part.end());
+  });
+  return out;
+}
+
+template <class Real>
+std::int64_t Batches<Real>::take_gradients() {
+  std::int64_t gradients = 0;
+  each([&](Index, Chains<Real>& chains) {
+    for (const auto& c : chains.controls()) gradients += c.gradients;
+    chains.reset_counts();
+  });
+  return gradients;
+}
+
+template class Batches<float>;
+template class Batches<double>;
+
+}  // namespace kilochain

@@ -1,0 +1,76 @@
+// All chains of a run. With chain_batch_size the device holds one batch of chains at a time; the others wait on the host,
+// saved, and each window of draws is filled batch by batch. A batch pools its own chains.
+#pragma once
+#include <atomic>
+#include <memory>
+
+#include "host/chains/draws_buffer.hpp"
+#include "host/chains/rounds.hpp"
+#include "host/run/quarantine.hpp"
+#include "host/run/reporter.hpp"
+#include "host/run/start.hpp"
+
+namespace kilochain {
+
+/// Where iterations leave their draws, if anywhere.
+template <class Real>
+struct Into {
+  DrawsBuffer<Real>* buffer = nullptr;
+  std::int64_t thin = 1;
+};
+
+template <class Real>
+class Batches {
+ public:
+  Batches(const Options& options, const Context& context, Target<Real>& target, Reporter& reporter,
+          const std::atomic<bool>& stop);
+
+  /// Starts every chain. Throws Error (data) when none can.
+  void start(const StartingPoints<Real>& points);
+  /// Begins all chains again, their adaptation too, at x[batch]: (chain, dim).
+  void restart(const std::vector<std::vector<Real>>& x);
+  /// Runs every chain from iteration `from` to `until`, and returns the iteration that all have reached: an earlier one when
+  /// stopped. What is drawn does not depend on the pieces in which that is done. Throws Error (data) when no chain is left.
+  std::int64_t run(Segment<Real> segment, std::int64_t from, std::int64_t until, Into<Real> into = {});
+
+  /// Calls f(first chain, chains) for each batch, while it is on the device.
+  template <class F>
+  void each(F&& f) {
+    for (std::size_t k = 0; k < batches_.size(); ++k) {
+      bring(k);
+      f(batches_[k].first, *chains_);
+    }
+  }
+  std::vector<ChainControl> controls();
+  /// Gradients since they were last taken.
+  std::int64_t take_gradients();
+
+  Index num_chains() const { return num_chains_; }
+  Index batch_size() const { return batch_size_; }
+  const Quarantine& quarantine() const { return quarantine_; }
+
+ private:
+  struct Batch {
+    Index first;
+    std::vector<char> saved;  ///< while another batch is on the device
+  };
+
+  std::unique_ptr<Chains<Real>> fresh() const;
+  void bring(std::size_t batch);
+  std::int64_t run_batch(Segment<Real>& segment, std::int64_t from, std::int64_t until);
+  void look_at_chains(const Segment<Real>& segment, std::int64_t iteration);
+
+  const Options& options_;
+  const Context& context_;
+  Target<Real>& target_;
+  Reporter& reporter_;
+  const std::atomic<bool>& stop_;
+  Index num_chains_, batch_size_;
+  std::vector<Batch> batches_;
+  std::size_t on_device_ = 0;
+  std::unique_ptr<Chains<Real>> chains_;  ///< of the batch on the device
+  Rounds<Real> rounds_;
+  Quarantine quarantine_;
+};
+
+}  // namespace kilochain

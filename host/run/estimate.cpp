@@ -1,0 +1,217 @@
+#include "host/run/estimate.hpp"
+
+#include <fmt/format.h>
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "host/chains/rounds.hpp"
+#include "host/run/start.hpp"
+#include "host/statistics/streaming/streaming.hpp"
+
+namespace kilochain {
+namespace {
+
+constexpr std::int64_t most_in_memory = std::int64_t(1) << 30;
+constexpr std::size_t most_read_back = std::size_t(2) << 30;  // as summarise_file
+
+std::size_t bytes(std::int64_t count, std::size_t of_one) { return static_cast<std::size_t>(count) * of_one; }
+
+std::size_t free_on_disk(const std::string& output) {
+  const auto folder = std::filesystem::path(output).parent_path();
+  struct statvfs s;
+  if (statvfs(folder.empty() ? "." : folder.c_str(), &s) != 0) return ~std::size_t(0);
+  return static_cast<std::size_t>(s.f_bavail) * s.f_frsize;
+}
+
+std::string human(std::size_t bytes) {
+  const char* unit[] = {"B", "kB", "MB", "GB", "TB"};
+  double v = static_cast<double>(bytes);
+  int k = 0;
+  while (v >= 1000 && k < 4) v /= 1000, ++k;
+  return k == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.2f} {}", v, unit[k]);
+}
+
+/// An automatic length is taken to be a tenth of what it stops at.
+std::int64_t likely_warmup(const Options& o) { return o.num_warmup.value_or(most_automatic_warmup / 10); }
+std::int64_t likely_samples(const Options& o) { return o.num_samples.value_or(most_automatic_samples / 10); }
+
+/// The rows of an estimate, from the sizes that they share.
+class Accounting {
+ public:
+  Accounting(const Options& o, const Context& context, const TargetInfo& info, Precision precision)
+      : o_(o),
+        context_(context),
+        info_(info),
+        precision_(precision),
+        recorded_(std::ssize(info.names)),
+        draws_(std::max<std::int64_t>(1, likely_samples(o) / o.thin)),
+        slots_(window_draws(o.num_chains, info.dim, draws_, precision)),
+        stats_(static_cast<int>(find_sampler(o.sampler).stats.size())) {}
+
+  std::vector<Estimate::Row> all() && {
+    chains(), windows(), summary(), disk();
+    return std::move(rows_);
+  }
+
+ private:
+  std::size_t real() const { return bytes_of(precision_); }
+  void add(std::string what, const char* where, std::size_t bytes) { rows_.push_back({std::move(what), where, bytes}); }
+
+  void chains() {
+    const std::int64_t batch = batch_size(o_);
+    const ChainBytes of = bytes_of_chains(context_, o_.sampler, o_.sampler_settings, static_cast<Index>(batch),
+                                          info_.dim, o_.adapt_scope, precision_);
+    const char* where = context_.backend == Backend::cuda ? "device" : "host";
+    add("state of the chains", where, of.state);
+    add("adaptation", where, of.adaptation);
+    add("queries and answers", where, of.exchange);
+    add("pooled sums", where, of.pooled_sums);
+    add("data and scratch", where,
+        static_cast<std::size_t>(2 * info_.bytes) +
+            (info_.scratch_bytes ? info_.scratch_bytes(static_cast<Index>(batch)) : 0));
+    if (batch < o_.num_chains)
+      add("chains put aside", "host", bytes(o_.num_chains / batch, of.state + of.adaptation + of.exchange));
+  }
+
+  void windows() {
+    const auto window_bytes = [&](std::int64_t chains) {
+      return in_precision(
+          precision_, [&](auto zero) { return DrawsBuffer<decltype(zero)>::bytes(chains, info_.dim, slots_, stats_); });
+    };
+    const std::size_t copies = stores_draws(o_) ? 2 : 1;
+    const std::string what = fmt::format("windows of {} draws", slots_);
+    add(what, "host", copies * window_bytes(o_.num_chains));
+    if (info_.constrain)
+      add("recorded values of the windows", "host", copies * bytes(o_.num_chains * slots_ * recorded_, real()));
+    if (context_.backend == Backend::cuda) add(what, "device", copies * window_bytes(batch_size(o_)));
+  }
+
+  /// What keeps the draws, and what makes their summary: 48 bytes a draw for each thread, and the draws that it works on.
+  void summary() {
+    const SummaryFrom from = summary_from(o_, recorded_, draws_);
+    const std::int64_t of_one = o_.num_chains * draws_;
+    if (from == SummaryFrom::memory || o_.keep_draws)
+      add("draws in memory", "host",
+          bytes(of_one * recorded_, real() + (o_.keep_draws || real() < sizeof(double) ? sizeof(double) : 0)));
+    if (from == SummaryFrom::stream)
+      add("streaming statistics", "host", StreamingSummary::bytes(o_.num_chains, recorded_, draws_, context_.threads));
+    if (from == SummaryFrom::memory || from == SummaryFrom::file)
+      add("summary of the draws", "host",
+          std::min(from == SummaryFrom::memory ? most_in_memory : most_read_back,
+                   bytes(of_one * recorded_, sizeof(double))) +
+              bytes(context_.threads * of_one, 48));
+  }
+
+  void disk() {
+    if (stores_draws(o_))
+      add("draws", "disk", bytes(o_.num_chains * draws_, bytes(recorded_, real()) + 13 + bytes(stats_, sizeof(float))));
+  }
+
+  const Options& o_;
+  const Context& context_;
+  const TargetInfo& info_;
+  Precision precision_;
+  std::int64_t recorded_, draws_, slots_;
+  int stats_;
+  std::vector<Estimate::Row> rows_;
+};
+
+/// Seconds of one iteration of one chain, timed on a few chains for a fraction of a second.
+template <class Real>
+double timed_iteration(const Options& o, const Context& context, Target<Real>& target) {
+  const Index dim = target.info().dim;
+  Options few = o;
+  if (context.backend == Backend::cpu) few.num_chains = std::min<std::int64_t>(o.num_chains, 64 * context.threads);
+  if (few.init.starts_with("file:")) few.init = "normal";
+  const auto num_chains = static_cast<Index>(few.num_chains);
+  auto chains = make_chains<Real>(context, o.sampler, o.sampler_settings, num_chains, dim, o.adapt_scope);
+  Rounds<Real> rounds(context, target, *chains, num_chains);
+  rounds.start(StartingPoints<Real>(few, dim).of(0, num_chains));
+  const std::atomic<bool> go_on{false};
+  Segment<Real> segment;
+  segment.seed = o.seed;
+  const auto begin = std::chrono::steady_clock::now();
+  double seconds = 0;
+  for (std::int64_t step = 1; seconds < 0.2 && segment.until < 10000; step *= 2) {
+    segment.until += step;
+    rounds.run(segment, go_on);
+    synchronize(context);  // rounds on a device are only queued when run returns
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  return seconds / static_cast<double>(segment.until) / num_chains;
+}
+
+void add_up(Estimate& e) {
+  for (const auto& row : e.rows)
+    (row.where == "host" ? e.host_bytes : row.where == "device" ? e.device_bytes : e.disk_bytes) += row.bytes;
+}
+
+/// Sets whether it fits, and what would make it fit.
+void judge(Estimate& e, const Options& o, const Context& context) {
+  const bool host_fits = e.host_bytes <= e.host_available,
+             device_fits = e.device_bytes <= e.device_available || context.backend == Backend::cpu,
+             disk_fits = e.disk_bytes <= e.disk_available || e.disk_bytes == 0;
+  e.fits = host_fits && device_fits && disk_fits;
+  if (!disk_fits || (!host_fits && o.draws == KeptDraws::all)) {
+    const std::size_t times = e.disk_bytes / std::max<std::size_t>(1, e.disk_available) + 1;
+    e.advice = fmt::format("Keep fewer draws with --thin {}, or the summary alone with --draws moments?",
+                           bytes(o.thin, std::max<std::size_t>(2, times)));
+  }
+  if (!host_fits || !device_fits)
+    e.advice += std::string(e.advice.empty() ? "" : " ") +
+                "Run fewer chains at a time with --chain-batch-size, or use --adapt-scope pooled, --real float?";
+}
+
+}  // namespace
+
+SummaryFrom summary_from(const Options& o, std::int64_t recorded, std::int64_t num_draws) {
+  if (o.draws == KeptDraws::none) return SummaryFrom::nothing;
+  if (o.draws == KeptDraws::moments) return SummaryFrom::stream;
+  const std::int64_t most = most_in_memory / 8 / std::max<std::int64_t>(1, recorded);  // as double
+  if (o.keep_draws || o.num_chains * num_draws <= most) return SummaryFrom::memory;
+  return o.output.empty() ? SummaryFrom::stream : SummaryFrom::file;
+}
+
+std::int64_t window_draws(std::int64_t num_chains, std::int64_t dim, std::int64_t num_draws, Precision precision) {
+  const std::int64_t slot = num_chains * (dim * static_cast<std::int64_t>(bytes_of(precision)) + 16);
+  return std::clamp<std::int64_t>((std::int64_t(64) << 20) / slot, 4,
+                                  std::max<std::int64_t>(4, std::min<std::int64_t>(1000, num_draws)));
+}
+
+Estimate estimate_for(const Options& o, const Context& context, const TargetInfo& info, Precision precision) {
+  Estimate e;
+  e.rows = Accounting(o, context, info, precision).all();
+  add_up(e);
+  e.host_available = available_bytes(Context{});
+  e.device_available = context.backend == Backend::cuda ? available_bytes(context) : 0;
+  e.disk_available = o.output.empty() ? 0 : free_on_disk(o.output);
+  judge(e, o, context);
+  return e;
+}
+
+template <class Real>
+Estimate estimate(const Options& o, const Context& context, Target<Real>& target) {
+  Estimate e = estimate_for(o, context, target.info(), precision_of<Real>);
+  e.seconds = timed_iteration<Real>(o, context, target) * static_cast<double>(likely_warmup(o) + likely_samples(o)) *
+              static_cast<double>(o.num_chains);
+  return e;
+}
+
+void refuse_if_too_large(const Options& o, const Estimate& e) {
+  if (e.fits) return;
+  std::string table;
+  for (const auto& row : e.rows) table += fmt::format("\n  {:<26} {:<7} {:>12}", row.what, row.where, human(row.bytes));
+  throw Error(ExitStatus::usage, fmt::format("{} chains need more memory or disk than there is", o.num_chains),
+              fmt::format("host {} of {}, device {} of {}, disk {} of {};{}\n", human(e.host_bytes),
+                          human(e.host_available), human(e.device_bytes), human(e.device_available),
+                          human(e.disk_bytes), human(e.disk_available), table),
+              e.advice);
+}
+
+template Estimate estimate(const Options&, const Context&, Target<float>&);
+template Estimate estimate(const Options&, const Context&, Target<double>&);
+
+}  // namespace kilochain

@@ -1,0 +1,49 @@
+// Bytes and seconds of a run, before it is begun, and whether it fits.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "host/chains/draws_buffer.hpp"
+#include "host/run/options.hpp"
+
+namespace kilochain {
+
+struct Estimate {
+  struct Row {
+    std::string what;   ///< state, adaptation, queries, data, draws window, statistics, ...
+    std::string where;  ///< host, device, disk
+    std::size_t bytes;
+  };
+  std::vector<Row> rows;
+  std::size_t host_bytes = 0, device_bytes = 0, disk_bytes = 0;
+  std::size_t host_available = 0, device_available = 0, disk_available = 0;
+  double seconds = -1;  ///< predicted; -1 when there is nothing to predict from
+  bool fits = true;
+  std::string advice;  ///< flags that would make it fit
+};
+
+/// How the figures of a run are made.
+enum class SummaryFrom {
+  nothing,  ///< no draw is kept
+  stream,   ///< statistics of bounded memory that see every draw once
+  memory,   ///< all draws, in memory
+  file,     ///< all draws, read back by groups of coordinates
+};
+/// From memory where the draws take at most 1 GiB there (as double), or are asked for. num_draws: of each chain.
+SummaryFrom summary_from(const Options& options, std::int64_t recorded, std::int64_t num_draws);
+
+/// What the windows of the sampling phase hold.
+inline Recorded recorded_of(const Options& o) {
+  return o.draws == KeptDraws::none ? Recorded::nothing : Recorded::draws;
+}
+/// Draws of one window: enough to be written in large pieces, few enough to stay small in memory.
+std::int64_t window_draws(std::int64_t num_chains, std::int64_t dim, std::int64_t num_draws, Precision precision);
+/// The accounting of a run whose target is loaded; without a predicted time.
+Estimate estimate_for(const Options& options, const Context& context, const TargetInfo& info, Precision precision);
+/// The same with the time of a few chains for a fraction of a second.
+template <class Real>
+Estimate estimate(const Options& options, const Context& context, Target<Real>& target);
+/// Throws Error (usage) with the table when the estimate does not fit.
+void refuse_if_too_large(const Options& options, const Estimate& estimate);
+
+}  // namespace kilochain

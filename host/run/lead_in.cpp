@@ -1,0 +1,89 @@
+#include "host/run/lead_in.hpp"
+
+#include <algorithm>
+
+namespace kilochain {
+namespace {
+
+constexpr std::int64_t nuts_iterations = 100;
+constexpr Count nuts_chains = 64;  // at a time: their trees must not need memory that no estimate counted
+
+/// Moves x in place, the points of chains `first` and on; returns the gradients that it took. Chains that cannot start stay
+/// where they are.
+template <class Real>
+std::int64_t run_nuts(const Phases<Real>& run, std::int64_t first, View2<Real> x) {
+  const auto num_chains = static_cast<Index>(x.rows), dim = static_cast<Index>(x.columns);
+  const auto chains = make_chains<Real>(run.context, "nuts", {{"mass", "unit"}, {"max_tree_depth", "6"}}, num_chains,
+                                        dim, Scope::chain);
+  Rounds<Real> rounds(run.context, run.target, *chains, num_chains);
+  rounds.start({x.data, x.data + x.rows * x.columns});
+  Segment<Real> segment;
+  segment.seed = ~run.options.seed;
+  segment.first_chain = static_cast<std::uint32_t>(first);
+  segment.until = segment.schedule.num_warmup = nuts_iterations;
+  segment.schedule.adapting = true;
+  rounds.run(segment, run.stop);
+  const std::vector<Real> led = chains->positions();
+  std::int64_t gradients = 0;
+  for (Count c = 0; const ChainControl& control : chains->controls()) {
+    gradients += control.gradients;
+    if (control.status == ChainStatus::running) std::copy_n(led.data() + c * x.columns, x.columns, x.row(c).data);
+    ++c;
+  }
+  return gradients;
+}
+
+/// The same for any number of chains, a few at a time.
+template <class Real>
+std::int64_t run_nuts_by_parts(const Phases<Real>& run, View2<Real> x) {
+  std::int64_t gradients = 0;
+  for (Count first = 0; first < x.rows && !run.stop; first += nuts_chains)
+    gradients +=
+        run_nuts<Real>(run, first, {x.data + first * x.columns, std::min(nuts_chains, x.rows - first), x.columns});
+  return gradients;
+}
+
+/// Chains of a batch whose acceptance in the block is next to nothing, counted from the batch's first.
+template <class Real>
+std::vector<Count> stuck_chains(const std::vector<ChainControl>& controls, Count first,
+                                const BlockOfDraws<Real>& block) {
+  std::vector<Count> stuck;
+  for (Count c = 0; const ChainControl& control : controls) {
+    double rate = 0;
+    for (Count s = 0; s < block.count; ++s)
+      rate += static_cast<double>(block.accepted(first + c, s)) / static_cast<double>(block.count);
+    if (control.status == ChainStatus::running && !(rate > 1e-3)) stuck.push_back(c);
+    ++c;
+  }
+  return stuck;
+}
+
+}  // namespace
+
+template <class Real>
+LedIn lead_in(const Phases<Real>& run, const BlockOfDraws<Real>& block) {
+  LedIn led;
+  if (run.target.info().offers < Needs::gradient) return led;
+  const Count dim = run.dim();
+  std::vector<std::vector<Real>> starts;
+  run.batches.each([&](Index first, Chains<Real>& chains) {
+    std::vector<Real> x = chains.positions();
+    const auto stuck = stuck_chains(chains.controls(), first, block);
+    std::vector<Real> moved;
+    for (const Count c : stuck) moved.insert(moved.end(), x.data() + c * dim, x.data() + (c + 1) * dim);
+    led.gradients += run_nuts_by_parts<Real>(run, {moved.data(), std::ssize(stuck), dim});
+    for (Count k = 0; k < std::ssize(stuck); ++k)
+      std::copy_n(moved.data() + k * dim, dim, x.data() + stuck.begin()[k] * dim);
+    led.chains += std::ssize(stuck);
+    starts.push_back(std::move(x));
+  });
+  if (led.chains == 0) return led;
+  led.gradients += run.batches.take_gradients();
+  run.batches.restart(starts);
+  return led;
+}
+
+template LedIn lead_in(const Phases<float>&, const BlockOfDraws<float>&);
+template LedIn lead_in(const Phases<double>&, const BlockOfDraws<double>&);
+
+}  // namespace kilochain

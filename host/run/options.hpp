@@ -1,0 +1,53 @@
+// Everything that a user can choose about a run, in one structure that every front end fills.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "host/chains/window.hpp"
+#include "host/registry/registry.hpp"
+
+namespace kilochain {
+
+/// Settings of the sampler and of the target are texts, as written; a run parses and checks them.
+struct Options {
+  std::string target;
+  SettingTexts target_settings;
+  std::string sampler = "gad_mala_fast";
+  SettingTexts sampler_settings;
+  std::int64_t num_chains = 256;
+  std::optional<std::int64_t> num_warmup;   ///< iterations of each chain; empty: until it has converged
+  std::optional<std::int64_t> num_samples;  ///< iterations of each chain after that; empty: until the answer is good
+  std::int64_t thin = 1;                    ///< keep every thin-th sample
+  std::uint64_t seed = 1;
+  Scope adapt_scope = Scope::pooled;
+  std::string init = "normal";    ///< normal[:sd] | zeros | file:PATH (a row for each chain, or one row for all)
+  std::string device = "auto";    ///< auto | cpu | cuda[:k]
+  std::optional<Precision> real;  ///< empty: double on the CPU, float on CUDA
+  KeptDraws draws = KeptDraws::all;
+  std::string output;                 ///< NetCDF file; empty: nothing is written
+  bool keep_draws = false;            ///< the draws in memory too, in Result::draws
+  bool save_warmup = false;           ///< statistics of warm-up iterations too
+  int threads = 0;                    ///< CPU threads; 0: all
+  std::int64_t chain_batch_size = 0;  ///< chains at a time; 0: all at once
+};
+
+/// What automatic num_warmup and num_samples stop at.
+inline constexpr std::int64_t most_automatic_warmup = 20000, most_automatic_samples = 20000;
+
+/// Ranges and combinations of the options, and the settings of sampler and target. Throws Error (usage), naming the option. Reads no data.
+void check(const Options& options);
+/// The options as one JSON object, keys as the flags are called.
+nlohmann::json to_json(const Options& options);
+
+/// Chains on the device at a time.
+inline std::int64_t batch_size(const Options& o) { return o.chain_batch_size > 0 ? o.chain_batch_size : o.num_chains; }
+/// Whether there is one adaptation for all chains: asked for, and of a sampler that adapts at all.
+inline Scope scope_of(const Options& o) { return find_sampler(o.sampler).adaptive ? o.adapt_scope : Scope::chain; }
+/// Whether a file is written, with draws or with their summary.
+inline bool writes_file(const Options& o) { return !o.output.empty() && o.draws != KeptDraws::none; }
+/// Whether draws are stored in it.
+inline bool stores_draws(const Options& o) { return !o.output.empty() && o.draws == KeptDraws::all; }
+
+}  // namespace kilochain

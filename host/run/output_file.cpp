@@ -1,0 +1,75 @@
+#include "host/run/output_file.hpp"
+
+namespace kilochain {
+
+OutputFile::OutputFile(const Options& options, const TargetInfo& info, Precision precision)
+    : options_(options), info_(info), precision_(precision) {
+  if (writes_file(options))
+    create(options.num_warmup.value_or(0), options.num_samples.value_or(most_automatic_samples));
+}
+
+OutputFile::~OutputFile() { settle(); }
+
+void OutputFile::set_length(std::int64_t num_warmup, std::int64_t num_samples) {
+  if (writer_) create(num_warmup, num_samples);
+}
+
+void OutputFile::create(std::int64_t num_warmup, std::int64_t num_samples) {
+  DrawsHeader h;
+  h.target = options_.target;
+  h.sampler = options_.sampler;
+  h.num_chains = options_.num_chains;
+  h.num_warmup = num_warmup;
+  h.num_samples = num_samples;
+  h.thin = options_.thin;
+  h.seed = options_.seed;
+  h.real = name_of(precision_);
+  h.variable = info_.variable;
+  h.names = info_.names;
+  for (const Variable& v : info_.variables)
+    h.variables.emplace_back(v.name, v.shape.empty() ? 0 : static_cast<std::int64_t>(v.shape[0]));
+  h.config = to_json(options_);
+  h.stats = find_sampler(options_.sampler).stats;
+  h.save_warmup_stats = options_.save_warmup;
+  h.kept = options_.draws;
+  h.draws_per_append =
+      window_draws(options_.num_chains, std::ssize(info_.names), num_samples / options_.thin, precision_);
+  writer_.reset();
+  writer_ = std::make_unique<DrawsWriter>(options_.output, std::move(h));
+  for (const Constant& c : info_.constants) {
+    std::vector<std::pair<std::string, std::int64_t>> dims;
+    for (std::size_t k = 0; k < c.dims.size(); ++k) dims.emplace_back(c.dims[k], c.shape[k]);
+    writer_->add_constant_data(c.name, dims, c.values);
+  }
+}
+
+template <class Real>
+void OutputFile::append(std::int64_t first_draw, std::int64_t count, const Window<Real>& window,
+                        const std::vector<Divergence>& divergences) {
+  wait();
+  if (!stores_draws(options_)) return;
+  pending_ = std::async(std::launch::async, [=, this] { writer_->append(first_draw, count, window, divergences); });
+}
+
+void OutputFile::wait() {
+  if (pending_.valid()) pending_.get();
+}
+
+void OutputFile::add_attributes(const nlohmann::json& attributes) {
+  if (writer_) writer_->add_attributes(attributes);
+}
+
+void OutputFile::write_summary(const std::vector<ParameterSummary>& parameters, const std::vector<double>& acceptance) {
+  if (writer_ && !stores_draws(options_)) writer_->write_summary(parameters, acceptance);
+}
+
+void OutputFile::close() {
+  wait();
+  if (writer_) writer_->finish();
+  writer_.reset();
+}
+
+template void OutputFile::append(std::int64_t, std::int64_t, const Window<float>&, const std::vector<Divergence>&);
+template void OutputFile::append(std::int64_t, std::int64_t, const Window<double>&, const std::vector<Divergence>&);
+
+}  // namespace kilochain

@@ -1,0 +1,49 @@
+// The file of a run, if it has one. The disk works while the next window is sampled.
+#pragma once
+#include <future>
+#include <memory>
+
+#include "host/draws/draws_file.hpp"
+#include "host/run/estimate.hpp"
+
+namespace kilochain {
+
+class OutputFile {
+ public:
+  /// Creates the file, as long as the run may become. Throws Error (usage) when it cannot be written.
+  OutputFile(const Options& options, const TargetInfo& info, Precision precision);
+  ~OutputFile();
+
+  bool is_open() const { return writer_ != nullptr; }
+  /// Creates it anew once an automatic length is known: chunks fit the number of draws.
+  void set_length(std::int64_t num_warmup, std::int64_t num_samples);
+  template <class Real>
+  void append_warmup_stats(std::int64_t first, std::int64_t count, const Window<Real>& window) {
+    writer_->append_warmup_stats(first, count, window);
+  }
+  /// Begins to write draws; the window must stay as it is until the next call of append or wait.
+  template <class Real>
+  void append(std::int64_t first_draw, std::int64_t count, const Window<Real>& window,
+              const std::vector<Divergence>& divergences);
+  /// Until the disk has what it was given; throws Error (output) when it could not take it.
+  void wait();
+  /// The same without a word.
+  void settle() const {
+    if (pending_.valid()) pending_.wait();
+  }
+  void add_attributes(const nlohmann::json& attributes);
+  /// Of a run that keeps moments only. acceptance: mean of each chain.
+  void write_summary(const std::vector<ParameterSummary>& parameters, const std::vector<double>& acceptance);
+  void close();
+
+ private:
+  void create(std::int64_t num_warmup, std::int64_t num_samples);
+
+  const Options& options_;
+  const TargetInfo& info_;
+  Precision precision_;
+  std::unique_ptr<DrawsWriter> writer_;
+  std::future<void> pending_;  ///< the window that is on its way to the disk
+};
+
+}  // namespace kilochain

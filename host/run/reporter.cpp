@@ -1,0 +1,40 @@
+#include "host/run/reporter.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kilochain {
+
+void Reporter::begin(std::string phase, std::int64_t first_iteration, std::int64_t total) {
+  now_.phase = std::move(phase);
+  now_.total = total;
+  first_iteration_ = first_iteration;
+  figures(NAN, NAN);
+}
+
+std::int64_t Reporter::piece() const {
+  return per_iteration_ > 0 ? std::max<std::int64_t>(1, static_cast<std::int64_t>(0.25 / per_iteration_)) : 4;
+}
+
+void Reporter::took(std::int64_t iterations, double seconds) {
+  const double now = seconds / static_cast<double>(iterations);
+  per_iteration_ = per_iteration_ > 0 ? 0.5 * (per_iteration_ + now) : now;
+}
+
+void Reporter::figures(double rhat_max, double ess_min) { now_.rhat_max = rhat_max, now_.ess_min = ess_min; }
+
+void Reporter::report(std::int64_t iteration, double acceptance_rate, std::int64_t quarantined) {
+  if (!progress_) return;
+  now_.done = iteration - first_iteration_;
+  const bool last = now_.total > 0 && now_.done >= now_.total;
+  if (!last && seconds_since(last_report_) < 0.2) return;
+  last_report_ = Clock::now();
+  now_.seconds = seconds_since(begin_);
+  now_.iterations_per_second = per_iteration_ > 0 ? 1 / per_iteration_ : 0;
+  now_.eta_seconds = now_.total > 0 ? static_cast<double>(now_.total - now_.done) * per_iteration_ : -1;
+  now_.acceptance_rate = acceptance_rate;
+  now_.quarantined = quarantined;
+  progress_(now_);
+}
+
+}  // namespace kilochain

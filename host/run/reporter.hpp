@@ -1,0 +1,37 @@
+// What is told while a run goes on, and how long a piece of work may be so that it is told in time.
+#pragma once
+#include <chrono>
+
+#include "host/run/run.hpp"
+
+namespace kilochain {
+
+inline double seconds_since(std::chrono::steady_clock::time_point t) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
+}
+
+class Reporter {
+ public:
+  explicit Reporter(const ProgressCallback& progress) : progress_(progress) {}
+
+  /// A phase of iterations first_iteration to first_iteration + total - 1; total 0: not known.
+  void begin(std::string phase, std::int64_t first_iteration, std::int64_t total);
+  /// How many iterations take about a quarter of a second, so that progress and Ctrl-C are prompt.
+  std::int64_t piece() const;
+  /// Learns that so many iterations took so many seconds.
+  void took(std::int64_t iterations, double seconds);
+  /// The worst figures so far; NaN while unknown.
+  void figures(double rhat_max, double ess_min);
+  /// Tells it, five times a second at most, and at the end of the phase.
+  void report(std::int64_t iteration, double acceptance_rate, std::int64_t quarantined);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const ProgressCallback& progress_;
+  Progress now_;
+  std::int64_t first_iteration_ = 0;
+  double per_iteration_ = 0;  ///< seconds, smoothed; 0: not known
+  Clock::time_point begin_ = Clock::now(), last_report_ = begin_;
+};
+
+}  // namespace kilochain

@@ -1,0 +1,120 @@
+#include "host/run/results.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace kilochain {
+namespace {
+
+/// OpenMP regions take as many threads as the run was given, while one lives.
+class ThreadsOf {
+ public:
+  explicit ThreadsOf(const Context& context) : before_(omp_get_max_threads()) { omp_set_num_threads(context.threads); }
+  ~ThreadsOf() { omp_set_num_threads(before_); }
+  ThreadsOf(const ThreadsOf&) = delete;
+
+ private:
+  int before_;
+};
+
+template <class Real>
+RunSummary summary_of(const Phases<Real>& run, const WarmedUp& warm, const Sampled<Real>& sampled) {
+  RunSummary s;
+  s.target = run.options.target;
+  s.sampler = run.options.sampler;
+  s.device = run.context.name;
+  s.real = name_of(precision_of<Real>);
+  s.num_chains = run.options.num_chains;
+  s.num_warmup = warm.iterations;
+  s.num_samples = sampled.iterations;
+  s.thin = run.options.thin;
+  s.draws = run.options.draws;
+  s.seconds_warmup = warm.seconds;
+  s.seconds_sampling = sampled.seconds;
+  s.seconds_total = warm.seconds + sampled.seconds;
+  s.gradient_evaluations = warm.gradients + sampled.gradients;
+  s.quarantined = run.batches.quarantine().size();
+  s.divergences = sampled.num_divergences;
+  s.warmup_converged = warm.converged;
+  s.warmup_note = warm.note;
+  std::vector<double> acceptance;
+  std::copy_if(sampled.acceptance.begin(), sampled.acceptance.end(), std::back_inserter(acceptance),
+               [](double rate) { return !std::isnan(rate); });
+  set_acceptance(s, std::move(acceptance));
+  return s;
+}
+
+/// What `kilochain summary` cannot know from the draws alone.
+nlohmann::json closing_attributes(const RunSummary& s, const Quarantine& quarantine, bool interrupted) {
+  return {{"sampling_time", s.seconds_sampling},
+          {"warmup_time", s.seconds_warmup},
+          {"quarantined", quarantine.chains()},
+          {"gradient_evaluations", s.gradient_evaluations},
+          {"num_divergences", s.divergences},
+          {"num_warmup", s.num_warmup},
+          {"num_samples", s.num_samples},
+          {"device", s.device},
+          {"acceptance_rate_per_chain_q50", s.acceptance_q50},
+          {"warmup_converged", s.warmup_converged ? 1 : 0},
+          {"warmup_note", s.warmup_note},
+          {"interrupted", interrupted ? 1 : 0}};
+}
+
+/// From where the draws are. Those that are only in the file are read back: it is complete by then.
+template <class Real>
+std::vector<ParameterSummary> parameters_of(const Phases<Real>& run, Sampled<Real>& sampled) {
+  const ThreadsOf threads(run.context);
+  const auto& names = run.target.info().names;
+  switch (sampled.draws > 0 ? sampled.summary_from : SummaryFrom::nothing) {
+    case SummaryFrom::nothing:
+      return {};
+    case SummaryFrom::stream:
+      return sampled.streaming->results(names, run.context.threads);
+    case SummaryFrom::memory: {
+      const auto draws = sampled.memory->drawn();
+      const auto quarantined = run.batches.quarantine().chains();
+      if constexpr (std::is_same_v<Real, double>)
+        return summarise_draws(names, draws.data, draws.planes, draws.rows, quarantined);
+      const std::vector<double> wide(draws.data, draws.data + draws.planes * draws.rows * draws.columns);
+      return summarise_draws(names, wide.data(), draws.planes, draws.rows, quarantined);  // as a file is: the same bits
+    }
+    case SummaryFrom::file:
+      return summarise_file(run.options.output).parameters;
+  }
+  return {};
+}
+
+}  // namespace
+
+template <class Real>
+Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sampled) {
+  Result r;
+  r.summary = summary_of(run, warm, sampled);
+  r.quarantined = run.batches.quarantine().list();
+  r.interrupted = sampled.interrupted;
+  r.draws_written = sampled.draws;
+  r.divergences = std::move(sampled.divergences);
+  if (!warm.advice.empty()) r.notes.push_back(warm.advice);
+  r.evaluation = run.target.evaluation();
+  run.file.add_attributes(closing_attributes(r.summary, run.batches.quarantine(), r.interrupted));
+  if (stores_draws(run.options)) run.file.close();
+  r.summary.parameters = parameters_of(run, sampled);
+  if (!r.summary.parameters.empty()) run.file.write_summary(r.summary.parameters, sampled.acceptance);
+  run.file.close();
+  if (run.options.keep_draws) {
+    r.names = run.target.info().names;
+    if (sampled.memory) {
+      const auto draws = sampled.memory->drawn();
+      r.draws.assign(draws.data, draws.data + draws.planes * draws.rows * draws.columns);
+    }
+  }
+  return r;
+}
+
+template Result results(const Phases<float>&, const WarmedUp&, Sampled<float>&);
+template Result results(const Phases<double>&, const WarmedUp&, Sampled<double>&);
+
+}  // namespace kilochain

@@ -1,0 +1,11 @@
+// What a run ends with: the file completed, the draws summarised, everything told in one Result.
+#pragma once
+#include "host/run/sampling.hpp"
+
+namespace kilochain {
+
+/// Takes the draws out of `sampled`.
+template <class Real>
+Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sampled);
+
+}  // namespace kilochain

@@ -1,0 +1,148 @@
+#include "host/run/sampling.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+
+namespace kilochain {
+namespace {
+
+/// Enough iterations for an effective sample size of the slowest coordinate of about 10 000, and of 150 for each chain
+/// (split R-hat of chains shorter than that exceeds 1.01 by their shortness alone), from the warm-up's efficiency.
+std::int64_t automatic_samples(const Options& o, double ess_per_iteration) {
+  const double wanted =
+      ess_per_iteration > 0 ? std::max(10000.0, 150.0 * static_cast<double>(o.num_chains)) / ess_per_iteration : 1000;
+  const double most = static_cast<double>(most_automatic_samples);
+  const auto samples = static_cast<std::int64_t>(std::clamp(std::isfinite(wanted) ? wanted : most, 200.0, most));
+  return (samples + o.thin - 1) / o.thin * o.thin;
+}
+
+std::int64_t samples_wanted(const Options& o, const WarmedUp& warm) {
+  return warm.interrupted ? 0 : o.num_samples.value_or(automatic_samples(o, warm.ess_per_iteration));
+}
+
+/// The disk may still read a window when an error ends the phase.
+struct WrittenFirst {
+  explicit WrittenFirst(OutputFile& f) : file(f) {}
+  ~WrittenFirst() { file.settle(); }
+  OutputFile& file;
+};
+
+}  // namespace
+
+template <class Real>
+Sampling<Real>::Sampling(const Phases<Real>& run, const WarmedUp& warm)
+    : run_(run),
+      num_warmup_(warm.iterations),
+      num_samples_(samples_wanted(run.options, warm)),
+      look_(run.options.num_chains, run.recorded()) {
+  out_.interrupted = warm.interrupted;
+}
+
+template <class Real>
+Sampled<Real> Sampling<Real>::operator()() {
+  const auto begin = std::chrono::steady_clock::now();
+  run_.reporter.begin("sampling", num_warmup_, num_samples_);
+  const std::int64_t num_draws = num_samples_ / run_.options.thin;
+  if (num_draws > 0) {
+    prepare(num_draws);
+    fill_windows();
+  }
+  out_.seconds = seconds_since(begin);
+  for (const auto& c : run_.batches.controls())
+    out_.acceptance.push_back(c.status == ChainStatus::running ? c.acceptance_sum / static_cast<double>(c.counted)
+                                                               : NAN);
+  out_.gradients = run_.batches.take_gradients();
+  return std::move(out_);
+}
+
+/// Makes room for what is kept.
+template <class Real>
+void Sampling<Real>::prepare(std::int64_t num_draws) {
+  const Options& o = run_.options;
+  if (!o.num_samples) run_.file.set_length(num_warmup_, num_samples_);
+  out_.summary_from = summary_from(o, run_.recorded(), num_draws);
+  if (out_.summary_from == SummaryFrom::memory || (o.keep_draws && o.draws != KeptDraws::none))
+    out_.memory = std::make_unique<DrawsInMemory<Real>>(o.num_chains, num_draws, run_.recorded());
+  if (out_.summary_from == SummaryFrom::stream)
+    out_.streaming = std::make_unique<StreamingSummary>(o.num_chains, run_.recorded(), num_draws);
+}
+
+/// One window after the other; of two where the disk works on one while the other is filled.
+template <class Real>
+void Sampling<Real>::fill_windows() {
+  const Options& o = run_.options;
+  Segment<Real> segment;
+  segment.seed = o.seed;
+  segment.phase_start = num_warmup_;
+  segment.schedule.num_warmup = num_warmup_;
+  const std::int64_t room = run_.window(num_samples_ / o.thin);
+  const bool keeps = o.draws != KeptDraws::none;
+  std::deque<DrawsBuffer<Real>> windows;
+  for (int k = 0; k < (stores_draws(o) ? 2 : 1); ++k)
+    windows.emplace_back(run_.context, run_.batches.num_chains(), run_.batches.batch_size(), run_.dim(), room,
+                         run_.num_stats(), recorded_of(o));
+  const WrittenFirst before_windows_go(run_.file);
+  for (std::size_t k = 0; out_.iterations < num_samples_ && !out_.interrupted; k = (k + 1) % windows.size()) {
+    const std::int64_t first = num_warmup_ + out_.iterations,
+                       wanted = std::min(num_samples_ - out_.iterations, room * o.thin),
+                       done = run_.batches.run(segment, first, first + wanted, {&windows[k], o.thin}) - first;
+    out_.interrupted = done < wanted;
+    if (keeps && done >= o.thin)
+      deliver(windows[k], DrawsMade::until_quarantine(run_.batches.controls(), first, o.thin, done / o.thin));
+    out_.iterations += done;
+  }
+  run_.file.wait();
+}
+
+/// Hands a window to whoever wants it.
+template <class Real>
+void Sampling<Real>::deliver(DrawsBuffer<Real>& buffer, const DrawsMade& made) {
+  const auto& info = run_.target.info();
+  const int threads = run_.context.threads;
+  if (info.constrain) buffer.record(made.count, run_.recorded(), info.constrain, threads);
+  const Window<Real> window = buffer.window(made.count, made.by_chain);
+  const std::vector<Divergence> divergences = note_divergences(buffer, window, made.count);
+  for (const auto chain : run_.batches.quarantine().chains()) {
+    look_.exclude(chain);
+    if (out_.streaming) out_.streaming->exclude(chain);
+  }
+  if (out_.memory) out_.memory->add(window.draws, made.count);
+  if (out_.streaming) out_.streaming->add(window.draws, made.count, threads);
+  run_.file.append(out_.draws, made.count, window, divergences);
+  out_.draws += made.count;
+  look_.add(window.draws, made.count, threads);
+  const auto worst = look_.worst();
+  run_.reporter.figures(worst.rhat_max, worst.ess_min);
+}
+
+/// Counts a window's divergences, and returns those whose points are kept, in recorded values.
+template <class Real>
+std::vector<Divergence> Sampling<Real>::note_divergences(const DrawsBuffer<Real>& buffer, const Window<Real>& window,
+                                                         std::int64_t count) {
+  for (Count c = 0; c < window.diverging.rows; ++c)
+    for (Count t = 0; t < count; ++t) out_.num_divergences += window.diverging(c, t);
+  std::vector<Divergence> found = buffer.divergences(count);
+  for (Divergence& d : found) {
+    d.draw += out_.draws;
+    if (const auto& constrain = run_.target.info().constrain) {
+      std::vector<double> values(run_.target.info().names.size());
+      constrain(d.point.data(), values.data());
+      d.point = std::move(values);
+    }
+    if (out_.divergences.size() < most_kept_divergences) out_.divergences.push_back(d);
+  }
+  return found;
+}
+
+template <class Real>
+Sampled<Real> sample(const Phases<Real>& run, const WarmedUp& warm) {
+  return Sampling<Real>(run, warm)();
+}
+
+template class Sampling<float>;
+template class Sampling<double>;
+template Sampled<float> sample(const Phases<float>&, const WarmedUp&);
+template Sampled<double> sample(const Phases<double>&, const WarmedUp&);
+
+}  // namespace kilochain

@@ -1,0 +1,51 @@
+// The sampling phase: windows of draws are filled, kept as the options say, and looked at for the progress line.
+#pragma once
+#include <memory>
+
+#include "host/run/draws_in_memory.hpp"
+#include "host/run/phases.hpp"
+#include "host/run/warmup.hpp"
+#include "host/statistics/progress_statistic.hpp"
+#include "host/statistics/streaming/streaming.hpp"
+
+namespace kilochain {
+
+/// What sampling leaves behind, beside the file.
+template <class Real>
+struct Sampled {
+  std::int64_t iterations = 0, draws = 0;  ///< of each chain: made; kept
+  std::int64_t gradients = 0;              ///< of all chains
+  double seconds = 0;
+  bool interrupted = false;
+  SummaryFrom summary_from = SummaryFrom::nothing;
+  std::unique_ptr<DrawsInMemory<Real>> memory;  ///< where the draws are kept so
+  std::unique_ptr<StreamingSummary> streaming;  ///< where the summary is made so
+  std::vector<double> acceptance;               ///< mean of each chain; NaN of a quarantined one
+  std::vector<Divergence> divergences;          ///< most_kept_divergences at most
+  std::int64_t num_divergences = 0;             ///< draws of chains that are not quarantined
+};
+
+template <class Real>
+Sampled<Real> sample(const Phases<Real>& run, const WarmedUp& warm);
+
+/// Sampling under way.
+template <class Real>
+class Sampling {
+ public:
+  Sampling(const Phases<Real>& run, const WarmedUp& warm);
+  Sampled<Real> operator()();
+
+ private:
+  void prepare(std::int64_t num_draws);
+  void fill_windows();
+  void deliver(DrawsBuffer<Real>& buffer, const DrawsMade& made);
+  std::vector<Divergence> note_divergences(const DrawsBuffer<Real>& buffer, const Window<Real>& window,
+                                           std::int64_t count);
+
+  const Phases<Real>& run_;
+  const std::int64_t num_warmup_, num_samples_;
+  Sampled<Real> out_;
+  ProgressStatistic look_;
+};
+
+}  // namespace kilochain

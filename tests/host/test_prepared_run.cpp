@@ -1,0 +1,152 @@
+// What a run does before it samples, and how it makes its summary: data once, settings before data, figures from wherever the
+// draws are.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "host/chains/cpu_target.hpp"
+#include "host/run/run.hpp"
+#include "tests/support/scratch_files.hpp"
+
+namespace kilochain {
+namespace {
+
+using testing_support::ScratchFiles;
+
+int reads = 0;
+
+/// N(0, 1) in three dimensions, which counts how often its data are read.
+template <class Real>
+struct Counted {
+  static constexpr const char* meaning = "for a test";
+  struct Settings {};
+  template <class V>
+  static void settings(V&&, Settings&) {}
+  struct Data {};
+  static Data prepare(const Settings&, Arena<Real>&, TargetInfo& info) {
+    ++reads;
+    info.dim = 3;
+    info.check = [](const double* x) {
+      require(x[0] < 100, ExitStatus::data, "test_counted: out of bounds", "x[0] = " + std::to_string(x[0]), "Less?");
+    };
+    info.names = {"a", "b", "c"};
+    return {};
+  }
+  static std::size_t scratch(const Data&) { return 0; }
+  static void evaluate(const HostTeam&, const Data&, Needs, const Query<Real>& query, const Reply<Real>& reply, Real*) {
+    double lp = 0;
+    for (Index i = 0; i < 3; ++i) {
+      reply.gradient[i] = -query.point[i];
+      lp -= 0.5 * static_cast<double>(query.point[i]) * static_cast<double>(query.point[i]);
+    }
+    *reply.lp = lp;
+  }
+};
+
+template <class Real>
+std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts&) {
+  return std::make_unique<CpuTarget<Counted<Real>, Real>>(context, typename Counted<Real>::Settings{});
+}
+const RegisterTarget registered({"test_counted", "for a test", {}, {}, make<float>, make<double>});
+
+Options options() {
+  Options o;
+  o.target = "test_counted";
+  o.num_chains = 6;
+  o.num_warmup = 100;
+  o.num_samples = 400;
+  o.device = "cpu";
+  return o;
+}
+Result run_quietly(const Options& o) {
+  const std::atomic<bool> never{false};
+  return run(o, nullptr, never);
+}
+
+void expect_same_figures(const std::vector<ParameterSummary>& a, const std::vector<ParameterSummary>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    EXPECT_EQ(a[k].name, b[k].name);
+    for (const SummaryColumn& column : summary_columns)
+      EXPECT_EQ(a[k].*column.figure, b[k].*column.figure) << a[k].name << " " << column.name;
+  }
+}
+
+TEST(PreparedRun, ReadsDataOnceHoweverOftenItIsAsked) {
+  reads = 0;
+  const PreparedRun prepared(options());
+  EXPECT_EQ(reads, 1);
+  const std::atomic<bool> never{false};
+  EXPECT_GT(prepared.estimate().seconds, 0);
+  const Result first = prepared.run(nullptr, never), second = prepared.run(nullptr, never);
+  EXPECT_EQ(reads, 1);
+  expect_same_figures(first.summary.parameters, second.summary.parameters);
+  expect_same_figures(first.summary.parameters, run_quietly(options()).summary.parameters);
+}
+
+TEST(PreparedRun, ChecksSettingsOfTheSamplerBeforeItReadsData) {
+  reads = 0;
+  Options o = options();
+  o.sampler_settings["target_accept"] = "1.5";
+  testing_support::expect_error([&] { PreparedRun{o}; }, ExitStatus::usage, "",
+                                "gad_mala_fast: target_accept = 1.5 (must be > 0 and < 1). Try 0.5?");
+  EXPECT_EQ(reads, 0);
+}
+
+TEST(PreparedRun, EvaluatesOnceWithChecksBeforeItWritesAnything) {
+  ScratchFiles files;
+  Options o = options();
+  o.init = "file:" + files.write("start.csv", "200,0,0\n");
+  o.output = files.path("draws.nc");
+  testing_support::expect_error([&] { run_quietly(o); }, ExitStatus::data, "",
+                                "test_counted: out of bounds (x[0] = 200.000000). Less?");
+  EXPECT_FALSE(std::filesystem::exists(o.output));
+}
+
+/// The figures do not depend on where the draws were when they were summarised: in memory, in the file, or read back from it.
+TEST(PreparedRun, SummariesFromMemoryAndFromTheFileAreTheSameBits) {
+  ScratchFiles files;
+  for (const Precision real : {Precision::single_precision, Precision::double_precision}) {
+    Options memory = options(), file = memory, kept = memory;
+    memory.real = file.real = kept.real = real;
+    file.output = files.path("draws.nc");
+    kept.keep_draws = true;
+    const auto in_memory = run_quietly(memory).summary.parameters;
+    expect_same_figures(in_memory, run_quietly(file).summary.parameters);
+    expect_same_figures(in_memory, summarise_file(file.output).parameters);
+    expect_same_figures(in_memory, summarise_file(file.output, 1).parameters);  // a parameter at a time
+    expect_same_figures(in_memory, run_quietly(kept).summary.parameters);
+  }
+}
+
+TEST(PreparedRun, ProgressTellsFiguresOfDrawsThatAreKept) {
+  for (const KeptDraws draws : {KeptDraws::all, KeptDraws::moments, KeptDraws::none}) {
+    Options o = options();
+    o.draws = draws;
+    o.num_chains = 64;
+    o.num_samples = 2000;  // two windows, so that a report comes after one
+    Progress last;
+    const std::atomic<bool> never{false};
+    run(
+        o, [&](const Progress& p) { last = p; }, never);
+    EXPECT_EQ(last.phase, "sampling");
+    EXPECT_EQ(last.done, 2000);
+    EXPECT_EQ(last.total, 2000);
+    EXPECT_EQ(std::isfinite(last.rhat_max) && std::isfinite(last.ess_min), draws != KeptDraws::none);
+  }
+}
+
+TEST(PreparedRun, AFixedLengthMayBeZeroAndAFileOfStartsIsReadForAllBatches) {
+  ScratchFiles files;
+  std::string rows;
+  for (int c = 0; c < 6; ++c) rows += std::to_string(0.1 * c) + ",0,1\n";
+  Options all = options(), batched = all;
+  all.num_warmup = batched.num_warmup = 0;
+  all.adapt_scope = batched.adapt_scope = Scope::chain;
+  all.init = batched.init = "file:" + files.write("start.csv", rows);
+  batched.chain_batch_size = 2;
+  expect_same_figures(run_quietly(all).summary.parameters, run_quietly(batched).summary.parameters);
+}
+
+}  // namespace
+}  // namespace kilochain
