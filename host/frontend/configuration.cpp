@@ -41,7 +41,7 @@ class Resolver {
   Resolver(const std::vector<Assignment>& file, const std::vector<Assignment>& flags) {
     for (const auto* source : {&file, &flags})
       for (const char* key : {"sampler", "target"})
-        if (const Assignment* a = last(*source, key)) apply_common(*find_common_key(key), *a);
+        if (const Assignment* a = last(*source, key)) set_common(out_, key, *a);
     sampler_ = find_sampler(out_.options.sampler).settings;
     if (!out_.options.target.empty()) target_ = find_target(out_.options.target).settings;
     for (const auto* source : {&file, &flags}) {
@@ -61,15 +61,13 @@ class Resolver {
   Configuration configuration() && { return std::move(out_); }
 
  private:
-  void apply_common(const Key& key, const Assignment& a) { key.set(out_, a.owner, a.shown, a.text); }
-
   /// Puts a value where it belongs; returns that place.
   std::string apply(const Assignment& a) {
     const bool to_sampler = a.key.starts_with("sampler."), to_target = a.key.starts_with("target.");
     const std::string name = to_sampler || to_target ? a.key.substr(a.key.find('.') + 1) : a.key;
     if (!to_sampler && !to_target)
-      if (const Key* key = find_common_key(name)) {
-        apply_common(*key, a);
+      if (find_common_key(name)) {
+        set_common(out_, name, a);
         return name;
       }
     const bool in_sampler = !to_target && has(sampler_, name), in_target = !to_sampler && has(target_, name);

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "host/frontend/commands.hpp"
 #include "host/frontend/configuration.hpp"
 #include "host/frontend/estimate_table.hpp"
 #include "host/frontend/text.hpp"
+#include "host/run/run.hpp"
 #include "kernels/device/units.hpp"
 
 namespace kilochain::cli {

@@ -1,5 +1,6 @@
 // What a run will take, as a table: what, where, bytes; then totals beside what there is, the time, and advice.
 #pragma once
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "host/run/estimate.hpp"

@@ -1,11 +1,11 @@
-// The keys that every run has, as flags (--num-chains) and as TOML keys (num_chains): one table that help, parsing and
-// checks read. The settings of the chosen sampler and target come beside them, from the registry.
+// The keys that every run has, as flags (--num-chains) and as TOML keys (num_chains): what
+// host/run/option_table.hpp lists, and how to speak about a run. The settings of the chosen sampler and target come beside them, from the registry.
 #pragma once
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "host/run/run.hpp"
+#include "host/frontend/assignment.hpp"
+#include "host/run/options.hpp"
 
 namespace kilochain {
 
@@ -20,14 +20,15 @@ struct Configuration {
 struct Key {
   std::string group;  ///< heading in the help
   SettingInfo info;
-  /// Parses `text` into the configuration; throws Error (usage) that begins with `owner: shown = text`.
-  std::function<void(Configuration&, const std::string& owner, const std::string& shown, const std::string& text)> set;
 };
 
 /// All of them, in the order of the help.
 const std::vector<Key>& common_keys();
 /// nullptr when there is none of that name.
 const Key* find_common_key(const std::string& name);
+
+/// Parses the assignment's text into the common key of that name; throws Error (usage) that begins `owner: shown = text`.
+void set_common(Configuration& configuration, const std::string& key, const Assignment& assignment);
 
 /// num_chains for --num-chains, num-chains and num_chains.
 std::string key_of(std::string flag);

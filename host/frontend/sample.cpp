@@ -4,6 +4,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "host/frontend/commands.hpp"
 #include "host/frontend/configuration.hpp"

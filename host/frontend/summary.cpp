@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "host/frontend/commands.hpp"
 #include "host/frontend/summary_table.hpp"
 #include "host/run/run.hpp"

@@ -1,33 +1,65 @@
-// Ranges of the options, and the options as JSON.
+// Ranges and combinations of the options, and the options as JSON.
 #include "host/run/options.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+
+#include "host/run/option_table.hpp"
 
 namespace kilochain {
 namespace {
 
-void in_range(const char* name, std::int64_t value, std::int64_t low, std::int64_t high) {
-  require(value >= low && value <= high, ExitStatus::usage, fmt::format("{} = {}", name, value),
-          fmt::format("must be >= {} and <= {}", low, high), fmt::format("Try {}?", value < low ? low : high));
+void in_range(const char* name, std::int64_t value, Range range) {
+  require(range.contains(static_cast<double>(value)), ExitStatus::usage, fmt::format("{} = {}", name, value),
+          "must be " + settings_detail::text_of(range),
+          fmt::format("Try {}?", static_cast<double>(value) < range.low ? range.low : range.high));
 }
 
-nlohmann::json or_auto(const std::optional<std::int64_t>& count) {
-  return count ? nlohmann::json(*count) : nlohmann::json("auto");
-}
+/// A program's options, unlike a user's, have not been parsed.
+struct CheckRanges {
+  void group(const char*) {}
+  template <class... Other>
+  void operator()(const Other&...) {}
+  void operator()(const char* name, const std::int64_t& value, Range range, const char*) {
+    in_range(name, value, range);
+  }
+  void operator()(const char* name, const int& value, Range range, const char*) { in_range(name, value, range); }
+  void operator()(const char* name, const std::optional<std::int64_t>& value, Range range, const char*) {
+    if (value) in_range(name, *value, range);
+  }
+};
+
+struct ToJson {
+  nlohmann::json& out;
+  void group(const char*) {}
+  template <class T, class Where>
+  void operator()(const char* name, const T& value, const Where&, const char*) {
+    out[name] = value;
+  }
+  void operator()(const char* name, const std::optional<std::int64_t>& value, Range, const char*) {
+    out[name] = value ? nlohmann::json(*value) : nlohmann::json("auto");
+  }
+  template <class Enum, int N>
+  requires std::is_enum_v<Enum>
+  void operator()(const char* name, const Enum& value, const char* const (&names)[N], const char*) {
+    out[name] = names[static_cast<int>(value)];
+  }
+  template <class Enum, int N>
+  void operator()(const char* name, const std::optional<Enum>& value, const char* const (&names)[N], const char*) {
+    out[name] = value ? names[static_cast<int>(*value)] : "auto";
+  }
+};
 
 }  // namespace
 
 void check(const Options& o) {
   require(!o.target.empty(), ExitStatus::usage, "no target", "target is not set",
           "Try --target logistic_regression? `kilochain targets` lists all.");
-  in_range("num_chains", o.num_chains, 1, 1 << 24);
-  if (o.num_warmup) in_range("num_warmup", *o.num_warmup, 0, std::int64_t(1) << 40);
-  if (o.num_samples) in_range("num_samples", *o.num_samples, 1, std::int64_t(1) << 40);
-  in_range("thin", o.thin, 1, 1 << 30);
-  in_range("threads", o.threads, 0, 4096);
-  in_range("chain_batch_size", o.chain_batch_size, 0, o.num_chains);
+  visit_options(CheckRanges(), o);
+  in_range("chain_batch_size", o.chain_batch_size, between(0, static_cast<double>(o.num_chains)));
   require(o.chain_batch_size == 0 || o.num_chains % o.chain_batch_size == 0, ExitStatus::usage,
           fmt::format("chain_batch_size = {}", o.chain_batch_size),
           fmt::format("does not divide num_chains = {}", o.num_chains),
@@ -41,22 +73,8 @@ void check(const Options& o) {
 }
 
 nlohmann::json to_json(const Options& o) {
-  nlohmann::json j = {{"target", o.target},
-                      {"sampler", o.sampler},
-                      {"num_chains", o.num_chains},
-                      {"thin", o.thin},
-                      {"seed", o.seed},
-                      {"adapt_scope", name_of(o.adapt_scope)},
-                      {"init", o.init},
-                      {"device", o.device},
-                      {"real", o.real ? name_of(*o.real) : "auto"},
-                      {"draws", name_of(o.draws)},
-                      {"output", o.output},
-                      {"save_warmup", o.save_warmup},
-                      {"threads", o.threads},
-                      {"chain_batch_size", o.chain_batch_size}};
-  j["num_warmup"] = or_auto(o.num_warmup);
-  j["num_samples"] = or_auto(o.num_samples);
+  nlohmann::json j;
+  visit_options(ToJson{j}, o);
   for (const auto& [name, value] : o.sampler_settings) j["sampler_settings"][name] = value;
   for (const auto& [name, value] : o.target_settings) j["target_settings"][name] = value;
   return j;

@@ -1,7 +1,7 @@
 // Everything that a user can choose about a run, in one structure that every front end fills.
 #pragma once
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 

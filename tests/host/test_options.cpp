@@ -1,6 +1,8 @@
 // What a user writes, in flags and TOML, and the Options or the message that it becomes.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "host/frontend/configuration.hpp"
 #include "tests/support/scratch_files.hpp"
 

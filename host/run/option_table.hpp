@@ -1,0 +1,37 @@
+// Every option of a run, once: flags, TOML keys, the help, ranges and the configuration as JSON are read from this table.
+//   visit(name, value, range | names | kind, meaning)
+// Numbers have a range, enumerations the names of their values in order, texts a kind; an empty std::optional is "auto".
+#pragma once
+#include "host/run/options.hpp"
+
+namespace kilochain {
+
+/// `options`: Options or const Options. visit.group(heading) begins a part of the help.
+template <class Visitor, class AnyOptions>
+void visit_options(Visitor&& visit, AnyOptions& options) {
+  AnyOptions& o = options;
+  const double far = static_cast<double>(std::int64_t(1) << 40);
+  visit.group("What");
+  visit("target", o.target, "name", "distribution to sample; `kilochain targets` lists all");
+  visit("sampler", o.sampler, "name", "algorithm; `kilochain samplers` lists all");
+  visit("adapt_scope", o.adapt_scope, scope_names.value, "adaptation of each chain alone, or one for all chains");
+  visit("init", o.init, "text", "starting points: normal[:sd], zeros or file:PATH (one row, or one for each chain)");
+  visit.group("Chains and iterations");
+  visit("num_chains", o.num_chains, between(1, 1 << 24), "chains, run at once");
+  visit("num_warmup", o.num_warmup, between(0, far), "warm-up iterations of each chain; auto: until it has converged");
+  visit("num_samples", o.num_samples, between(1, far),
+        "iterations of each chain after that; auto: until the answer is good");
+  visit("thin", o.thin, between(1, 1 << 30), "keep every thin-th sample");
+  visit("seed", o.seed, at_least(0), "the same seed gives the same draws");
+  visit.group("Where");
+  visit("device", o.device, "text", "auto, cpu, cuda or cuda:k");
+  visit("real", o.real, precision_names.value, "precision; auto: double on the CPU, float on CUDA");
+  visit("threads", o.threads, between(0, 4096), "CPU threads; 0: all");
+  visit("chain_batch_size", o.chain_batch_size, between(0, 1 << 24), "chains in memory at a time; 0: all");
+  visit.group("Draws");
+  visit("draws", o.draws, kept_draws_names, "what is kept: every draw, or what the summary needs, or nothing");
+  visit("output", o.output, "path", "NetCDF file for the draws (ArviZ reads it); without it none is written");
+  visit("save_warmup", o.save_warmup, "yes/no", "statistics of warm-up iterations into the file too");
+}
+
+}  // namespace kilochain
