@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <kilochain/run.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
