@@ -35,8 +35,7 @@ struct Fixture {
   std::vector<std::vector<Real>> rows;
 
   Fixture(Index n_, FactorShape shape, Optimizer optimizer)
-      : n(n_), L(n_, shape, 1), second(n_, shape, 2), first(n_, shape, 3) {
-    settings = FactorSettings{0.05, 0.3};
+      : n(n_), settings(0.05, 0.3), L(n_, shape, 1), second(n_, shape, 2), first(n_, shape, 3) {
     settings.optimizer = optimizer;
     settings.factor = shape;
     settings.diagonal_floor = 1.2;  // some diagonal entries of L start below it
