@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "targets/data/nearest_name.hpp"
 
@@ -57,6 +58,7 @@ class Resolver {
       }
     }
     if (out_.options.target.empty()) no_target(file, flags);
+    for (const auto& check : checks_) check();
   }
   Configuration configuration() && { return std::move(out_); }
 
@@ -83,10 +85,13 @@ class Resolver {
     unknown(a, name, !to_target, !to_sampler);
   }
 
-  /// Checked here, where file and line are known, and long before data are read.
+  /// Checked in the end, when no name is unknown or given twice; here file and line are known, long before data are read.
   template <class Entry>
-  static void set(const Entry& entry, SettingTexts& texts, const std::string& name, const Assignment& a) {
-    entry.check(fmt::format("{}: {}", a.owner, entry.name), {{name, a.text}});
+  void set(const Entry& entry, SettingTexts& texts, const std::string& name, const Assignment& a) {
+    if (entry.check)
+      checks_.push_back([&entry, name, owner = fmt::format("{}: {}", a.owner, entry.name), text = a.text] {
+        entry.check(owner, {{name, text}});
+      });
     texts[name] = a.text;
   }
 
@@ -135,6 +140,7 @@ class Resolver {
 
   Configuration out_;
   Infos sampler_, target_;
+  std::vector<std::function<void()>> checks_;
 };
 
 }  // namespace

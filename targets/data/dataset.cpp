@@ -42,7 +42,7 @@ void standardise_column(Design* design, std::size_t j) {
 }
 
 /// Everything of a table but its label column, the labels y left out.
-Design design_of(const std::string& path, const Table& table, std::size_t label_column, bool standardise, bool bias) {
+Design design_of(const std::string& path, const Table& table, std::size_t label_column, bool bias) {
   const std::size_t width = table.columns.size(), features = width - 1;
   require(features > 0, ExitStatus::data, path + ": there is no feature beside the label",
           fmt::format("one column, \"{}\"", table.columns[0]), "Add at least one column?");
@@ -68,10 +68,12 @@ Design design_of(const std::string& path, const Table& table, std::size_t label_
     }
     if (bias) design.x.push_back(1.0);
   }
-  if (standardise) {
-    for (std::size_t j = 0; j < features; ++j) standardise_column(&design, j);
-  }
   return design;
+}
+
+/// Every feature but the bias.
+void standardise_features(Design* design, bool bias) {
+  for (std::size_t j = 0; j + (bias ? 1 : 0) < design->columns; ++j) standardise_column(design, j);
 }
 
 /// The distinct names: by number where all are whole numbers, else by letter.
@@ -105,7 +107,7 @@ Matrix read_matrix(const std::string& path) {
 Design load_labelled_csv(const std::string& path, const std::string& label, bool standardise, bool bias) {
   const Table table = read_csv(path);
   const std::size_t label_column = find_label(path, table.columns, label);
-  Design design = design_of(path, table, label_column, standardise, bias);
+  Design design = design_of(path, table, label_column, bias);
   for (std::size_t i = 0; i < table.rows; ++i) {
     const double y = table.values[i * table.columns.size() + label_column];
     require(y == 0 || y == 1, ExitStatus::data, path + ": a label is not 0 or 1",
@@ -113,13 +115,14 @@ Design load_labelled_csv(const std::string& path, const std::string& label, bool
             "Recode the labels as 0 and 1, or name the label's column?");
     design.y.push_back(y);
   }
+  if (standardise) standardise_features(&design, bias);
   return design;
 }
 
 Design load_classified_csv(const std::string& path, const std::string& label, bool standardise, bool bias) {
   TextColumn labels{label, 0, {}};
   const Table table = parse_csv(path, read_bytes(path), Header::required, &labels);
-  Design design = design_of(path, table, labels.index, standardise, bias);
+  Design design = design_of(path, table, labels.index, bias);
   design.classes = classes_of(labels.fields);
   require(design.classes.size() >= 2, ExitStatus::data, path + ": every row has the same class",
           fmt::format("\"{}\" in column \"{}\", {} rows", design.classes[0], table.columns[labels.index], table.rows),
@@ -132,6 +135,7 @@ Design load_classified_csv(const std::string& path, const std::string& label, bo
   std::map<std::string, double> number;
   for (std::size_t k = 0; k < design.classes.size(); ++k) number[design.classes[k]] = static_cast<double>(k);
   for (const std::string& field : labels.fields) design.y.push_back(number.at(field));
+  if (standardise) standardise_features(&design, bias);
   return design;
 }
 

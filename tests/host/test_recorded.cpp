@@ -141,7 +141,10 @@ TEST(Recorded, ASamplerThatWantsGradientsIsRefused) {
       FAIL() << sampler;
     } catch (const Error& error) {
       EXPECT_EQ(error.status(), ExitStatus::usage);
-      EXPECT_NE(std::string(error.what()).find("Choose --sampler adaptive_metropolis, rwm"), std::string::npos)
+      EXPECT_NE(std::string(error.what())
+                    .find("Choose --sampler adaptive_metropolis, adaptive_metropolis_haario, adaptive_proposal, cma, "
+                          "gaussian_adaptation, rwm, or give"),
+                std::string::npos)
           << error.what();
     }
   }
