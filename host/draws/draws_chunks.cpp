@@ -24,7 +24,8 @@ std::int64_t parameters_of_chunk(std::int64_t dim) {
 }
 
 std::int64_t draws_of_chunk(const DrawsHeader& header, std::int64_t bytes_of_draw) {
-  const std::int64_t window = std::clamp<std::int64_t>(header.draws_per_append, 1, header.num_samples);
+  const std::int64_t window =
+      std::clamp<std::int64_t>(header.draws_per_append, 1, std::max<std::int64_t>(1, header.num_samples));
   return even_part(window, kChunkBytes / bytes_of_draw);  // parts of the window, so that no chunk waits for the next
 }
 
