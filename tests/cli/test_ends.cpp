@@ -58,7 +58,14 @@ TEST(Ends, ASecondCtrlCKills) {
   while (write(pipe, page.data(), 1) > 0) {
   }
   Program program(files, long_run(path, "100000000", "100"));
-  ASSERT_TRUE(wait_until(program, [&] { return contains(program.err(), "sampling"); })) << program.err();
+  // The second line of a phase comes seconds after its first: by then draws are in the file.
+  const auto lines = [&] {
+    int count = 0;
+    const std::string told = program.err();
+    for (std::size_t at = told.find("sampling"); at != std::string::npos; at = told.find("sampling", at + 1)) ++count;
+    return count;
+  };
+  ASSERT_TRUE(wait_until(program, [&] { return lines() >= 2; })) << program.err();
   program.send(SIGINT);
   ASSERT_TRUE(wait_until(program, [&] { return !catches(program.pid(), SIGINT); })) << program.err();
   program.send(SIGINT);
