@@ -98,6 +98,9 @@ std::string known_reason(const Cell& cell, Figure figure, bool deviation) {
           "No reading tried comes below 2.5: C_0 = C_u, success targets of 2/11 and 0.1, sigma held at 1, C not scaled "
           "to "
           "determinant 1 all lie between 2.5 and 3.2.",
+      cma_spread =
+          "It goes with the mean, which no reading of the text gives: theirs is 1.27 with a deviation of 2.34, ours "
+          "2.9 with 1.66 at 4 000 runs.",
       success =
           "It hangs on the success target, which the paper does not print: 2/11 gives +2.6 (pi3) and +4.4 (pi4), 0.1 "
           "gives -1.5 "
@@ -123,10 +126,10 @@ std::string known_reason(const Cell& cell, Figure figure, bool deviation) {
       {"pi4", "MH", mean_error, true, far_runs},   {"pi3", "M-GaA", region_99, false, length_99},
       {"pi4", "AM", region_99, false, length_99},  {"pi3", "AM", mean_error, true, few_far},
       {"pi4", "AM", mean_error, true, few_far},    {"pi3", "M-GaA", mean_error, false, gaussian_adaptation},
-      {"pi3", "M-CMA", mean_error, false, cma},    {"pi3", "M-CMA", region_68, false, success},
-      {"pi4", "M-CMA", region_68, false, success}, {"pi3", "AM", region_68, false, length},
-      {"pi4", "AM", region_68, false, length},     {"pi4", "M-GaA", region_99, true, tail},
-      {"pi4", "M-CMA", region_99, true, tail},
+      {"pi3", "M-CMA", mean_error, false, cma},    {"pi3", "M-CMA", mean_error, true, cma_spread},
+      {"pi3", "M-CMA", region_68, false, success}, {"pi4", "M-CMA", region_68, false, success},
+      {"pi3", "AM", region_68, false, length},     {"pi4", "AM", region_68, false, length},
+      {"pi4", "M-GaA", region_99, true, tail},     {"pi4", "M-CMA", region_99, true, tail},
   };
   for (const auto& k : known)
     if (cell.target == k.target && cell.name == k.name && figure == k.figure && deviation == k.deviation)
