@@ -100,7 +100,7 @@ struct TwistedGaussian {
     const double by = d.factor * along(team, d, x), y0 = reflected(d, x, 0, by),
                  u = reflected(d, x, 1, by) + d.twist * (y0 * y0 - d.variance);
     const bool product = needs == Needs::hessian_vector;
-    const auto& out = product ? reply.hessian_vector : reply.gradient;
+    const Row<Real> out = product ? reply.hessian_vector : reply.gradient;  // by value: no stack frame on a device
     if (product) {
       const auto& v = query.direction;
       const double along_v = d.factor * along(team, d, v), v0 = reflected(d, v, 0, along_v),
