@@ -69,7 +69,7 @@ struct FactorWalk {
     visit("carried", a.carried, Keep::yes);
     visit("own", a.own, Keep::no);
     visit("below", a.below, Keep::no);
-    if (decomposes) visit("work", a.work, s.factor, Keep::no);
+    if (decomposes) visit("work", a.work, s.factor, Keep::yes);  // its zeros above the diagonal must stay
   }
   template <class Team>
   static KC_HD void start_walk(const Team& team, const WalkSettings& s, WalkAdaptation<Real>& a, Index n) {
