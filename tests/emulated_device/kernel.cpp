@@ -17,10 +17,11 @@ dim3 blockDim, gridDim;
 namespace kilochain::emulated {
 
 bool watching = false;
+std::uintptr_t own_stack = 0;
+Clock now{};
 
 namespace {
 
-constexpr std::size_t stack_bytes = std::size_t(128) << 10, page = 4096, most_threads = 1024;
 constexpr std::size_t dynamic_bytes = std::size_t(228) << 10;
 
 enum class Waits { no, warp, block, never };  ///< never: the thread has ended
@@ -45,11 +46,11 @@ struct Device {
   unsigned arrived = 0;                    ///< of the block's threads, at its barrier
   bool in_kernel = false, failed = false;  ///< failed: the launch is given up
   std::vector<unsigned> ready, turn;
-  Clock clock{};
   std::vector<std::uint32_t> warp_synced = std::vector<std::uint32_t>(most_threads / 32);
   std::vector<unsigned> warp_waits = std::vector<unsigned>(most_threads / 32);  ///< lanes that wait for their warp
   std::vector<char> dynamic = std::vector<char>(dynamic_bytes);
   std::set<std::uintptr_t> sites;
+  std::uintptr_t lately[64] = {};  ///< sites that are known, so that the set is not asked at each synchronisation
   std::uintptr_t dropped = 0;
   Device() {
     for (std::size_t t = 0; t < most_threads; ++t) mprotect(stacks + t * (stack_bytes + page), page, PROT_NONE);
@@ -78,7 +79,7 @@ void thread_main() {
 bool dropped(const void* site) {
   Device& d = device();
   const auto at = reinterpret_cast<std::uintptr_t>(site);
-  d.sites.insert(at);
+  if (std::uintptr_t& known = d.lately[at / 4 % 64]; known != at) d.sites.insert(known = at);
   return d.dropped == at;
 }
 
@@ -101,7 +102,7 @@ void meet_warp(unsigned mask, const char* where, bool orders) {
   if (all) {
     waiting &= ~mask;
     if (orders && (mask == 0xffffffffu || first + static_cast<unsigned>(std::popcount(mask)) == d.count))
-      d.warp_synced[me / 32] = ++d.clock.tick;
+      d.warp_synced[me / 32] = ++now.tick;
     for (unsigned l = 0; l < 32; ++l)
       if (mask >> l & 1) {
         Thread& other = d.threads[first + l];
@@ -117,7 +118,7 @@ void run_block(const std::vector<unsigned>& numbers) {
   Device& d = device();
   d.arrived = 0;
   d.ready = numbers;
-  d.clock.block_synced = 0;
+  now.block_synced = 0;
   std::fill(d.warp_synced.begin(), d.warp_synced.end(), 0);
   std::fill(d.warp_waits.begin(), d.warp_waits.end(), 0);
   for (unsigned t : numbers) {
@@ -133,8 +134,9 @@ void run_block(const std::vector<unsigned>& numbers) {
       d.running = t;
       const dim3& b = d.launch->block;
       threadIdx = {t % b.x, t / b.x % b.y, t / b.x / b.y};
-      d.clock.thread = d.clock.thread / d.count * d.count + t;
-      d.clock.warp_synced = d.warp_synced[t / 32];
+      now.thread = now.thread / most_threads * most_threads + t;
+      now.synced = std::max(now.block_synced, d.warp_synced[t / 32]);
+      own_stack = reinterpret_cast<std::uintptr_t>(d.stack(t));
       watching = true;
       switch_fibers(d.scheduler, d.threads[t].fiber);
       watching = false;
@@ -172,7 +174,6 @@ void run_block(const std::vector<unsigned>& numbers) {
 }  // namespace
 
 bool in_kernel() { return device().in_kernel; }
-const Clock& now() { return device().clock; }
 
 std::string here_in_kernel() {
   char text[160];
@@ -195,10 +196,6 @@ void fault(cudaError_t error, const std::string& text) {
 
 bool in_stacks(std::uintptr_t address) {
   return address - reinterpret_cast<std::uintptr_t>(device().stacks) < most_threads * (stack_bytes + page);
-}
-bool in_own_stack(std::uintptr_t address) {
-  const Device& d = device();
-  return address - reinterpret_cast<std::uintptr_t>(d.stack(d.running)) < stack_bytes;
 }
 bool in_arguments(std::uintptr_t address) {
   const Call& call = device().launch->call;
@@ -235,9 +232,8 @@ void run(const Launch& launch) {
   d.launch = &launch;
   d.count = launch.block.x * launch.block.y * launch.block.z;
   d.failed = false;
-  ++d.clock.launch;
-  d.clock.tick = 1;
-  d.clock.threads_per_block = d.count;
+  ++now.launch;
+  now.tick = 1;
   gridDim = launch.grid, blockDim = launch.block;
   std::vector<std::uint32_t> blocks(std::size_t(launch.grid.x) * launch.grid.y * launch.grid.z);
   for (std::size_t b = 0; b < blocks.size(); ++b) blocks[b] = static_cast<std::uint32_t>(b);
@@ -246,7 +242,7 @@ void run(const Launch& launch) {
   for (unsigned t = 0; t < d.count; ++t) numbers[t] = t;
   for (const std::uint32_t b : blocks) {
     blockIdx = {b % launch.grid.x, b / launch.grid.x % launch.grid.y, b / launch.grid.x / launch.grid.y};
-    d.clock.thread = b * d.count;
+    now.thread = b * most_threads;
     poison(d.dynamic.data(), launch.dynamic_shared);
     d.in_kernel = true;
     run_block(numbers);
@@ -299,7 +295,7 @@ int sync_block(Sync kind, int value) {
                                           " in " + d.threads[t].where);
       yes += d.threads[t].bits != 0;
     }
-    d.clock.block_synced = ++d.clock.tick;
+    now.block_synced = ++now.tick;
     for (unsigned t = 0; t < d.count; ++t) {
       Thread& other = d.threads[t];
       other.waits = Waits::no;
@@ -320,7 +316,10 @@ void trap() {
 }
 
 std::int64_t sync_sites() { return static_cast<std::int64_t>(device().sites.size()); }
-void forget_sync_sites() { device().sites.clear(); }
+void forget_sync_sites() {
+  device().sites.clear();
+  std::fill(std::begin(device().lately), std::end(device().lately), 0);
+}
 std::string sync_site(std::int64_t which) { return source_of(*std::next(device().sites.begin(), which)); }
 void drop_sync(std::int64_t which) {
   Device& d = device();

@@ -17,7 +17,6 @@
 namespace kilochain::emulated {
 namespace {
 
-constexpr std::size_t page = 4096, arena_bytes = std::size_t(1) << 40;
 constexpr int poison_byte = 0xff;  // NaN in every floating-point type
 
 void* reserve(std::size_t bytes, int protection) {
@@ -35,14 +34,17 @@ std::size_t total_bytes() {
 }
 
 struct Arena {
-  std::uintptr_t base = reinterpret_cast<std::uintptr_t>(reserve(arena_bytes, PROT_NONE)), next = base;
-  std::uint32_t* owner = static_cast<std::uint32_t*>(reserve(arena_bytes / page * 4, PROT_READ | PROT_WRITE));
+  std::uintptr_t next;
   std::deque<Allocation> all;
   std::map<std::uintptr_t, std::size_t> pinned;
   std::size_t used = 0;
   int open = 0;
   std::vector<Allocation*> opened;
-  Arena() { opened.reserve(1 << 16); }  // a signal's handler adds to it
+  Arena() {
+    map.base = next = reinterpret_cast<std::uintptr_t>(reserve(arena_bytes, PROT_NONE));
+    map.owner = static_cast<std::uint32_t*>(reserve(arena_bytes / page * 4, PROT_READ | PROT_WRITE));
+    opened.reserve(1 << 16);  // a signal's handler adds to it
+  }
 };
 Arena& arena() {
   static Arena a;
@@ -105,14 +107,8 @@ void watch() {
 
 }  // namespace
 
-bool in_arena(std::uintptr_t address) { return address - arena().base < arena_bytes; }
+Map map;
 bool is_device(const void* p) { return in_arena(reinterpret_cast<std::uintptr_t>(p)); }
-Allocation* allocation_at(std::uintptr_t address) {
-  Arena& a = arena();
-  if (address - a.base >= arena_bytes) return nullptr;
-  const std::uint32_t which = a.owner[(address - a.base) / page];
-  return which ? &a.all[which - 1] : nullptr;
-}
 bool is_pinned(const void* p, std::size_t bytes) {
   const auto at = reinterpret_cast<std::uintptr_t>(p);
   auto it = arena().pinned.upper_bound(at);
@@ -162,8 +158,9 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   piece.number = static_cast<int>(a.all.size()) + 1;
   piece.cells = static_cast<Cell*>(reserve((pages / 4 + 1) * sizeof(Cell), PROT_READ | PROT_WRITE));
   a.all.push_back(piece);
+  map.pieces.push_back(&a.all.back());
   for (std::size_t k = 0; k <= pages / page; ++k)  // with one page behind it, for messages
-    a.owner[(a.next - a.base) / page + k] = static_cast<std::uint32_t>(piece.number);
+    map.owner[(a.next - map.base) / page + k] = static_cast<std::uint32_t>(piece.number);
   const std::uintptr_t from = a.next;
   a.next += pages + page;
   a.used += bytes;

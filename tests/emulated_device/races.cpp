@@ -37,11 +37,10 @@ Shared& shared() {
   return s;
 }
 
-bool ordered(const Touch& before, const Clock& c) {
-  if (before.thread == c.thread) return true;
-  if (before.thread / c.threads_per_block != c.thread / c.threads_per_block) return false;
-  if (before.tick < c.block_synced) return true;
-  return before.thread % c.threads_per_block / 32 == c.thread % c.threads_per_block / 32 && before.tick < c.warp_synced;
+inline bool ordered(const Touch& before, const Clock& c) {
+  const std::uint32_t differs = before.thread ^ c.thread;
+  if (differs < 32) return differs == 0 || before.tick < c.synced;
+  return differs < most_threads && before.tick < c.block_synced;
 }
 
 std::string place_text(std::uintptr_t at) {
@@ -60,18 +59,17 @@ std::string place_text(std::uintptr_t at) {
   return "an address that is not on the device";
 }
 
-std::string thread_text(const Touch& t, const Clock& c) {
-  return "thread " + std::to_string(t.thread % c.threads_per_block) + " of block " +
-         std::to_string(t.thread / c.threads_per_block);
+std::string thread_text(const Touch& t) {
+  return "thread " + std::to_string(t.thread % most_threads) + " of block " + std::to_string(t.thread / most_threads);
 }
 
 void race(const Touch& before, const char* what_before, const char* what, std::uintptr_t at, std::uint32_t pc) {
   static std::set<std::pair<std::uint32_t, std::uint32_t>> known;
   State& s = state();
   if (s.collects && !known.emplace(before.pc, pc).second) return;
-  const std::uintptr_t bias = image().begin;
+  const std::uintptr_t bias = image.begin;
   const std::string text = here_in_kernel() + ": race: it " + what + " " + place_text(at) + " at " +
-                           source_of(bias + pc) + ", which " + thread_text(before, now()) + " " + what_before + " at " +
+                           source_of(bias + pc) + ", which " + thread_text(before) + " " + what_before + " at " +
                            source_of(bias + before.pc) + "; nothing orders the two";
   if (s.collects) {
     s.faults.push_back(text);
@@ -83,22 +81,24 @@ void race(const Touch& before, const char* what_before, const char* what, std::u
 
 /// `mask`: the bytes of the word.
 template <bool write, bool atomic>
-void touch(Cell& cell, std::uint8_t mask, std::uintptr_t at, std::uint32_t pc, bool is_shared) {
-  const Clock& c = now();
-  if (cell.write.launch != c.launch) cell.written = 0, cell.atomic = false;
-  if (cell.read.launch != c.launch) cell.was_read = 0, cell.other_read = 0;
+inline void touch(Cell& cell, std::uint8_t mask, std::uintptr_t at, std::uint32_t pc, bool is_shared) {
+  const Clock& c = now;
+  if (cell.launch != c.launch) {
+    cell.launch = c.launch;
+    cell.written = cell.was_read = cell.other_read = 0, cell.atomic = false;
+  }
   if ((cell.written & mask) && !(atomic && cell.atomic) && !ordered(cell.write, c))
     race(cell.write, cell.atomic ? "changes atomically" : "writes", write ? "writes" : "reads", at, pc);
-  const Touch mine{c.launch, c.thread, c.tick, pc};
+  const Touch mine{c.thread, c.tick, pc};
   if constexpr (write) {
     if ((cell.was_read & mask) && !ordered(cell.read, c)) race(cell.read, "reads", "writes", at, pc);
     if ((cell.other_read & mask) && !ordered(cell.other, c)) race(cell.other, "reads", "writes", at, pc);
     if (cell.write.thread != c.thread || cell.write.tick != c.tick) cell.written = 0;
     cell.write = mine, cell.written |= mask, cell.atomic = atomic;
   } else {
-    if (is_shared && !(cell.written & mask) && cell.write.launch == 0)
+    if (is_shared && !(cell.written & mask) && cell.write.pc == 0)
       fault(cudaErrorLaunchFailure, here_in_kernel() + ": it reads " + place_text(at) + " at " +
-                                        source_of(image().begin + pc) + ", which nobody wrote in this block");
+                                        source_of(image.begin + pc) + ", which nobody wrote in this block");
     if (cell.was_read && cell.read.thread != c.thread) cell.other = cell.read, cell.other_read = cell.was_read;
     if (cell.read.thread != c.thread || cell.read.tick != c.tick) cell.was_read = 0;
     cell.read = mine, cell.was_read |= mask;
@@ -108,6 +108,7 @@ void touch(Cell& cell, std::uint8_t mask, std::uintptr_t at, std::uint32_t pc, b
 template <bool write, bool atomic>
 void touch_words(Cell* cells, std::uintptr_t base, std::uintptr_t at, std::size_t bytes, std::uint32_t pc,
                  bool is_shared) {
+  if (bytes == 4 && at % 4 == 0) return touch<write, atomic>(cells[(at - base) / 4], 15, at, pc, is_shared);
   const std::uintptr_t end = at + bytes;
   for (std::uintptr_t word = at & ~std::uintptr_t(3); word < end; word += 4) {
     const int from = at > word ? static_cast<int>(at - word) : 0,
@@ -123,12 +124,12 @@ void access(const void* p, std::size_t bytes, const void* from) {
   const Unwatched unwatched;
   const auto at = reinterpret_cast<std::uintptr_t>(p);
   if (in_own_stack(at)) return;
-  const auto pc = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(from) - image().begin);
+  const auto pc = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(from) - image.begin);
   if (in_arena(at)) {
     Allocation* a = allocation_at(at);
     if (!a || a->freed || at < a->begin || at + bytes > a->end)
       fault(cudaErrorIllegalAddress, here_in_kernel() + ": it " + (write ? "writes " : "reads ") +
-                                         std::to_string(bytes) + " bytes at " + source_of(image().begin + pc) + ": " +
+                                         std::to_string(bytes) + " bytes at " + source_of(image.begin + pc) + ": " +
                                          place_text(at));
     if (!a->open) open_piece(*a);
     touch_words<write, atomic>(a->cells, a->begin & ~std::uintptr_t(4095), at, bytes, pc, false);
@@ -143,7 +144,7 @@ void access(const void* p, std::size_t bytes, const void* from) {
       return;
     }
   }
-  if (at - image().begin < image().end - image().begin) {  // constants, threadIdx and its like
+  if (at - image.begin < image.end - image.begin) {  // constants, threadIdx and its like
     if (!write) return;
   } else if (!write && (in_arguments(at) || is_pinned(p, bytes))) {
     return;
@@ -153,7 +154,7 @@ void access(const void* p, std::size_t bytes, const void* from) {
   char text[120];
   std::snprintf(text, sizeof text, ": it %s %zu bytes of %s at ", write ? "writes" : "reads", bytes,
                 in_stacks(at) ? "another thread's stack" : "host memory");
-  fault(cudaErrorIllegalAddress, here_in_kernel() + text + source_of(image().begin + pc));
+  fault(cudaErrorIllegalAddress, here_in_kernel() + text + source_of(image.begin + pc));
 }
 
 }  // namespace

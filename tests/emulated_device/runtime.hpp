@@ -42,12 +42,14 @@ void fault(cudaError_t error, const std::string& text);
 
 // ---- memory.cpp
 struct Touch {  ///< one access to a word, as the race detector remembers it
-  std::uint32_t launch, thread, tick, pc;
+  std::uint32_t thread, tick, pc;
 };
-struct Cell {  ///< four bytes of memory: the last write, and the last reads by two different threads
-  Touch write, read, other;
+/// Four bytes of memory, and what the last launch that touched them did: the last write, the last reads by two threads.
+struct Cell {
+  std::uint32_t launch;
   std::uint8_t written, was_read, other_read;  ///< bytes
   bool atomic;                                 ///< the write was
+  Touch write, read, other;
 };
 struct Allocation {
   std::uintptr_t begin = 0, end = 0;
@@ -55,9 +57,21 @@ struct Allocation {
   bool freed = false, open = false;
   Cell* cells = nullptr;
 };
+inline constexpr std::size_t page = 4096, arena_bytes = std::size_t(1) << 40;
+/// Where device memory lies, whose each page is, and the pieces: plain, because every access of a kernel asks.
+struct Map {
+  std::uintptr_t base = 0;
+  std::uint32_t* owner = nullptr;  ///< 1 + the piece's place; 0: nobody's
+  std::vector<Allocation*> pieces;
+};
+extern Map map;
+inline bool in_arena(std::uintptr_t address) { return address - map.base < arena_bytes && map.base != 0; }
 /// The allocation that the page of `address` belongs to; null outside of device memory.
-Allocation* allocation_at(std::uintptr_t address);
-bool in_arena(std::uintptr_t address);
+inline Allocation* allocation_at(std::uintptr_t address) {
+  if (!in_arena(address)) return nullptr;
+  const std::uint32_t which = map.owner[(address - map.base) / page];
+  return which ? map.pieces[which - 1] : nullptr;
+}
 bool is_device(const void* p);
 bool is_pinned(const void* p, std::size_t bytes);
 /// Why these bytes cannot be copied or set as one piece; empty when they can.
@@ -90,12 +104,17 @@ std::string here_in_kernel();  ///< "kernel f, block (1, 0, 0), thread 3"
 int launch_bound(const void* kernel);
 std::string launch_refusal(const Launch& launch, std::size_t shared_limit);  ///< empty when it can run
 bool in_stacks(std::uintptr_t address);
-bool in_own_stack(std::uintptr_t address);
+inline constexpr std::size_t stack_bytes = std::size_t(128) << 10;
+extern std::uintptr_t own_stack;  ///< where the running thread's begins
+inline bool in_own_stack(std::uintptr_t address) { return address - own_stack < stack_bytes; }
 bool in_arguments(std::uintptr_t address);
-struct Clock {  ///< of the running thread: what came before its last synchronisations
-  std::uint32_t launch, thread, threads_per_block, tick, warp_synced, block_synced;
+inline constexpr std::uint32_t most_threads = 1024;
+/// Of the running thread (block * most_threads + its number): ticks before its last synchronisations, the warp's or the
+/// block's, whichever came later, and the block's.
+struct Clock {
+  std::uint32_t launch, thread, tick, synced, block_synced;
 };
-const Clock& now();
+extern Clock now;
 void drop_sync(std::int64_t which);  ///< -1: none
 
 // ---- races.cpp
@@ -113,7 +132,7 @@ const std::vector<SharedVariable>& shared_variables();
 struct Image {
   std::uintptr_t bias, begin, end;
 };
-const Image& image();
+extern const Image image;
 
 // ---- streams.cpp
 enum class NodeKind { kernel, copy, set, host, product };

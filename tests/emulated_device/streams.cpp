@@ -299,12 +299,13 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   if (!capture) return refuse(cudaErrorStreamCaptureUnmatched, "the stream is not captured");
   if (capture->origin != stream) return refuse(cudaErrorStreamCaptureUnmatched, "the capture began in another stream");
   bool joined = true;
+  const std::vector<std::size_t> last = stream->last;
   for (Stream* s : streams())
     if (s->capture == capture) {
       if (s != stream)  // what it did last must come before what the origin did last
         for (const std::size_t node : s->last)
           joined =
-              joined && (std::find(stream->last.begin(), stream->last.end(), node) != stream->last.end() ||
+              joined && (std::find(last.begin(), last.end(), node) != last.end() ||
                          std::any_of(capture->graph->nodes.begin(), capture->graph->nodes.end(), [&](const Node& n) {
                            return std::find(n.after.begin(), n.after.end(), node) != n.after.end();
                          }));

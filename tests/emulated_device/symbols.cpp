@@ -39,7 +39,7 @@ struct Symbols {
       for (std::size_t k = 0; k < sections[s].sh_size / sizeof(ElfW(Sym)); ++k) {
         const auto& symbol = symbols[k];
         const std::string name = names + symbol.st_name;
-        const std::uintptr_t at = image().bias + symbol.st_value;
+        const std::uintptr_t at = image.bias + symbol.st_value;
         const int type = ELF64_ST_TYPE(symbol.st_info);
         if (type == STT_FUNC && symbol.st_size > 0) functions.emplace(at, name);
         if (type == STT_OBJECT && name.size() > 8 && name.compare(name.size() - 8, 8, "B6shared") == 0)
@@ -56,26 +56,23 @@ const Symbols& symbols() {
 
 }  // namespace
 
-const Image& image() {
-  static const Image whole = [] {
-    Image out{};
-    dl_iterate_phdr(
-        [](dl_phdr_info* info, std::size_t, void* data) {
-          Image& to = *static_cast<Image*>(data);
-          to = {info->dlpi_addr, ~std::uintptr_t(0), 0};
-          for (int k = 0; k < info->dlpi_phnum; ++k)
-            if (info->dlpi_phdr[k].p_type == PT_LOAD) {
-              const std::uintptr_t at = info->dlpi_addr + info->dlpi_phdr[k].p_vaddr;
-              to.begin = std::min(to.begin, at);
-              to.end = std::max(to.end, at + info->dlpi_phdr[k].p_memsz);
-            }
-          return 1;  // the first one is the program
-        },
-        &out);
-    return out;
-  }();
-  return whole;
-}
+const Image image = [] {
+  Image out{};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        Image& to = *static_cast<Image*>(data);
+        to = {info->dlpi_addr, ~std::uintptr_t(0), 0};
+        for (int k = 0; k < info->dlpi_phnum; ++k)
+          if (info->dlpi_phdr[k].p_type == PT_LOAD) {
+            const std::uintptr_t at = info->dlpi_addr + info->dlpi_phdr[k].p_vaddr;
+            to.begin = std::min(to.begin, at);
+            to.end = std::max(to.end, at + info->dlpi_phdr[k].p_memsz);
+          }
+        return 1;  // the first one is the program
+      },
+      &out);
+  return out;
+}();
 
 std::string name_of(const void* function) {
   const auto& all = symbols().functions;
@@ -94,7 +91,7 @@ std::string source_of(std::uintptr_t pc) {
   if (!place.empty()) return place;
   char command[128];
   std::snprintf(command, sizeof command, "addr2line -Csie /proc/%d/exe %#lx 2>/dev/null", getpid(),
-                static_cast<unsigned long>(pc - image().bias - 1));
+                static_cast<unsigned long>(pc - image.bias - 1));
   if (FILE* pipe = popen(command, "r")) {
     char line[512];
     while (std::fgets(line, sizeof line, pipe)) {

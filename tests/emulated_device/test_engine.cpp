@@ -12,11 +12,17 @@
 namespace kilochain {
 namespace {
 
+/// Others ask until a trajectory ends.
+bool asks_once(const std::string& sampler) {
+  return sampler != "hmc" && sampler != "nuts" && sampler != "gad_mala_exact";
+}
+
 constexpr Case small = {"gauss2d_corr", 2};
 constexpr Case wide = {"gp51_gaussian", 51};  // more than a panel of the factor
 
-class EmulatedEngine : public testing::Test {
+class EmulatedEngine : public testing::TestWithParam<std::string> {
  protected:
+  static const SamplerEntry& entry() { return find_sampler(GetParam()); }
   void SetUp() override { emulated::forget_faults(), emulated::set_seed(1); }
   void TearDown() override { emulated::forget_faults(), emulated::set_seed(1); }
   static const Context& device() {
@@ -33,46 +39,44 @@ class EmulatedEngine : public testing::Test {
   }
 };
 
-TEST_F(EmulatedEngine, NoOrderOfThreadsBlocksAndNodesChangesABit) {
-  for (const auto& entry : samplers())
-    for (Scope scope : {Scope::chain, Scope::pooled}) {
-      std::set<std::vector<char>> results;
-      for (std::uint64_t seed : {0, 1, 2, 3}) {
-        emulated::set_seed(seed);
-        results.insert(bits(entry.name, wide, scope));
-      }
-      EXPECT_EQ(results.size(), 1u) << entry.name << (scope == Scope::pooled ? ", pooled" : ", alone");
+TEST_P(EmulatedEngine, NoOrderOfThreadsBlocksAndNodesChangesABit) {
+  for (Scope scope : {Scope::chain, Scope::pooled}) {
+    std::set<std::vector<char>> results;
+    for (std::uint64_t seed : {0, 1, 2, 3}) {
+      emulated::set_seed(seed);
+      results.insert(bits(entry().name, wide, scope));
     }
+    EXPECT_EQ(results.size(), 1u) << entry().name << (scope == Scope::pooled ? ", pooled" : ", alone");
+  }
   EXPECT_TRUE(emulated::faults().empty());
 }
 
 // A sampler that asks once knows how many rounds there are, so nothing is read back. (The others read how many chains wait,
 // a round late.)
-TEST_F(EmulatedEngine, TheHostWaitsForNothingInsideAStretch) {
-  for (const auto& entry : samplers())
-    for (Scope scope : {Scope::chain, Scope::pooled}) {
-      if (entry.name == "hmc" || entry.name == "nuts" || entry.name == "gad_mala_exact")
-        continue;  // they ask more than once
-      Bench<float> chains(device(), entry.name, small, 5, scope);
-      chains.start();
-      chains.run(20, true);
-      const auto before = emulated::counters();
-      chains.run(50, false);
-      const auto after = emulated::counters();
-      EXPECT_EQ(after.synchronisations, before.synchronisations) << entry.name;
-      EXPECT_EQ(after.pageable_copies, before.pageable_copies) << entry.name;
-      EXPECT_EQ(after.allocations, before.allocations) << entry.name;
-      chains.outcome();
-    }
+TEST_P(EmulatedEngine, TheHostWaitsForNothingInsideAStretch) {
+  if (!asks_once(GetParam())) return;
+  for (Scope scope : {Scope::chain, Scope::pooled}) {
+    Bench<float> chains(device(), entry().name, small, 5, scope);
+    chains.start();
+    chains.run(20, true);
+    const auto before = emulated::counters();
+    chains.run(50, false);
+    const auto after = emulated::counters();
+    EXPECT_EQ(after.synchronisations, before.synchronisations) << entry().name;
+    EXPECT_EQ(after.pageable_copies, before.pageable_copies) << entry().name;
+    EXPECT_EQ(after.allocations, before.allocations) << entry().name;
+    chains.outcome();
+  }
 }
 
 /// A small run; what it says where it fails.
 std::string run_all(const Context& context, const std::string& name, Scope scope) {
   try {
     Bench<float> chains(context, name, small, 3, scope);
+    const int iterations = asks_once(name) ? 10 : 2;  // enough for a graph, where there is one
     chains.start();
-    chains.run(10, true);
-    chains.run(10, false);
+    chains.run(iterations, true);
+    chains.run(iterations, false);
     chains.outcome();
     return "";
   } catch (const std::exception& e) {
@@ -80,59 +84,59 @@ std::string run_all(const Context& context, const std::string& name, Scope scope
   }
 }
 
-TEST_F(EmulatedEngine, WhicheverCallFailsThereIsAMessageAndNoLeak) {
-  for (const auto& entry : samplers()) {
-    const std::string& name = entry.name;
-    ASSERT_EQ(run_all(device(), name, Scope::pooled), "");
-    auto at_rest = emulated::living();
-    std::int64_t k = 1, found = 0;
-    for (;; ++k) {
-      emulated::fail_call(k);
-      const std::string message = run_all(device(), name, Scope::pooled);
-      if (!emulated::failed()) break;
-      // A call whose failure changes nothing may go unsaid: a release, or a graph's update, which is made anew.
-      found += !message.empty();
-      const auto left = emulated::living();
-      EXPECT_EQ(left, at_rest) << name << ", call " << k << ": " << message << "\nleft: " << emulated::text(left);
-      at_rest = left;  // each leak is told once
-      emulated::forget_faults();
-    }
+TEST_P(EmulatedEngine, WhicheverCallFailsThereIsAMessageAndNoLeak) {
+  const std::string& name = entry().name;
+  ASSERT_EQ(run_all(device(), name, Scope::pooled), "");
+  auto at_rest = emulated::living();
+  std::int64_t k = 1, found = 0;
+  for (;; ++k) {
+    emulated::fail_call(k);
+    const std::string message = run_all(device(), name, Scope::pooled);
+    if (!emulated::failed()) break;
+    // A call whose failure changes nothing may go unsaid: a release, or a graph's update, which is made anew.
+    found += !message.empty();
+    const auto left = emulated::living();
+    EXPECT_EQ(left, at_rest) << name << ", call " << k << ": " << message << "\nleft: " << emulated::text(left);
+    at_rest = left;  // each leak is told once
     emulated::forget_faults();
-    EXPECT_GT(found, k / 2) << name << " made " << k - 1 << " calls";
-    std::cout << name << ": " << found << " of " << k - 1 << " failing calls end the run with a message\n";
   }
+  emulated::forget_faults();
+  EXPECT_GT(found, k / 2) << name << " made " << k - 1 << " calls";
+  std::cout << name << ": " << found << " of " << k - 1 << " failing calls end the run with a message\n";
 }
 
 // A mutant of each place where a kernel synchronises: without it there is a race, or there are other bits. What survives
 // has another synchronisation beside it (functions sync at their ends, and callers before they go on); it is listed.
-TEST_F(EmulatedEngine, ASyncThatIsLeftOutIsFoundOut) {
+TEST_P(EmulatedEngine, ASyncThatIsLeftOutIsFoundOut) {
   std::int64_t mutants = 0;
   std::map<std::string, std::int64_t> survivors;
-  for (const auto& entry : samplers())
-    for (Scope scope : {Scope::chain, Scope::pooled}) {
-      emulated::forget_sync_sites();
-      const auto right = bits(entry.name, wide, scope, 3, 2);
-      const std::int64_t sites = emulated::sync_sites();
-      std::int64_t found_here = 0;
-      for (std::int64_t k = 0; k < sites; ++k, ++mutants) {
-        emulated::plant(emulated::Mutant::sync, k);
-        bool found = false;
-        try {
-          found = bits(entry.name, wide, scope, 3, 2) != right;
-        } catch (const Error&) {
-          found = true;
-        }
-        emulated::forget_faults();
-        if (!found) ++survivors[emulated::sync_site(k)];
-        found_here += found;
+  for (Scope scope : {Scope::chain, Scope::pooled}) {
+    emulated::forget_sync_sites();
+    const auto right = bits(entry().name, wide, scope, 3, 2);
+    const std::int64_t sites = emulated::sync_sites();
+    std::int64_t found_here = 0;
+    for (std::int64_t k = 0; k < sites; ++k, ++mutants) {
+      emulated::plant(emulated::Mutant::sync, k);
+      bool found = false;
+      try {
+        found = bits(entry().name, wide, scope, 3, 2) != right;
+      } catch (const Error&) {
+        found = true;
       }
-      EXPECT_GT(found_here, 0) << entry.name << (scope == Scope::pooled ? ", pooled" : ", alone");
+      emulated::forget_faults();
+      if (!found) ++survivors[emulated::sync_site(k)];
+      found_here += found;
     }
+    EXPECT_GT(found_here, 0) << entry().name << (scope == Scope::pooled ? ", pooled" : ", alone");
+  }
   std::int64_t surviving = 0;
   for (const auto& [place, count] : survivors) surviving += count;
   std::cout << mutants - surviving << " of " << mutants << " mutants are found out; of those that are not, by place:\n";
   for (const auto& [place, count] : survivors) std::cout << "  " << count << " " << place << "\n";
 }
+
+INSTANTIATE_TEST_SUITE_P(Registry, EmulatedEngine, testing::ValuesIn(sampler_names()),
+                         [](const auto& p) { return p.param; });
 
 }  // namespace
 }  // namespace kilochain

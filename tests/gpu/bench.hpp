@@ -18,6 +18,20 @@ struct Case {
 };
 constexpr Case cases[] = {{"gauss2d_corr", 2}, {"gp51_gaussian", 51}, {"neal_gaussian", 100}};
 
+// What takes a device milliseconds takes an emulated one seconds: there fewer chains, still more than a chunk of a pooled
+// sum and no multiple of anything, and shallow trees.
+inline Index many_chains() { return cuda_emulated() ? 37 : 70; }
+inline SettingTexts brief(const std::string& sampler, SettingTexts settings) {
+  if (cuda_emulated() && sampler == "nuts") settings.emplace("max_tree_depth", "3");
+  return settings;
+}
+
+inline std::vector<std::string> sampler_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : samplers()) names.push_back(entry.name);
+  return names;
+}
+
 struct Outcome {
   std::vector<double> x, draws;
   std::vector<ChainControl> controls;
@@ -43,7 +57,7 @@ struct Bench {
         dim(which.dim),
         scope(s),
         target(make_target<Real>(c, "gaussian", {{"preset", which.preset}})),
-        sampler(make_chains<Real>(c, name, settings, chains, which.dim, s)),
+        sampler(make_chains<Real>(c, name, brief(name, settings), chains, which.dim, s)),
         rounds(c, *target, *sampler, chains) {}
   void start(double nan_at = -1) {
     std::mt19937_64 bits(5);

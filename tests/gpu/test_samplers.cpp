@@ -19,11 +19,12 @@ void expect_near(const Outcome& a, const Outcome& b, double relative, const std:
   }
 }
 
-class GpuSamplers : public GpuTest {
+class GpuSamplers : public GpuTest, public testing::WithParamInterface<std::string> {
  protected:
+  static const SamplerEntry& entry() { return find_sampler(GetParam()); }
   template <class Real>
   Outcome both(const std::string& name, const Case& which, Scope scope, std::int64_t iterations, double relative) {
-    const Index chains = 70;  // not a multiple of anything, and more than one chunk of a pooled sum
+    const Index chains = many_chains();
     Bench<Real> cpu(host(), name, which, chains, scope), gpu(device(), name, which, chains, scope);
     cpu.start(), gpu.start();
     cpu.run(iterations, true), gpu.run(iterations, true);
@@ -35,93 +36,88 @@ class GpuSamplers : public GpuTest {
 };
 
 // Rounding: 1e4 n eps after one iteration, whose gradients reach 1e4 on Neal's Gaussian.
-TEST_F(GpuSamplers, OneStepIsTheHosts) {
-  for (const auto& entry : samplers())
-    for (const Case& which : cases)
-      for (Scope scope : {Scope::chain, Scope::pooled})
-        both<double>(entry.name, which, scope, 1, 1e4 * which.dim * 2.2e-16);
+TEST_P(GpuSamplers, OneStepIsTheHosts) {
+  for (const Case& which : cases)
+    for (Scope scope : {Scope::chain, Scope::pooled})
+      both<double>(entry().name, which, scope, 1, 1e4 * which.dim * 2.2e-16);
 }
 // Ten iterations amplify rounding by what the dynamics allow: a bound of 1e-7 still tells a wrong formula from rounding.
-TEST_F(GpuSamplers, TenAdaptingStepsAreTheHosts) {
-  for (const auto& entry : samplers())
-    for (const Case& which : cases)
-      for (Scope scope : {Scope::chain, Scope::pooled}) both<double>(entry.name, which, scope, 10, 1e-7);
+TEST_P(GpuSamplers, TenAdaptingStepsAreTheHosts) {
+  for (const Case& which : cases)
+    for (Scope scope : {Scope::chain, Scope::pooled}) both<double>(entry().name, which, scope, 10, 1e-7);
 }
-TEST_F(GpuSamplers, OneStepInFloat) {
-  for (const auto& entry : samplers())
-    for (Scope scope : {Scope::chain, Scope::pooled}) both<float>(entry.name, cases[1], scope, 1, 1e3 * 51 * 1.2e-7);
+TEST_P(GpuSamplers, OneStepInFloat) {
+  for (Scope scope : {Scope::chain, Scope::pooled}) both<float>(entry().name, cases[1], scope, 1, 1e3 * 51 * 1.2e-7);
 }
 
-TEST_F(GpuSamplers, SameBitsAgainAndReplayed) {
-  for (const auto& entry : samplers())
-    for (Scope scope : {Scope::chain, Scope::pooled}) {
-      Context plain = device();
-      plain.graphs = false;
-      Bench<float> a(device(), entry.name, cases[1], 70, scope), b(device(), entry.name, cases[1], 70, scope),
-          c(plain, entry.name, cases[1], 70, scope);
-      for (auto* bench : {&a, &b, &c}) {
-        bench->start();
-        bench->run(40, true);
-        bench->run(25, false);
-      }
-      EXPECT_EQ(a.outcome().x, b.outcome().x) << entry.name;
-      EXPECT_EQ(a.outcome().x, c.outcome().x) << entry.name << ": graph against launches";
+TEST_P(GpuSamplers, SameBitsAgainAndReplayed) {
+  for (Scope scope : {Scope::chain, Scope::pooled}) {
+    Context plain = device();
+    plain.graphs = false;
+    Bench<float> a(device(), entry().name, cases[1], many_chains(), scope),
+        b(device(), entry().name, cases[1], many_chains(), scope),
+        c(plain, entry().name, cases[1], many_chains(), scope);
+    for (auto* bench : {&a, &b, &c}) {
+      bench->start();
+      bench->run(cuda_emulated() ? 10 : 40, true);
+      bench->run(cuda_emulated() ? 9 : 25, false);
     }
-}
-
-TEST_F(GpuSamplers, LoadedChainsGoOnWithTheSameBits) {
-  for (const auto& entry : samplers()) {
-    Bench<double> whole(device(), entry.name, cases[0], 33, Scope::pooled),
-        first(device(), entry.name, cases[0], 33, Scope::pooled),
-        second(device(), entry.name, cases[0], 33, Scope::pooled);
-    whole.start(), first.start();
-    whole.run(12, true), whole.run(12, true);
-    first.run(12, true);
-    second.sampler->load(first.sampler->save());
-    second.reached = 12;
-    second.run(12, true);
-    EXPECT_EQ(whole.outcome().x, second.outcome().x) << entry.name;
+    EXPECT_EQ(a.outcome().x, b.outcome().x) << entry().name;
+    EXPECT_EQ(a.outcome().x, c.outcome().x) << entry().name << ": graph against launches";
   }
 }
 
-TEST_F(GpuSamplers, AChainThatStartsAtNanIsQuarantinedAlone) {
-  for (const auto& entry : samplers()) {
-    Bench<double> gpu(device(), entry.name, cases[0], 9, Scope::pooled);
-    gpu.start(4);
-    gpu.run(10, true);
-    const auto controls = gpu.outcome().controls;
-    for (std::size_t c = 0; c < controls.size(); ++c) {
-      EXPECT_EQ(controls[c].status, c == 4 ? ChainStatus::start_zero_density : ChainStatus::running)
-          << entry.name << ", chain " << c;
-      EXPECT_EQ(controls[c].iteration, c == 4 ? 0 : 10) << entry.name << ", chain " << c;
-    }
+TEST_P(GpuSamplers, LoadedChainsGoOnWithTheSameBits) {
+  Bench<double> whole(device(), entry().name, cases[0], 33, Scope::pooled),
+      first(device(), entry().name, cases[0], 33, Scope::pooled),
+      second(device(), entry().name, cases[0], 33, Scope::pooled);
+  whole.start(), first.start();
+  whole.run(12, true), whole.run(12, true);
+  first.run(12, true);
+  second.sampler->load(first.sampler->save());
+  second.reached = 12;
+  second.run(12, true);
+  EXPECT_EQ(whole.outcome().x, second.outcome().x) << entry().name;
+}
+
+TEST_P(GpuSamplers, AChainThatStartsAtNanIsQuarantinedAlone) {
+  Bench<double> gpu(device(), entry().name, cases[0], 9, Scope::pooled);
+  gpu.start(4);
+  gpu.run(10, true);
+  const auto controls = gpu.outcome().controls;
+  for (std::size_t c = 0; c < controls.size(); ++c) {
+    EXPECT_EQ(controls[c].status, c == 4 ? ChainStatus::start_zero_density : ChainStatus::running)
+        << entry().name << ", chain " << c;
+    EXPECT_EQ(controls[c].iteration, c == 4 ? 0 : 10) << entry().name << ", chain " << c;
   }
 }
 
-TEST_F(GpuSamplers, DrawsAreRecordedOnTheDevice) {
+TEST_P(GpuSamplers, DrawsAreRecordedOnTheDevice) {
   constexpr std::int64_t kept = 6;
-  for (const auto& entry : samplers()) {
-    Bench<double> gpu(device(), entry.name, cases[0], 5, Scope::chain);
-    const std::size_t slots = 5 * kept, stats = std::max<std::size_t>(1, entry.stats.size());
-    Buffer<double> draws(device(), slots * 2), lp(device(), slots);
-    Buffer<float> acceptance(device(), slots), values(device(), slots * stats);
-    Buffer<std::uint8_t> diverging(device(), slots);
-    Recording<double> r;
-    r.draws = draws.data(), r.lp = lp.data(), r.acceptance_rate = acceptance.data(), r.diverging = diverging.data(),
-    r.stats = values.data(), r.stat_stride = static_cast<std::int64_t>(slots);
-    r.capacity = kept, r.first_iteration = 0, r.thin = 2, r.active = true;
-    gpu.start();
-    gpu.run(2 * kept, false, r);
-    const auto x = gpu.outcome().x, recorded = draws.host();
-    for (std::size_t c = 0; c < 5; ++c)
-      for (std::size_t i = 0; i < 2; ++i)
-        EXPECT_EQ(recorded[(c * kept + kept - 1) * 2 + i], x[c * 2 + i]) << entry.name << ", chain " << c;
-    for (double v : lp.host()) EXPECT_TRUE(std::isfinite(v) && v != 0) << entry.name;
-  }
+  Bench<double> gpu(device(), entry().name, cases[0], 5, Scope::chain);
+  const std::size_t slots = 5 * kept, stats = std::max<std::size_t>(1, entry().stats.size());
+  Buffer<double> draws(device(), slots * 2), lp(device(), slots);
+  Buffer<float> acceptance(device(), slots), values(device(), slots * stats);
+  Buffer<std::uint8_t> diverging(device(), slots);
+  Recording<double> r;
+  r.draws = draws.data(), r.lp = lp.data(), r.acceptance_rate = acceptance.data(), r.diverging = diverging.data(),
+  r.stats = values.data(), r.stat_stride = static_cast<std::int64_t>(slots);
+  r.capacity = kept, r.first_iteration = 0, r.thin = 2, r.active = true;
+  gpu.start();
+  gpu.run(2 * kept, false, r);
+  const auto x = gpu.outcome().x, recorded = draws.host();
+  for (std::size_t c = 0; c < 5; ++c)
+    for (std::size_t i = 0; i < 2; ++i)
+      EXPECT_EQ(recorded[(c * kept + kept - 1) * 2 + i], x[c * 2 + i]) << entry().name << ", chain " << c;
+  for (double v : lp.host()) EXPECT_TRUE(std::isfinite(v) && v != 0) << entry().name;
 }
 
+INSTANTIATE_TEST_SUITE_P(Registry, GpuSamplers, testing::ValuesIn(sampler_names()),
+                         [](const auto& p) { return p.param; });
+
+class GpuDivergences : public GpuTest {};
 // Points of size 1e6 and rounding of a few operations on them: 1e-9 of the size.
-TEST_F(GpuSamplers, DivergencesAreKeptWhereTheHostFindsThem) {
+TEST_F(GpuDivergences, AreKeptWhereTheHostFindsThem) {
   constexpr std::int64_t iterations = 4, kept = 3, chains = 5;
   for (const char* name : {"nuts", "hmc"}) {
     std::vector<std::int64_t> when[2];
