@@ -53,6 +53,7 @@ struct Schedule {
   std::int64_t num_warmup = 0;
   double rate = 1;  ///< multiplies learning rates; falls towards the end of a pooled warm-up
   bool adapting = false;
+  bool operator==(const Schedule&) const = default;
 };
 
 /// Factor on learning rates in pooled adaptation, by the fraction of the warm-up that is over: 1, and from half-way

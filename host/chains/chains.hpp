@@ -38,6 +38,7 @@ struct Recording {
   std::int64_t* diverged = nullptr;  ///< (chain, kept_divergences): 1 + the slot of a chain's first divergences, then 0
   Real* diverged_at = nullptr;       ///< (chain, kept_divergences, dim): the points where they were found
   std::int32_t kept_divergences = 0;
+  bool operator==(const Recording&) const = default;
 };
 
 /// Which iterations to do and how, the same for every chain.
@@ -50,6 +51,7 @@ struct Segment {
   Scope scope = Scope::chain;  ///< while adapting: each chain alone, or one pooled step after every iteration
   bool rate_decays = false;    ///< pooled: schedule.rate follows pooled_rate over schedule.num_warmup
   Recording<Real> recording;
+  bool operator==(const Segment&) const = default;
 
   KC_INLINE Phase phase() const { return schedule.adapting ? Phase::warmup : Phase::sampling; }
   KC_INLINE bool adapts_alone() const { return schedule.adapting && scope == Scope::chain; }
@@ -89,13 +91,17 @@ class Chains {
   /// One pooled adaptation step from the signals that all chains left in their last update.
   virtual void pool(const Segment<Real>& segment) = 0;
   /// Runs every chain to segment.until by its own means, pooled adaptation included, if it has any (a captured CUDA graph):
-  /// the same bits as rounds of evaluate, advance and pool. Returns whether it got there before `stop`; nothing when it has
-  /// no such means, so that the caller drives the rounds.
-  virtual std::optional<bool> replay(Target<Real>& /*target*/, const Segment<Real>& /*segment*/,
-                                     const std::atomic<bool>& /*stop*/) {
+  /// the same bits as rounds of evaluate, advance and pool. Returns the iteration that it has queued when `stop` came or the
+  /// end; nothing when it has no such means, so that the caller drives the rounds.
+  virtual std::optional<std::int64_t> replay(Target<Real>& /*target*/, const Segment<Real>& /*segment*/,
+                                             const std::atomic<bool>& /*stop*/) {
     return std::nullopt;
   }
+  /// Whether replay has such means and only queues: a stretch of any length returns at once.
+  virtual bool runs_ahead() const { return false; }
   virtual std::vector<ChainControl> controls() const = 0;
+  /// Writes the records that controls() would return to memory of the chains' device, in the order of the queued work.
+  virtual void leave_controls(ChainControl* to) const = 0;
   virtual void reset_counts() = 0;
   /// Positions of all chains, (chain, dim).
   virtual std::vector<Real> positions() const = 0;

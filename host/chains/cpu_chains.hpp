@@ -68,6 +68,9 @@ class CpuChains final : public Chains<Real> {
     }
   }
   std::vector<ChainControl> controls() const override { return memory_.controls(); }
+  void leave_controls(ChainControl* to) const override {
+    std::copy_n(memory_.view().control, memory_.view().num_chains, to);
+  }
   void reset_counts() override { memory_.reset_counts(); }
   std::vector<Real> positions() const override { return memory_.positions(); }
   Learnt learnt(Index chain) const override { return memory_.learnt(chain); }

@@ -1,7 +1,8 @@
 // A sampler's chains on CUDA: the kernel bodies of host/chains/advance.hpp, a warp for each chain.
 // The host runs ahead of the device. A sampler that asks once an iteration (About::asks) is done after as many
-// rounds as iterations, so nothing is read back. Of others the number of waiting chains is read, one round late, so
-// that the device never idles: the last round of a stretch may find nothing to do, which changes nothing.
+// rounds as iterations, so nothing is read back and the host waits for nothing. Of others the number of waiting chains is
+// read, one round late, so that the device never idles: the last round of a stretch may find nothing to do, which changes
+// nothing. Which iterations to do lies in device memory (SegmentOnDevice), so that one captured graph serves a whole phase.
 #pragma once
 #include "host/chains/chain_memory.hpp"
 #include "host/chains/cuda_pool.cuh"
@@ -30,30 +31,57 @@ __global__ void __launch_bounds__(max_block, 1)
 /// Adds the number of waiting chains to *waiting, unless null.
 template <class Sampler, class Real>
 __global__ void __launch_bounds__(max_block, 1)
-    advance_chains(const __grid_constant__ ChainsView<Sampler, Real> c, const __grid_constant__ Segment<Real> segment,
+    advance_chains(const __grid_constant__ ChainsView<Sampler, Real> c, const Segment<Real>* __restrict__ segment,
                    unsigned actions, int* waiting, Index first, Index last) {
   const Index chain = chain_of_warp(first);
   if (chain >= last) return;
-  const bool waits = advance_chain(WarpTeam{}, c, segment, actions, chain);
+  const bool waits = advance_chain(WarpTeam{}, c, *segment, actions, chain);
   if (waiting && waits) WarpTeam{}.single([&] { atomicAdd(waiting, 1); });
 }
+
+template <class Real>
+__global__ void __launch_bounds__(32, 1) set_segment(const __grid_constant__ Segment<Real> segment, Segment<Real>* to) {
+  if (threadIdx.x == 0) *to = segment;
+}
+
+template <class Record>
+__global__ void __launch_bounds__(max_block, 1) copy_records(const Record* from, Record* to, Index count) {
+  const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < count) to[i] = from[i];
+}
+
+/// The segment that queued rounds read, in device memory: told in the order of the work, when it is another.
+template <class Real>
+class SegmentOnDevice {
+ public:
+  explicit SegmentOnDevice(const Place& place) : place_(place), memory_(place, 1, "queries and answers") {}
+  const Segment<Real>* tell(const Segment<Real>& segment) {
+    if (!told_ || *told_ != segment) launch(place_, set_segment<Real>, dim3(1), 32, segment, memory_.data());
+    told_ = segment;
+    return memory_.data();
+  }
+
+ private:
+  Place place_;
+  Buffer<Segment<Real>> memory_;
+  std::optional<Segment<Real>> told_;
+};
 
 }  // namespace cuda
 
 template <class Sampler, class Real>
 class CudaChains final : public Chains<Real> {
   static constexpr bool asks_once = Sampler::about.asks == Asks::once;
-  static constexpr std::int64_t worth_capturing =
-      8;  ///< iterations; below, a graph costs more than the launches it saves
 
  public:
   CudaChains(const Context& context, Index num_chains, Index dim, Scope scope,
              const typename Sampler::Settings& settings)
       : context_(context),
         memory_(context, num_chains, dim, scope, settings),
+        segment_(context),
         counter_(context),
         throttle_(context),
-        replay_(context) {
+        replays_{cuda::Replay(context), cuda::Replay(context)} {
     const auto& c = memory_.view();
     cuda::for_each_chain(context_, cuda::start_adaptations<Sampler, Real>, 0, memory_.copies(), c);
     if constexpr (Sampler::about.adaptive)
@@ -81,23 +109,24 @@ class CudaChains final : public Chains<Real> {
     if (updates && reached_ < segment.until) ++reached_;  // no chain can finish more than one iteration in a round
     const bool counts = !asks_once && reached_ >= segment.until;
     int* count = counts ? counter_.open() : nullptr;
-    cuda::for_each_chain(context_, cuda::advance_chains<Sampler, Real>, first, last, memory_.view(), segment, actions,
-                         count);
-    if (updates && !replay_.capturing()) throttle_.queued();
+    cuda::for_each_chain(context_, cuda::advance_chains<Sampler, Real>, first, last, memory_.view(),
+                         segment_.tell(segment), actions, count);
+    if (updates && !replays_[segment.schedule.adapting].capturing()) throttle_.queued();
     if (!counts) return reached_ < segment.until ? last - first : 0;
     const int waiting = counter_.close();
     return waiting < 0 ? last - first : waiting;
   }
   void pool(const Segment<Real>& segment) override {
-    if constexpr (Sampler::about.adaptive) pool_.step(context_, memory_.view(), segment);
+    if constexpr (Sampler::about.adaptive) pool_.step(context_, memory_.view(), segment_.tell(segment));
   }
 
   /// Only for a sampler that asks once: then a round is an iteration, and every round is the same launches.
-  std::optional<bool> replay(Target<Real>& target, const Segment<Real>& segment,
-                             const std::atomic<bool>& stop) override {
-    const std::int64_t first = reached_;
-    if (!asks_once || !context_.graphs || segment.until - first < worth_capturing) return std::nullopt;
+  std::optional<std::int64_t> replay(Target<Real>& target, const Segment<Real>& segment,
+                                     const std::atomic<bool>& stop) override {
+    if (!runs_ahead()) return std::nullopt;
+    constexpr std::int64_t several = cuda::Replay::rounds;
     const Index all = memory_.view().num_chains;
+    cuda::Replay& graph = replays_[segment.schedule.adapting];
     const auto round = [&] {
       target.evaluate(exchange(segment.phase()), 0, all);
       if (segment.pools()) {
@@ -109,17 +138,29 @@ class CudaChains final : public Chains<Real> {
       }
     };
     advance(0, all, action_propose, segment);
-    round();  // once uncaptured: targets allocate in their first call
-    replay_.capture(round);
-    reached_ = first + 1;  // what capture counted did not run
-    for (; reached_ < segment.until && !stop; ++reached_) {
-      replay_.launch();
-      throttle_.queued();
+    while (reached_ < segment.until && !stop) {
+      const cuda::RoundKind kind{&target, segment.schedule.adapting, segment.pools(), cuda::memory_epoch()};
+      if (segment.until - reached_ >= several && graph.holds(kind)) {
+        graph.launch();
+        reached_ += several;
+        throttle_.queued(several);
+        continue;
+      }
+      round();  // uncaptured, and at least once before a capture: targets allocate in their first call
+      if (segment.until - reached_ >= several && cuda::memory_epoch() == kind.memory && !graph.holds(kind))
+        capture(graph, kind, round);
     }
-    return reached_ == segment.until;
+    return reached_;
   }
 
+  bool runs_ahead() const override { return asks_once && context_.graphs; }
   std::vector<ChainControl> controls() const override { return memory_.controls(); }
+  void leave_controls(ChainControl* to) const override {
+    const auto& c = memory_.view();
+    const dim3 blocks(static_cast<unsigned>((c.num_chains + cuda::max_block - 1) / cuda::max_block));
+    cuda::launch(context_, cuda::copy_records<ChainControl>, blocks, cuda::max_block,
+                 static_cast<const ChainControl*>(c.control), to, c.num_chains);
+  }
   void reset_counts() override { memory_.reset_counts(); }
   std::vector<Real> positions() const override { return memory_.positions(); }
   Learnt learnt(Index chain) const override { return memory_.learnt(chain); }
@@ -131,6 +172,14 @@ class CudaChains final : public Chains<Real> {
   const ChainsView<Sampler, Real>& view() const { return memory_.view(); }
 
  private:
+  template <class Round>
+  void capture(cuda::Replay& graph, const cuda::RoundKind& kind, Round& round) {
+    const std::int64_t first = reached_;
+    graph.capture(kind, [&] {
+      for (std::int64_t k = 0; k < cuda::Replay::rounds; ++k) round();
+    });
+    reached_ = first;  // what a capture counts did not run
+  }
   void find_reached() {
     reached_ = -1;
     for (const auto& c : memory_.controls())
@@ -141,9 +190,10 @@ class CudaChains final : public Chains<Real> {
   Context context_;
   ChainMemory<Sampler, Real, 32> memory_;
   cuda::Pool<Sampler, Real> pool_;
+  cuda::SegmentOnDevice<Real> segment_;
   cuda::LateCounter counter_;
   cuda::Throttle throttle_;
-  cuda::Replay replay_;
+  cuda::Replay replays_[2];   ///< of sampling and of warm-up
   std::int64_t reached_ = 0;  ///< iterations that the slowest running chain may have finished, at most
 };
 

@@ -119,7 +119,7 @@ inline constexpr int adapt_block = 512;
 /// One block takes the step, from the means over the running chains; sums go by a fixed tree.
 template <class Sampler, class Real>
 __global__ void __launch_bounds__(adapt_block, 1)
-    pool_adapt(const __grid_constant__ ChainsView<Sampler, Real> c, const __grid_constant__ Segment<Real> segment,
+    pool_adapt(const __grid_constant__ ChainsView<Sampler, Real> c, const Segment<Real>* __restrict__ segment,
                const __grid_constant__ PoolSums<Real> sums) {
   const BlockTeam<adapt_block> team;
   __shared__ int latest;
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(adapt_block, 1)
   });
   team.sync();
   if (latest < 0) return;
-  const Schedule at = schedule_at(segment, c.control[latest].iteration - 1);
+  const Schedule at = schedule_at(*segment, c.control[latest].iteration - 1);
   const Real scale = static_cast<Real>(1 / running);
   if constexpr (Sampler::about.signals_vector) {
     team.for_each(c.dim, [&](Index i) {
@@ -185,7 +185,7 @@ class Pool {
     const PoolLayout l(num_chains, dim, Sampler::signal_shape(settings));
     return sizeof(Real) * (l.matrix_elements() + (Sampler::about.signals_vector ? l.vector_elements() : 0));
   }
-  void step(const Context& context, const ChainsView<Sampler, Real>& c, const Segment<Real>& segment) {
+  void step(const Context& context, const ChainsView<Sampler, Real>& c, const Segment<Real>* segment) {
     const PoolLayout& l = layout_;
     const auto grid = [](const PoolSplit& s) {
       return dim3(static_cast<unsigned>(s.tiles), static_cast<unsigned>(s.chunks));

@@ -24,22 +24,25 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// Lets the host queue at least `rounds` rounds ahead, and at most twice as many.
+/// Lets the host queue at least `rounds` rounds ahead, and at most twice as many: two windows of draws in most runs.
 class Throttle {
  public:
-  static constexpr int rounds = 64;
+  static constexpr std::int64_t rounds = 512;
   explicit Throttle(const Place& place) : done_{Event(place), Event(place)} {}
-  /// After each round.
-  void queued() {
-    if (++count_ % rounds != 0) return;
-    const int now = static_cast<int>(count_ / rounds % 2);
-    done_[now].record();
-    if (count_ >= 2 * rounds) done_[1 - now].wait();
+  /// After each launch, of so many rounds.
+  void queued(std::int64_t more = 1) {
+    count_ += more;
+    if (count_ < rounds) return;
+    count_ = 0;
+    done_[now_].record();
+    now_ = 1 - now_;
+    if (marks_++ > 0) done_[now_].wait();
   }
 
  private:
   Event done_[2];
-  std::int64_t count_ = 0;
+  int now_ = 0;
+  std::int64_t count_ = 0, marks_ = 0;
 };
 
 /// A device counter that the host reads one round late.

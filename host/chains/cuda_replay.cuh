@@ -1,14 +1,26 @@
-// A round's launches captured as a CUDA graph and replayed: one submission in place of several.
-// What is captured must not allocate, copy to the host or wait; kernel arguments are frozen at capture.
+// Rounds captured as a CUDA graph and replayed: one submission in place of many. Once for each kind of round: what changes
+// from window to window lies in device memory. A graph holds addresses, so it is captured anew when device memory was given
+// back since. What is captured must not allocate, copy to the host or wait.
 #pragma once
+#include <optional>
 #include <utility>
 
+#include "kernels/device/cuda_device.hpp"
 #include "kernels/device/launch.cuh"
 
 namespace kilochain::cuda {
 
+/// What a captured round was made for.
+struct RoundKind {
+  const void* target;
+  bool adapting, pools;
+  std::uint64_t memory;  ///< memory_epoch() when it was captured
+  bool operator==(const RoundKind&) const = default;
+};
+
 class Replay {
  public:
+  static constexpr std::int64_t rounds = 8;  ///< in one graph
   explicit Replay(const Place& place) : place_(place) {}
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
@@ -16,9 +28,11 @@ class Replay {
     if (exec_) cudaGraphExecDestroy(exec_);
   }
 
+  bool holds(const RoundKind& kind) const { return exec_ && kind_ == kind; }
   /// Records what body() launches on the context's stream, without running it. A graph of the same shape is updated in place.
   template <class F>
-  void capture(F&& body) {
+  void capture(const RoundKind& kind, F&& body) {
+    kind_.reset();
     const cudaStream_t stream = stream_of(place_);
     cudaGraph_t graph = nullptr;
     CUDA_CHECK(cudaSetDevice(place_.device));
@@ -45,6 +59,7 @@ class Replay {
     const cudaError_t made = exec_ ? cudaSuccess : cudaGraphInstantiate(&exec_, graph, 0);
     cudaGraphDestroy(graph);
     CUDA_CHECK(made);
+    kind_ = kind;
   }
   /// Whether body() is being recorded: nothing may wait then.
   bool capturing() const { return capturing_; }
@@ -54,6 +69,7 @@ class Replay {
   Place place_;
   bool capturing_ = false;
   cudaGraphExec_t exec_ = nullptr;
+  std::optional<RoundKind> kind_;
 };
 
 }  // namespace kilochain::cuda

@@ -1,7 +1,7 @@
-// The draws of a stretch of iterations, on the device where they are made and on the host where they are used.
-// On the CPU both are the same memory. On CUDA the device holds the chains of one batch, the host those of all batches, in
-// pinned memory: what a window keeps leaves in one copy (one for each array when there are several batches), and nothing is
-// allocated or copied for what is not kept.
+// The draws of a stretch of iterations and the chains' records after it, on the device where they are made and on the host
+// where they are used. On the CPU both are the same memory. On CUDA the device holds the chains of one batch, the host those
+// of all batches, in pinned memory: what a window keeps leaves in one copy while the next one is drawn into another buffer
+// (one copy for each array, and a wait, when there are several batches). Nothing is allocated or copied for what is not kept.
 // Layout, packed for the draws of the window at hand: draws (chain, slot, dim), statistics (chain, slot), the sampler's own
 // (stat, chain, slot). Of a chain's divergences in a window the first few are kept with the points where they were found.
 #pragma once
@@ -46,9 +46,11 @@ class DrawsBuffer {
     if (shape_.recorded == Recorded::nothing) return;
     const View2<std::int64_t> all = made().diverged;
     const Count first = on_device() ? 0 : first_chain, chains = std::min<Count>(batch_, all.rows - first);
-    const std::vector<std::int64_t> none(static_cast<std::size_t>(chains * shape_.kept), 0);
-    copy_to_device(place_, all.data + first * shape_.kept, none.data(), none.size() * sizeof(std::int64_t));
+    begin_clear(place_, all.data + first * shape_.kept,
+                static_cast<std::size_t>(chains * shape_.kept) * sizeof(std::int64_t));
   }
+  /// Where the batch that begins with chain `first_chain` leaves its chains' records after the window.
+  ChainControl* records(Index first_chain) { return made().control.data + (on_device() ? 0 : first_chain); }
   /// Where the batch that begins with chain `first_chain` leaves the window's `count` draws (the whole capacity when -1); the
   /// first kept one is `first_iteration + thin - 1`. All batches of a window have the same count.
   Recording<Real> recording(Index first_chain, std::int64_t first_iteration, std::int64_t thin, Count count = -1) {
@@ -73,13 +75,18 @@ class DrawsBuffer {
     r.kept_divergences = static_cast<std::int32_t>(shape_.kept);
     return r;
   }
-  /// Brings the batch's part of a filled window to the host: waits once, for all of it.
-  void collect(Index first_chain) {
-    if (!on_device() || shape_.recorded == Recorded::nothing) return;
+  /// Sends the batch's part of a window to the host, when the work queued so far has filled it. Of several batches it is
+  /// there on return; else arrive() waits for it.
+  void send(Index first_chain) {
+    if (!on_device()) return;
     const Arrays from = made(), to = host();
-    if (from.lp.rows == to.lp.rows) {
-      begin_copy_to_host(place_, host_.data(), device_.data(), from.bytes);
-    } else {
+    if (from.control.size == to.control.size) {
+      send_to_host(place_, host_.data(), device_.data(), from.bytes);
+      return;
+    }
+    begin_copy_to_host(place_, to.control.data + first_chain, from.control.data,
+                       static_cast<std::size_t>(from.control.size) * sizeof(ChainControl));
+    if (shape_.recorded != Recorded::nothing) {
       copy_part(to.lp, from.lp, first_chain), copy_part(to.diverged, from.diverged, first_chain);
       copy_part(to.diverged_at, from.diverged_at, first_chain), copy_part(to.draws, from.draws, first_chain);
       copy_part(to.acceptance_rate, from.acceptance_rate, first_chain);
@@ -87,6 +94,15 @@ class DrawsBuffer {
       for (Count k = 0; k < shape_.stats; ++k) copy_part(to.stats.plane(k), from.stats.plane(k), first_chain);
     }
     synchronize(place_);
+  }
+  /// Waits for the window that was sent last.
+  void arrive() const {
+    if (on_device()) wait_for_sent(place_);
+  }
+  /// The records of all chains after the window, once it has arrived.
+  std::vector<ChainControl> controls() const {
+    const Arrays a = host();
+    return {a.control.begin(), a.control.end()};
   }
   /// Values recorded in place of the coordinates, (chain, slot, width), of `count` draws. The window then holds these.
   /// Throws what `constrain` throws.
@@ -140,6 +156,7 @@ class DrawsBuffer {
   };
   /// Where each array of `chains` chains lies from `base` on, and how many bytes they take together.
   struct Arrays {
+    View1<ChainControl> control;
     View2<std::int64_t> diverged;
     View3<Real> diverged_at, draws;
     View2<double> lp;
@@ -149,8 +166,9 @@ class DrawsBuffer {
     std::size_t bytes = 0;
 
     Arrays(const Shape& s, Count chains, char* base) {
+      control = {take<ChainControl>(base, chains), chains};
       if (s.recorded == Recorded::nothing) return;
-      diverged = {take<std::int64_t>(base, chains * s.kept), chains, s.kept};  // first: the same place for any slots
+      diverged = {take<std::int64_t>(base, chains * s.kept), chains, s.kept};  // before what depends on the slots
       diverged_at = {take<Real>(base, chains * s.kept * s.dim), chains, s.kept, s.dim};
       lp = {take<double>(base, chains * s.slots), chains, s.slots};
       const Count coordinates = s.recorded == Recorded::draws ? s.dim : 0;

@@ -55,21 +55,27 @@ void Rounds<Real>::stretch(Index first, Index last, const Segment<Real>& segment
 
 template <class Real>
 bool Rounds<Real>::run(const Segment<Real>& segment, const std::atomic<bool>& stop) {
-  if (const auto reached = sampler_.replay(target_, segment, stop)) return *reached;
-  if (segment.pools()) return run_together(segment, stop);
-  each_tile([&](Index first, Index last) { stretch(first, last, segment); });
-  return true;
+  reached_ = segment.until;
+  if (const auto reached = sampler_.replay(target_, segment, stop)) {
+    reached_ = *reached;
+  } else if (segment.pools()) {
+    reached_ = run_together(segment, stop);
+  } else {
+    each_tile([&](Index first, Index last) { stretch(first, last, segment); });
+  }
+  return reached_ == segment.until;
 }
 
-/// An iteration of all chains, then one step of the adaptation that they share, and again.
+/// An iteration of all chains, then one step of the adaptation that they share, and again. Returns the iteration reached.
 template <class Real>
-bool Rounds<Real>::run_together(const Segment<Real>& segment, const std::atomic<bool>& stop) {
+std::int64_t Rounds<Real>::run_together(const Segment<Real>& segment, const std::atomic<bool>& stop) {
   std::int64_t now = slowest_iteration(segment.until);
   if (context_.threads > 1 && tiles() > 1 && alone_seconds_ <= 0) now = time_alone(now, segment);
   const int threads = alone_seconds_ < least_shared_seconds_ ? 1 : std::min<int>(context_.threads, tiles());
   FirstFailure failure;
   std::atomic<bool> failed{false};
   bool ended = false;  // written by one member between two meetings, read by all after the second: they leave together
+  std::int64_t reached = now;  // as that
   in_team(threads, [&](const TeamMember& member) {
     const auto guarded = [&](auto&& work) {  // whoever fails must still come to the meetings
       try {
@@ -87,13 +93,14 @@ bool Rounds<Real>::run_together(const Segment<Real>& segment, const std::atomic<
       member.meet();
       if (member.rank == 0) {
         if (!failed) guarded([&] { sampler_.pool(one); });
+        reached = t + 1;
         ended = failed || stop;
       }
       member.meet();
     }
   });
   failure.rethrow();
-  return !ended;
+  return reached;
 }
 
 /// Does a few iterations on this thread and notes what one takes, so that short ones are not shared. Returns where it got to.

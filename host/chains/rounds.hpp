@@ -30,12 +30,14 @@ class Rounds {
   /// One that pools, or that is replayed on a device, ends early after an iteration when `stop` becomes true, and returns
   /// false then: callers keep segments short.
   bool run(const Segment<Real>& segment, const std::atomic<bool>& stop);
+  /// Where the last run ended: what a device has queued, what others have done.
+  std::int64_t reached() const { return reached_; }
 
  private:
   template <class F>
   void each_tile(F&& f);
   void stretch(Index first, Index last, const Segment<Real>& segment);
-  bool run_together(const Segment<Real>& segment, const std::atomic<bool>& stop);
+  std::int64_t run_together(const Segment<Real>& segment, const std::atomic<bool>& stop);
   std::int64_t time_alone(std::int64_t now, const Segment<Real>& segment);
   std::int64_t slowest_iteration(std::int64_t until) const;
   static Segment<Real> until(Segment<Real> segment, std::int64_t iteration) {
@@ -52,6 +54,7 @@ class Rounds {
   /// Below this an iteration is not worth meeting for: two meetings cost microseconds when the cores are free, and wait for
   /// the scheduler when they are not.
   double least_shared_seconds_;
+  std::int64_t reached_ = 0;
   double alone_seconds_ = 0;  ///< of one pooled iteration on one thread, once measured; decides threads, never draws
 };
 

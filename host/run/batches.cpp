@@ -69,6 +69,33 @@ void Batches<Real>::bring(std::size_t batch) {
 
 template <class Real>
 std::int64_t Batches<Real>::run(Segment<Real> segment, std::int64_t from, std::int64_t until, Into<Real> into) {
+  const std::int64_t reached = fill(std::move(segment), from, until, into, true);
+  if (into.buffer) into.buffer->arrive();
+  return reached;
+}
+
+template <class Real>
+std::int64_t Batches<Real>::begin(Segment<Real> segment, std::int64_t from, std::int64_t until, Into<Real> into) {
+  if (under_way_++ == 0) since_ = std::chrono::steady_clock::now();
+  return fill(std::move(segment), from, until, into, !ahead());
+}
+
+template <class Real>
+std::vector<ChainControl> Batches<Real>::take(const DrawsBuffer<Real>& buffer, std::int64_t iterations,
+                                              std::int64_t reached) {
+  if (--under_way_ == 0) buffer.arrive();  // else it was there before the next one could be sent
+  std::vector<ChainControl> controls = buffer.controls();
+  if (ahead()) {
+    if (iterations > 0) reporter_.took(iterations, seconds_since(since_));
+    since_ = std::chrono::steady_clock::now();
+    look_at_chains(controls, 0, reached);
+  }
+  return controls;
+}
+
+template <class Real>
+std::int64_t Batches<Real>::fill(Segment<Real> segment, std::int64_t from, std::int64_t until, Into<Real> into,
+                                 bool waits) {
   std::int64_t reached = until;
   for (std::size_t k = 0; k < batches_.size() && reached == until; ++k) {
     bring(k);
@@ -79,34 +106,39 @@ std::int64_t Batches<Real>::run(Segment<Real> segment, std::int64_t from, std::i
       into.buffer->clear(first);
       segment.recording = into.buffer->recording(first, from, into.thin, (until - from) / into.thin);
     }
-    reached = run_batch(segment, from, until);
-    if (into.buffer) into.buffer->collect(first);
+    reached = run_batch(segment, from, until, waits);
+    if (into.buffer) {
+      chains_->leave_controls(into.buffer->records(first));
+      into.buffer->send(first);
+    }
   }
   return reached == until || batches_.size() == 1 ? reached : from;  // other batches have not come as far
 }
 
-/// In pieces, so that progress and Ctrl-C are prompt.
+/// In pieces, so that progress and Ctrl-C are prompt; what is only queued needs none.
 template <class Real>
-std::int64_t Batches<Real>::run_batch(Segment<Real>& segment, std::int64_t from, std::int64_t until) {
+std::int64_t Batches<Real>::run_batch(Segment<Real>& segment, std::int64_t from, std::int64_t until, bool waits) {
   for (std::int64_t now = from; now < until; now = segment.until) {
     if (stop_) return now;
-    segment.until = std::min(until, now + reporter_.piece());
+    const bool whole = !waits && chains_->runs_ahead();
+    segment.until = whole ? until : std::min(until, now + reporter_.piece());
     const auto begin = std::chrono::steady_clock::now();
-    if (!rounds_.run(segment, stop_)) return now;
+    if (!rounds_.run(segment, stop_)) return rounds_.reached();
+    if (!waits) continue;
     synchronize(context_);
     reporter_.took(segment.until - now, seconds_since(begin));
-    look_at_chains(segment, segment.until);
+    look_at_chains(chains_->controls(), static_cast<std::int64_t>(segment.first_chain), segment.until);
   }
   return until;
 }
 
 template <class Real>
-void Batches<Real>::look_at_chains(const Segment<Real>& segment, std::int64_t iteration) {
-  const auto controls = chains_->controls();
+void Batches<Real>::look_at_chains(const std::vector<ChainControl>& controls, std::int64_t first,
+                                   std::int64_t iteration) {
   double sum = 0, count = 0;
   for (const auto& c : controls)
     if (c.status == ChainStatus::running) sum += c.acceptance_sum, count += static_cast<double>(c.counted);
-  quarantine_.note(controls, static_cast<std::int64_t>(segment.first_chain));
+  quarantine_.note(controls, first);
   require(
       quarantine_.size() < num_chains_, ExitStatus::data, "no chain is left",
       fmt::format("all {} are quarantined by iteration {}", num_chains_, iteration),

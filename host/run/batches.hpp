@@ -32,6 +32,13 @@ class Batches {
   /// Runs every chain from iteration `from` to `until`, and returns the iteration that all have reached: an earlier one when
   /// stopped. What is drawn does not depend on the pieces in which that is done. Throws Error (data) when no chain is left.
   std::int64_t run(Segment<Real> segment, std::int64_t from, std::int64_t until, Into<Real> into = {});
+  /// How many windows may be under way at a time: with 2 a device draws one while the host looks at the one before.
+  int windows_under_way() const { return ahead() ? 2 : 1; }
+  /// The same as run for a window, which a device may still be drawing on return: take() waits for it. Windows are taken in
+  /// the order in which they were begun.
+  std::int64_t begin(Segment<Real> segment, std::int64_t from, std::int64_t until, Into<Real> into);
+  /// Waits for the window that was begun first, of iterations up to `reached`; the chains' records after it. Throws as run.
+  std::vector<ChainControl> take(const DrawsBuffer<Real>& buffer, std::int64_t iterations, std::int64_t reached);
 
   /// Calls f(first chain, chains) for each batch, while it is on the device.
   template <class F>
@@ -57,8 +64,11 @@ class Batches {
 
   std::unique_ptr<Chains<Real>> fresh() const;
   void bring(std::size_t batch);
-  std::int64_t run_batch(Segment<Real>& segment, std::int64_t from, std::int64_t until);
-  void look_at_chains(const Segment<Real>& segment, std::int64_t iteration);
+  /// Whether windows are only queued: a device has all chains at once.
+  bool ahead() const { return context_.backend == Backend::cuda && batches_.size() == 1; }
+  std::int64_t fill(Segment<Real> segment, std::int64_t from, std::int64_t until, Into<Real> into, bool waits);
+  std::int64_t run_batch(Segment<Real>& segment, std::int64_t from, std::int64_t until, bool waits);
+  void look_at_chains(const std::vector<ChainControl>& controls, std::int64_t first, std::int64_t iteration);
 
   const Options& options_;
   const Context& context_;
@@ -71,6 +81,8 @@ class Batches {
   std::unique_ptr<Chains<Real>> chains_;  ///< of the batch on the device
   Rounds<Real> rounds_;
   Quarantine quarantine_;
+  int under_way_ = 0;                            ///< windows
+  std::chrono::steady_clock::time_point since_;  ///< when the window that is taken next began to be the first under way
 };
 
 }  // namespace kilochain

@@ -81,7 +81,8 @@ class Accounting {
       return in_precision(
           precision_, [&](auto zero) { return DrawsBuffer<decltype(zero)>::bytes(chains, info_.dim, slots_, stats_); });
     };
-    const std::size_t copies = stores_draws(o_) ? 2 : 1;
+    const bool ahead = context_.backend == Backend::cuda && batch_size(o_) == o_.num_chains;  // see Batches
+    const std::size_t copies = 1 + ahead + stores_draws(o_);
     const std::string what = fmt::format("windows of {} draws", slots_);
     add(what, "host", copies * window_bytes(o_.num_chains));
     if (info_.constrain)

@@ -68,7 +68,8 @@ void Sampling<Real>::prepare(std::int64_t num_draws) {
     out_.streaming = std::make_unique<StreamingSummary>(o.num_chains, run_.recorded(), num_draws);
 }
 
-/// One window after the other; of two where the disk works on one while the other is filled.
+/// One window after the other. A device draws one while the host looks at the one before, and the disk may work on the one
+/// before that.
 template <class Real>
 void Sampling<Real>::fill_windows() {
   const Options& o = run_.options;
@@ -79,18 +80,32 @@ void Sampling<Real>::fill_windows() {
   const std::int64_t room = run_.window(num_samples_ / o.thin);
   const bool keeps = o.draws != KeptDraws::none;
   std::deque<DrawsBuffer<Real>> windows;
-  for (int k = 0; k < (stores_draws(o) ? 2 : 1); ++k)
+  for (int k = 0; k < run_.batches.windows_under_way() + (stores_draws(o) ? 1 : 0); ++k)
     windows.emplace_back(run_.context, run_.batches.num_chains(), run_.batches.batch_size(), run_.dim(), room,
                          run_.num_stats(), recorded_of(o));
   const WrittenFirst before_windows_go(run_.file);
-  for (std::size_t k = 0; out_.iterations < num_samples_ && !out_.interrupted; k = (k + 1) % windows.size()) {
-    const std::int64_t first = num_warmup_ + out_.iterations,
-                       wanted = std::min(num_samples_ - out_.iterations, room * o.thin),
-                       done = run_.batches.run(segment, first, first + wanted, {&windows[k], o.thin}) - first;
-    out_.interrupted = done < wanted;
-    if (keeps && done >= o.thin)
-      deliver(windows[k], DrawsMade::until_quarantine(run_.batches.controls(), first, o.thin, done / o.thin));
-    out_.iterations += done;
+  struct Begun {
+    DrawsBuffer<Real>* buffer;
+    std::int64_t first, done;  ///< iterations
+  };
+  std::deque<Begun> begun;
+  std::size_t next = 0;
+  while (true) {
+    while (std::ssize(begun) < run_.batches.windows_under_way() && out_.iterations < num_samples_ &&
+           !out_.interrupted) {
+      DrawsBuffer<Real>& window = windows[next++ % windows.size()];
+      const std::int64_t first = num_warmup_ + out_.iterations,
+                         wanted = std::min(num_samples_ - out_.iterations, room * o.thin),
+                         done = run_.batches.begin(segment, first, first + wanted, {&window, o.thin}) - first;
+      out_.interrupted = done < wanted;
+      out_.iterations += done;
+      begun.push_back({&window, first, done});
+    }
+    if (begun.empty()) break;
+    const auto [buffer, first, done] = begun.front();
+    begun.pop_front();
+    const auto controls = run_.batches.take(*buffer, done, first + done);
+    if (keeps && done >= o.thin) deliver(*buffer, DrawsMade::until_quarantine(controls, first, o.thin, done / o.thin));
   }
   run_.file.wait();
 }

@@ -61,6 +61,26 @@ void synchronize(const Place& place) {
   if (place.backend == Backend::cuda) cuda::synchronize(place);
 }
 
+void begin_clear(const Place& place, void* to, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (place.backend == Backend::cuda)
+    cuda::begin_clear(place, to, bytes);
+  else
+    std::memset(to, 0, bytes);
+}
+
+void send_to_host(const Place& place, void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (place.backend == Backend::cuda)
+    cuda::send_to_host(place, to, from, bytes);
+  else
+    std::memcpy(to, from, bytes);
+}
+
+void wait_for_sent(const Place& place) {
+  if (place.backend == Backend::cuda) cuda::wait_for_sent(place);
+}
+
 #if !defined(KILOCHAIN_HAS_CUDA)
 namespace {
 [[noreturn]] void no_cuda() {
@@ -77,6 +97,9 @@ void* allocate(const Place&, std::size_t, Memory, const char*) { no_cuda(); }
 void release(const Place&, Memory, void*) noexcept {}
 void begin_copy(const Place&, void*, const void*, std::size_t) { no_cuda(); }
 void synchronize(const Place&) { no_cuda(); }
+void begin_clear(const Place&, void*, std::size_t) { no_cuda(); }
+void send_to_host(const Place&, void*, const void*, std::size_t) { no_cuda(); }
+void wait_for_sent(const Place&) { no_cuda(); }
 }  // namespace cuda
 #endif
 

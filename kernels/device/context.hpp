@@ -58,6 +58,13 @@ void copy_to_host(const Place& place, void* to, const void* from, std::size_t by
 /// Begins a copy to pinned memory, which `synchronize` waits for; on the CPU it is done at once.
 void begin_copy_to_host(const Place& place, void* to, const void* from, std::size_t bytes);
 void synchronize(const Place& place);
+/// Begins to set bytes to zero, in the order of the work that is queued; on the CPU it is done at once.
+void begin_clear(const Place& place, void* to, std::size_t bytes);
+/// Sends what the work queued so far leaves behind to pinned memory, beside the work that is queued later. One send is under
+/// way at a time: it waits for the one before.
+void send_to_host(const Place& place, void* to, const void* from, std::size_t bytes);
+/// Waits for what was sent, and for nothing that was queued since.
+void wait_for_sent(const Place& place);
 
 /// Memory at one place: owned, zeroed, movable. Keeps alive what it needs of the context that it was made with.
 template <class T>

@@ -1,7 +1,8 @@
-// The CUDA side of kernels/device/context.hpp: devices, memory, copies. One non-blocking stream and one cuBLAS handle
-// per context, freed with the last context or buffer that shares them; cuBLAS has its own workspace, so that a fixed shape
-// gives fixed sums and its calls can be captured in a graph.
+// The CUDA side of kernels/device/context.hpp: devices, memory, copies. One stream for the work, one for what is sent to the
+// host beside it, and one cuBLAS handle per context, freed with the last context or buffer that shares them; cuBLAS has its
+// own workspace, so that a fixed shape gives fixed sums and its calls can be captured in a graph.
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
@@ -18,10 +19,12 @@ constexpr std::size_t blas_workspace_bytes = std::size_t(32) << 20;
 
 void use_device(const Place& place) { CUDA_CHECK(cudaSetDevice(place.device)); }
 
-/// A stream, a cuBLAS handle and its workspace, with one end for all three.
+/// Streams, the event between them, a cuBLAS handle and its workspace, with one end for all.
 struct Handles {
   int device;
   cudaStream_t stream = nullptr;
+  cudaStream_t sends = nullptr;
+  cudaEvent_t made = nullptr;  ///< what is to be sent
   cublasHandle_t blas = nullptr;
   void* workspace = nullptr;
 
@@ -31,11 +34,15 @@ struct Handles {
     cudaSetDevice(device);
     if (blas) cublasDestroy(blas);
     if (workspace) cudaFree(workspace);
+    if (made) cudaEventDestroy(made);
+    if (sends) cudaStreamDestroy(sends);
     if (stream) cudaStreamDestroy(stream);
   }
   void open() {
     CUDA_CHECK(cudaSetDevice(device));
     CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CUDA_CHECK(cudaStreamCreateWithFlags(&sends, cudaStreamNonBlocking));
+    CUDA_CHECK(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
     CUDA_CHECK(cublasCreate(&blas));
     CUDA_CHECK(cublasSetStream(blas, stream));
     CUDA_CHECK(cudaMalloc(&workspace, blas_workspace_bytes));
@@ -43,6 +50,10 @@ struct Handles {
     CUDA_CHECK(cublasSetMathMode(blas, CUBLAS_DEFAULT_MATH));  // float products stay float: no TF32
   }
 };
+
+Handles& handles_of(const Place& place) { return *static_cast<Handles*>(place.owner.get()); }
+
+std::atomic<std::uint64_t> epoch{0};
 
 /// Why this build cannot run on device k: it is older than everything that was compiled. Empty when it can.
 std::string too_old([[maybe_unused]] const cudaDeviceProp& p) {
@@ -160,8 +171,10 @@ void release(const Place& place, Memory memory, void* pointer) noexcept {
   cudaSetDevice(place.device);
   if (memory == Memory::pinned) {
     cudaStreamSynchronize(stream_of(place));
+    cudaStreamSynchronize(handles_of(place).sends);
     cudaFreeHost(pointer);
   } else {
+    ++epoch;
     cudaFree(pointer);
   }
 }
@@ -175,6 +188,27 @@ void synchronize(const Place& place) {
   use_device(place);
   CUDA_CHECK(cudaStreamSynchronize(stream_of(place)));
 }
+
+void begin_clear(const Place& place, void* to, std::size_t bytes) {
+  use_device(place);
+  CUDA_CHECK(cudaMemsetAsync(to, 0, bytes, stream_of(place)));
+}
+
+void send_to_host(const Place& place, void* to, const void* from, std::size_t bytes) {
+  const Handles& h = handles_of(place);
+  use_device(place);
+  CUDA_CHECK(cudaEventRecord(h.made, h.stream));
+  CUDA_CHECK(cudaStreamSynchronize(h.sends));  // one at a time: whoever waits for the one before waits for no more
+  CUDA_CHECK(cudaStreamWaitEvent(h.sends, h.made, 0));
+  CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, h.sends));
+}
+
+void wait_for_sent(const Place& place) {
+  use_device(place);
+  CUDA_CHECK(cudaStreamSynchronize(handles_of(place).sends));
+}
+
+std::uint64_t memory_epoch() { return epoch; }
 
 }  // namespace cuda
 }  // namespace kilochain

@@ -9,5 +9,10 @@ void* allocate(const Place& place, std::size_t bytes, Memory memory, const char*
 void release(const Place& place, Memory memory, void* pointer) noexcept;
 void begin_copy(const Place& place, void* to, const void* from, std::size_t bytes);  ///< either direction
 void synchronize(const Place& place);
+void begin_clear(const Place& place, void* to, std::size_t bytes);
+void send_to_host(const Place& place, void* to, const void* from, std::size_t bytes);
+void wait_for_sent(const Place& place);
+/// Grows whenever device memory is given back: addresses that were noted before may be others' now.
+std::uint64_t memory_epoch();
 
 }  // namespace kilochain::cuda

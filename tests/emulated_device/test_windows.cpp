@@ -1,0 +1,192 @@
+// Windows of draws on the emulated device: each leaves in one copy, behind one event, and the host waits for none of its
+// rounds; a phase captures its graph once; what is drawn is what one stretch after the other would have drawn.
+#include <gtest/gtest.h>
+
+#include "host/registry/registry.hpp"
+#include "host/run/batches.hpp"
+#include "tests/emulated_device/emulated.hpp"
+
+namespace kilochain {
+namespace {
+
+constexpr std::int64_t room = 12;  // a graph of 8 rounds and 4 more
+const char* const ask_once[] = {"gad_mala_fast", "rwm", "gad_rwm"};
+
+/// The batches of a run, as run.cpp makes them.
+struct Bench {
+  Options options;
+  const Context& context;
+  ProgressCallback silent;
+  Reporter reporter{silent};
+  std::atomic<bool> stop{false};
+  std::unique_ptr<Target<float>> target;
+  Batches<float> batches;
+  Segment<float> segment;
+  std::int64_t reached = 0;
+
+  Bench(const Context& c, const std::string& sampler, std::int64_t batch_size = 0)
+      : options(of(sampler, batch_size)),
+        context(c),
+        target(make_target<float>(c, options.target, options.target_settings)),
+        batches(options, context, *target, reporter, stop) {
+    batches.start(StartingPoints<float>(options, target->info().dim));
+    segment.schedule.adapting = true;
+    segment.schedule.num_warmup = 30;
+    segment.scope = options.adapt_scope;
+    reached = batches.run(segment, 0, 30);
+    segment.schedule.adapting = false;
+    segment.phase_start = 30;
+  }
+  static Options of(const std::string& sampler, std::int64_t batch_size) {
+    Options o;
+    o.target = "gaussian";
+    o.target_settings = {{"preset", "gauss2d_corr"}};
+    o.sampler = sampler;
+    o.num_chains = 6;
+    o.chain_batch_size = batch_size;
+    return o;
+  }
+  DrawsBuffer<float> buffer(Recorded what = Recorded::draws) const {
+    const auto stats = static_cast<int>(find_sampler(options.sampler).stats.size());
+    return {context, batches.num_chains(), batches.batch_size(), target->info().dim, room, stats, what};
+  }
+  void begin(DrawsBuffer<float>& into) {
+    const std::int64_t until = batches.begin(segment, reached, reached + room, {&into, 1});
+    EXPECT_EQ(until, reached + room);
+    reached = until;
+  }
+};
+
+std::vector<float> values(DrawsBuffer<float>& buffer) {
+  const Window<float> w = buffer.window(room, std::vector<std::int64_t>(6, room));
+  return {w.draws.data, w.draws.data + w.draws.planes * w.draws.rows * w.draws.columns};
+}
+
+class EmulatedWindows : public testing::Test {
+ protected:
+  void SetUp() override { emulated::forget_faults(), emulated::set_seed(1); }
+  void TearDown() override { emulated::forget_faults(), emulated::set_seed(1); }
+  static const Context& device() {
+    static const Context context = cuda_context(0);
+    return context;
+  }
+};
+
+TEST_F(EmulatedWindows, AWindowIsOneCopyBehindOneEventAndNothingWaitsInside) {
+  for (const char* sampler : ask_once)
+    for (const Recorded what : {Recorded::draws, Recorded::statistics, Recorded::nothing}) {
+      Bench run(device(), sampler);
+      DrawsBuffer<float> windows[] = {run.buffer(what), run.buffer(what)};
+      const auto once = [&](int k) {
+        run.begin(windows[k % 2]);
+        if (k > 0) run.batches.take(windows[(k + 1) % 2], room, run.reached - room);
+      };
+      for (int k = 0; k < 3; ++k) once(k);  // the first captures
+      constexpr int count = 8;
+      const auto before = emulated::counters();
+      for (int k = 3; k < 3 + count; ++k) once(k);
+      const auto after = emulated::counters();
+      SCOPED_TRACE(std::string(sampler) + ", recorded " + std::to_string(static_cast<int>(what)));
+      EXPECT_EQ(after.copies - before.copies, count);
+      EXPECT_EQ(after.events - before.events, count);
+      EXPECT_EQ(after.event_waits - before.event_waits, count);
+      EXPECT_EQ(after.synchronisations - before.synchronisations, count);  // between windows: for the one before
+      EXPECT_EQ(after.graph_launches - before.graph_launches, count);
+      EXPECT_EQ(after.captures, before.captures);
+      EXPECT_EQ(after.pageable_copies, before.pageable_copies);
+      EXPECT_EQ(after.allocations, before.allocations);
+      run.batches.take(windows[(2 + count) % 2], room, run.reached);
+    }
+  EXPECT_TRUE(emulated::faults().empty());
+}
+
+// The bits of windows under way, in any order of streams and threads, are those of stretches that are waited for, replayed
+// or not, and of batches of chains.
+TEST_F(EmulatedWindows, WhatIsDrawnDependsOnNeitherWindowsNorGraphsNorBatches) {
+  constexpr int count = 3;
+  for (const char* sampler : {"gad_mala_fast", "nuts"}) {
+    Context plain = device();
+    plain.graphs = false;
+    Bench expected(plain, sampler), alone(device(), sampler);
+    std::vector<std::vector<float>> draws;
+    DrawsBuffer<float> buffer = expected.buffer(), other = alone.buffer();
+    for (int k = 0; k < count; ++k) {
+      expected.batches.run(expected.segment, expected.reached, expected.reached + room, {&buffer, 1});
+      expected.reached += room;
+      draws.push_back(values(buffer));
+      alone.batches.run(alone.segment, alone.reached, alone.reached + room, {&other, 1});
+      alone.reached += room;
+      EXPECT_EQ(values(other), draws.back()) << sampler << ", window " << k;
+    }
+    const auto controls = expected.batches.controls();
+    for (std::uint64_t seed : {0, 1, 2}) {
+      emulated::set_seed(seed);
+      Bench run(device(), sampler);
+      DrawsBuffer<float> windows[] = {run.buffer(), run.buffer()};
+      std::vector<ChainControl> last;
+      for (int k = 0; k <= count; ++k) {
+        if (k < count) run.begin(windows[k % 2]);
+        if (k == 0) continue;
+        last = run.batches.take(windows[(k + 1) % 2], room, run.reached);
+        EXPECT_EQ(values(windows[(k + 1) % 2]), draws[static_cast<std::size_t>(k - 1)])
+            << sampler << ", window " << k - 1 << ", seed " << seed;
+      }
+      for (std::size_t c = 0; c < last.size(); ++c) {
+        EXPECT_EQ(last[c].iteration, controls[c].iteration);
+        EXPECT_EQ(last[c].gradients, controls[c].gradients);
+        EXPECT_EQ(last[c].acceptance_sum, controls[c].acceptance_sum);
+      }
+    }
+  }
+}
+
+TEST_F(EmulatedWindows, BatchesOfChainsComeToOneWindow) {
+  Bench run(device(), "rwm", 2);
+  EXPECT_EQ(run.batches.windows_under_way(), 1);
+  DrawsBuffer<float> buffer = run.buffer();
+  run.begin(buffer);
+  const auto controls = run.batches.take(buffer, room, run.reached);
+  ASSERT_EQ(controls.size(), 6u);
+  for (const auto& c : controls) EXPECT_EQ(c.iteration, 30 + room);
+  for (const float v : values(buffer)) ASSERT_TRUE(std::isfinite(v));
+}
+
+// A graph holds addresses. What gave device memory back since, such as a target that made more room, ends it.
+TEST_F(EmulatedWindows, AGraphIsCapturedOnceForAPhaseAndAnewWhenMemoryWasGivenBack) {
+  Bench run(device(), "gad_mala_fast");
+  DrawsBuffer<float> buffer = run.buffer();
+  const auto stretch = [&] {
+    run.begin(buffer);
+    run.batches.take(buffer, room, run.reached);
+  };
+  const auto first = emulated::counters();
+  stretch();
+  EXPECT_EQ(emulated::counters().captures - first.captures, 1);
+  stretch(), stretch();
+  EXPECT_EQ(emulated::counters().captures - first.captures, 1);
+  { const Buffer<float> other(device(), 10); }
+  stretch();
+  EXPECT_EQ(emulated::counters().captures - first.captures, 2);
+}
+
+// Without the event a window would leave before it is drawn.
+TEST_F(EmulatedWindows, AForgottenEventIsFoundOut) {
+  for (const auto mutant : {emulated::Mutant::event_record, emulated::Mutant::event_wait}) {
+    std::vector<float> right, wrong;
+    for (const bool mutated : {false, true}) {
+      Bench run(device(), "rwm");
+      DrawsBuffer<float> windows[] = {run.buffer(), run.buffer()};
+      run.begin(windows[0]);
+      run.batches.take(windows[0], room, run.reached);
+      if (mutated) emulated::plant(mutant, 1);
+      run.begin(windows[1]);
+      run.batches.take(windows[1], room, run.reached);
+      (mutated ? wrong : right) = values(windows[1]);
+      emulated::forget_faults();
+    }
+    EXPECT_NE(right, wrong);
+  }
+}
+
+}  // namespace
+}  // namespace kilochain
