@@ -3,19 +3,24 @@
 // The split into chunks depends on n and the number of chains alone, so a run is bit-equal on every device.
 // A dense factor is summed in 32 x 32 tiles, one block each: 1024 (chains x rank) multiply-adds against 64 loads.
 #pragma once
+#include <algorithm>
+
 #include "host/chains/chain_memory.hpp"
+#include "host/chains/cuda_natural.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/linalg/triangular.hpp"
 
 namespace kilochain::cuda {
 
-/// How the sum over chains is cut: enough blocks to fill a device, and never less than 32 chains to a chunk.
+/// How the sum over chains is cut: about as many blocks as a device has multiprocessors, never less than 32 chains to a
+/// chunk, and at most 64 chunks, which the step reads one after the other. Not by the device's own number: a run has the same
+/// bits on all of them.
 struct PoolSplit {
   Index tiles = 1, chunk = 1, chunks = 1;
   PoolSplit() = default;
   PoolSplit(Index num_chains, Index tiles_) : tiles(tiles_) {
-    const Index wanted = (512 + tiles - 1) / tiles, most = (num_chains + 31) / 32;
-    const Index count = wanted < most ? wanted : most;
+    const Index wanted = (132 + tiles - 1) / tiles, most = (num_chains + 31) / 32;
+    const Index count = std::min({wanted, most, Index(64)});
     chunk = (num_chains + count - 1) / count;
     chunks = (num_chains + chunk - 1) / chunk;
   }
@@ -43,20 +48,19 @@ __global__ void __launch_bounds__(256, 1)
   for (Index batch = first; batch < last; batch += 32) {
 #pragma unroll
     for (int k = 0; k < Signal<Real>::max_rank; ++k) {
-      bool some = false;
+      bool more = false;
       for (int r = warp; r < 32; r += 8) {
         const Signal<Real> s = pooled_signal(c, batch + r, last);
         const bool there = k < s.rank;
         a[r][lane] = there && row < c.dim ? s.a[k][row] : Real(0);
         b[r][lane] = there && column < c.dim ? s.b[k][column] : Real(0);
-        some = some || there;
+        more = more || k + 1 < s.rank;
       }
-      const bool any = __syncthreads_or(some);
-      if (any)
-        for (int r = 0; r < 32; ++r)
-          for (int q = 0; q < 4; ++q) sum[q] += a[r][lane] * b[r][4 * warp + q];
+      const bool again = __syncthreads_or(more);  // a chain of the batch has another outer product
+      for (int r = 0; r < 32; ++r)
+        for (int q = 0; q < 4; ++q) sum[q] += a[r][lane] * b[r][4 * warp + q];
       __syncthreads();
-      if (!any) break;
+      if (!again) break;
     }
   }
   for (int q = 0; q < 4; ++q) {
@@ -97,9 +101,7 @@ struct ChunkedSource {
   Real scale;
   double mean_acceptance, num_chains;
   KC_INLINE Real operator()(Index, Index, std::size_t offset) const {
-    Real v = 0;
-    for (Index k = 0; k < chunks; ++k) v += matrix[static_cast<std::size_t>(k) * size + offset];
-    return v * scale;
+    return sum_of_chunks(matrix, size, chunks, offset) * scale;
   }
   KC_INLINE Real vector(Index i) const { return mean_vector[i]; }
   KC_INLINE double acceptance() const { return mean_acceptance; }
@@ -114,28 +116,16 @@ struct PoolSums {
   Index matrix_chunks, vector_chunks;
 };
 
-inline constexpr int adapt_block = 512;
-
 /// One block takes the step, from the means over the running chains; sums go by a fixed tree.
 template <class Sampler, class Real>
 __global__ void __launch_bounds__(adapt_block, 1)
     pool_adapt(const __grid_constant__ ChainsView<Sampler, Real> c, const Segment<Real>* __restrict__ segment,
                const __grid_constant__ PoolSums<Real> sums) {
   const BlockTeam<adapt_block> team;
-  __shared__ int latest;
-  if (team.rank() == 0) latest = -1;
-  const double running = team.template sum<double>(
-      c.num_chains, [&](Index i) { return c.control[i].status == ChainStatus::running ? 1.0 : 0.0; });
-  const double accepted = team.template sum<double>(c.num_chains, [&](Index i) {
-    return c.control[i].status == ChainStatus::running ? c.exchange.adaptation_signal[i] : 0.0;
-  });
-  team.for_each(c.num_chains, [&](Index i) {
-    if (c.control[i].status == ChainStatus::running) atomicMax(&latest, i);
-  });
-  team.sync();
-  if (latest < 0) return;
-  const Schedule at = schedule_at(*segment, c.control[latest].iteration - 1);
-  const Real scale = static_cast<Real>(1 / running);
+  const PoolMeans means = pool_means(team, c);
+  if (means.latest < 0) return;
+  const Schedule at = schedule_at(*segment, c.control[means.latest].iteration - 1);
+  const Real scale = static_cast<Real>(1 / means.running);
   if constexpr (Sampler::about.signals_vector) {
     team.for_each(c.dim, [&](Index i) {
       Real v = 0;
@@ -146,8 +136,8 @@ __global__ void __launch_bounds__(adapt_block, 1)
     team.sync();
   }
   auto a = c.template adaptation<32>(0);
-  const ChunkedSource<Real> source{sums.matrix, sums.vector,        sums.size, sums.matrix_chunks,
-                                   scale,       accepted / running, running};
+  const ChunkedSource<Real> source{
+      sums.matrix, sums.vector, sums.size, sums.matrix_chunks, scale, means.accepted / means.running, means.running};
   Sampler::adapt(team, c.settings, at, source, a, c.dim);
 }
 
@@ -180,10 +170,15 @@ class Pool {
     sums_ = Buffer<Real>(context, layout_.matrix_elements(), "pooled sums");
     if constexpr (Sampler::about.signals_vector)
       vectors_ = Buffer<Real>(context, layout_.vector_elements(), "pooled sums");
+    if constexpr (steps_naturally<Sampler, Real>)
+      if (wants_whitened(c.settings)) natural_ = NaturalStep<Sampler, Real>(context, layout_.size);
   }
   static std::size_t bytes(Index num_chains, Index dim, const typename Sampler::Settings& settings) {
     const PoolLayout l(num_chains, dim, Sampler::signal_shape(settings));
-    return sizeof(Real) * (l.matrix_elements() + (Sampler::about.signals_vector ? l.vector_elements() : 0));
+    std::size_t elements = l.matrix_elements() + (Sampler::about.signals_vector ? l.vector_elements() : 0);
+    if constexpr (steps_naturally<Sampler, Real>)
+      if (wants_whitened(settings)) elements += l.size;
+    return sizeof(Real) * elements;
   }
   void step(const Context& context, const ChainsView<Sampler, Real>& c, const Segment<Real>* segment) {
     const PoolLayout& l = layout_;
@@ -197,6 +192,8 @@ class Pool {
     if constexpr (Sampler::about.signals_vector)
       launch(context, pool_rows<Sampler, Real, true>, grid(l.rows), 128, c, l.rows.chunk, l.vector_size,
              vectors_.data());
+    if constexpr (steps_naturally<Sampler, Real>)
+      if (wants_whitened(c.settings)) return natural_.launch_all(context, c, segment, sums_.data(), l.matrix.chunks);
     const PoolSums<Real> sums{sums_.data(), vectors_.data(), l.size, l.vector_size, l.matrix.chunks, l.rows.chunks};
     launch(context, pool_adapt<Sampler, Real>, dim3(1), adapt_block, c, segment, sums);
   }
@@ -204,6 +201,7 @@ class Pool {
  private:
   PoolLayout layout_;
   Buffer<Real> sums_, vectors_;
+  NaturalStep<Sampler, Real> natural_;
 };
 
 }  // namespace kilochain::cuda

@@ -9,7 +9,7 @@ namespace kilochain::cuda {
 class Event {
  public:
   explicit Event(const Place& place) : place_(place) {
-    CUDA_CHECK(cudaSetDevice(place.device));
+    CUDA_CHECK(set_device(place.device));
     CUDA_CHECK(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
   }
   Event(const Event&) = delete;

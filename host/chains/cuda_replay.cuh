@@ -35,7 +35,7 @@ class Replay {
     kind_.reset();
     const cudaStream_t stream = stream_of(place_);
     cudaGraph_t graph = nullptr;
-    CUDA_CHECK(cudaSetDevice(place_.device));
+    CUDA_CHECK(set_device(place_.device));
     CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     capturing_ = true;
     try {

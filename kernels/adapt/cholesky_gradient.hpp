@@ -136,6 +136,49 @@ KC_HD void retreat(const Team& team, const FactorSettings& s, Factor<Real> L, Ro
   if (!wants_whitened(s)) solve_transposed(team, L, a, n);
 }
 
+/// The numbers of one step that all entries share.
+template <class Real>
+struct FactorStep {
+  Real rate, decay, bias1, bias2, beta, floor;
+};
+/// `chains`: behind the source, which is their mean when `pooled`. Schedule::t = 0 is the first adapting iteration.
+template <class Real>
+KC_HD FactorStep<Real> factor_step(const FactorSettings& s, const Schedule& at, bool pooled, double chains, double beta,
+                                   Index n) {
+  const double t = double(at.t), quarter = double(at.num_warmup) / 4 + 1e-300;
+  const bool natural = s.optimizer == Optimizer::natural, scaled = natural || s.optimizer == Optimizer::relative;
+  // n^2/2 numbers cannot follow the noise of C chains: the memory, C/rate chain-iterations, stays above 10 n.
+  const double bearable = natural ? 0.1 * chains / n : 1.0;
+  FactorStep<Real> step;
+  step.rate = Real(rate_at(s, at) *
+                   (scaled ? (s.relative_rate < bearable ? s.relative_rate : bearable)
+                           : s.learning_rate * (pooled ? s.pooled_speedup : 1.0)) /
+                   (s.optimizer == Optimizer::robbins_monro ? 1 + t / quarter : 1.0));
+  step.decay = Real(at.t == 0 ? 1.0 : s.rms_decay);
+  const bool adam = s.optimizer == Optimizer::adam;
+  const double log_09 = -0.10536051565782628,
+               log_0999 = -0.0010005003335835335;  // powers of 0.9 and 0.999, without a call
+  step.bias1 = Real(adam ? 1 / (1 - math::exp((t + 1) * log_09)) : 1.0);
+  step.bias2 = Real(adam ? 1 / (1 - math::exp((t + 1) * log_0999)) : 1.0);
+  step.beta = Real(beta), step.floor = Real(scaled ? 1e-30 : s.diagonal_floor);
+  return step;
+}
+
+KC_INLINE double next_beta(const FactorSettings& s, const Schedule& at, double acceptance, double beta) {
+  double next = beta * (1 + schedule_factor(s, at) * s.beta_rate * (acceptance - s.target_accept));
+  next = next > s.beta_floor ? next : s.beta_floor;
+  if (s.beta_control == BetaControl::bounded) next = next < 1e-2 ? 1e-2 : (next > 1e2 ? 1e2 : next);
+  return next;
+}
+
+/// An entry B of the natural rule's step, from its gradient and its second moment.
+template <class Real>
+KC_INLINE Real natural_entry(Real rate, Real decay, Real g, Real& second) {
+  const Real G = decay * g * g + (Real(1) - decay) * second;
+  second = G;
+  return rate * g / (Real(1) + sqrt(G));
+}
+
 /// The natural rule's step of a dense factor. `source` holds L^T times the gradient; B = eta A/(1 + sqrt G) is a.first.
 template <class Team, class Real, class Source>
 KC_HD void step_natural(const Team& team, const Source& source, Real rate, Real decay, Real beta,
@@ -159,36 +202,23 @@ KC_HD void step_natural(const Team& team, const Source& source, Real rate, Real 
       const Index i = p * P + e % P, j = e / P;
       const std::size_t k = panel_offset<P>(p) + std::size_t(e);
       if (i >= n || j > i) return;
-      const Real g = source(i, j, k) + (i == j ? beta : Real(0));
-      const Real G = decay * g * g + (Real(1) - decay) * a.second[k];
-      a.second[k] = G;
-      a.first[k] = rate * g / (Real(1) + sqrt(G));
+      a.first[k] = natural_entry(rate, decay, source(i, j, k) + (i == j ? beta : Real(0)), a.second[k]);
     });
   }
   team.sync();
   multiply_right(team, a.L, a.first, n);
 }
 
-/// Takes one step of L and beta from `source`. Schedule::t = 0 is the first adapting iteration.
+/// Takes one step of L and beta from `source`. A device takes the natural rule's pooled step in as many blocks as it has
+/// (host/chains/cuda_natural.cuh), from the functions above.
 template <class Team, class Real, class Source>
 KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedule& at, const Source& source,
                         FactorAdaptation<Real>& a, Index n) {
   constexpr int P = Team::template panel<Real>;
-  const double t = double(at.t), quarter = double(at.num_warmup) / 4 + 1e-300;
-  const bool natural = s.optimizer == Optimizer::natural, scaled = natural || s.optimizer == Optimizer::relative;
-  // n^2/2 numbers cannot follow the noise of C chains: the memory, C/rate chain-iterations, stays above 10 n.
-  const double bearable = natural ? 0.1 * source.chains() / n : 1.0;
-  const Real rate = Real(rate_at(s, at) *
-                         (scaled ? (s.relative_rate < bearable ? s.relative_rate : bearable)
-                                 : s.learning_rate * (Source::pooled ? s.pooled_speedup : 1.0)) /
-                         (s.optimizer == Optimizer::robbins_monro ? 1 + t / quarter : 1.0));
-  const Real decay = Real(at.t == 0 ? 1.0 : s.rms_decay);
-  const bool adam = s.optimizer == Optimizer::adam;
-  const double log_09 = -0.10536051565782628,
-               log_0999 = -0.0010005003335835335;  // powers of 0.9 and 0.999, without a call
-  const Real bias1 = Real(adam ? 1 / (1 - math::exp((t + 1) * log_09)) : 1.0);
-  const Real bias2 = Real(adam ? 1 / (1 - math::exp((t + 1) * log_0999)) : 1.0);
-  const Real beta = Real(*a.beta), floor = Real(scaled ? 1e-30 : s.diagonal_floor);
+  const FactorStep<Real> step = factor_step<Real>(s, at, Source::pooled, source.chains(), *a.beta, n);
+  const Real rate = step.rate, decay = step.decay, bias1 = step.bias1, bias2 = step.bias2, beta = step.beta,
+             floor = step.floor;
+  const bool natural = s.optimizer == Optimizer::natural;
   const FactorSettings fixed = s;  // a local copy: the loops below write through pointers that could alias it
 
   const bool relative = fixed.optimizer == Optimizer::relative || (natural && fixed.factor == FactorShape::diagonal);
@@ -239,12 +269,7 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
     }
   }
   team.sync();
-  team.single([&] {
-    double next = *a.beta * (1 + schedule_factor(s, at) * s.beta_rate * (source.acceptance() - s.target_accept));
-    next = next > s.beta_floor ? next : s.beta_floor;
-    if (s.beta_control == BetaControl::bounded) next = next < 1e-2 ? 1e-2 : (next > 1e2 ? 1e2 : next);
-    *a.beta = next;
-  });
+  team.single([&] { *a.beta = next_beta(s, at, source.acceptance(), *a.beta); });
   team.sync();
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t blas_workspace_bytes = std::size_t(32) << 20;
 
-void use_device(const Place& place) { CUDA_CHECK(cudaSetDevice(place.device)); }
+void use_device(const Place& place) { CUDA_CHECK(cuda::set_device(place.device)); }
 
 /// Streams, the event between them, a cuBLAS handle and its workspace, with one end for all.
 struct Handles {
@@ -31,7 +31,7 @@ struct Handles {
   explicit Handles(int device_) : device(device_) {}
   Handles(const Handles&) = delete;
   ~Handles() {  // errors have nowhere to go from here
-    cudaSetDevice(device);
+    cuda::set_device(device);
     if (blas) cublasDestroy(blas);
     if (workspace) cudaFree(workspace);
     if (made) cudaEventDestroy(made);
@@ -39,7 +39,7 @@ struct Handles {
     if (stream) cudaStreamDestroy(stream);
   }
   void open() {
-    CUDA_CHECK(cudaSetDevice(device));
+    CUDA_CHECK(cuda::set_device(device));
     CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CUDA_CHECK(cudaStreamCreateWithFlags(&sends, cudaStreamNonBlocking));
     CUDA_CHECK(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
@@ -168,7 +168,7 @@ void* allocate(const Place& place, std::size_t bytes, Memory memory, const char*
 
 void release(const Place& place, Memory memory, void* pointer) noexcept {
   // Waits for the device, as cudaFree does, so no kernel or copy loses its memory. Errors have nowhere to go from here.
-  cudaSetDevice(place.device);
+  set_device(place.device);
   if (memory == Memory::pinned) {
     cudaStreamSynchronize(stream_of(place));
     cudaStreamSynchronize(handles_of(place).sends);

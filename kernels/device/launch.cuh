@@ -11,6 +11,15 @@ namespace kilochain::cuda {
 /// Threads to a block of chain kernels, at most. Their bounds say (max_block, 1): without the 1, ptxas spills to fit more.
 inline constexpr int max_block = 128;
 
+/// cudaSetDevice where the thread works on another one.
+inline cudaError_t set_device(int device) {
+  thread_local int now = -1;
+  if (device == now) return cudaSuccess;
+  const cudaError_t status = cudaSetDevice(device);
+  now = status == cudaSuccess ? device : -1;
+  return status;
+}
+
 inline cudaStream_t stream_of(const Place& place) { return static_cast<cudaStream_t>(place.stream); }
 
 /// Warps to a block: few chains spread over the multiprocessors, many fill them.
@@ -25,7 +34,7 @@ __device__ inline Index chain_of_warp(Index first) {
 template <class... Parameters, class... Arguments>
 void launch(const Place& place, void (*kernel)(Parameters...), dim3 blocks, int threads,
             const Arguments&... arguments) {
-  CUDA_CHECK(cudaSetDevice(place.device));
+  CUDA_CHECK(set_device(place.device));
   cudaLaunchConfig_t config{};
   config.gridDim = blocks;
   config.blockDim = dim3(static_cast<unsigned>(threads));
