@@ -39,6 +39,12 @@ def keep(name, content):
     with open(os.path.join(a.output, name), "w") as f:
         json.dump(dict(stamp, **content), f, indent=1)
 
+predictions = {}
+if os.path.exists(os.path.join(here, "roofline.json")):
+    with open(os.path.join(here, "roofline.json")) as f:
+        for row in json.load(f)["rows"]:
+            predictions[row["target"], row["chains"], row["matmul"], row["phase"]] = row["H200" if "H200" in stamp["device"] else "H100"]
+
 def check(name, ok, detail=""):
     print(("ok     " if ok else "FAILED ") + name + (": " + detail if detail else ""), flush=True)
     if not ok:
@@ -56,11 +62,22 @@ if not ran:
 sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
 if os.path.exists(sanitizer):
     small = "GpuDraws.*:GpuTargets.DoubleIsTheHosts:GpuSamplers.AChain*:GpuSamplers.Draws*:GpuSamplers.LoadedChains*"
-    for tool in ["memcheck", "racecheck", "synccheck"]:
+    for tool in ["memcheck", "racecheck", "initcheck", "synccheck"]:
         status, out, err = run([sanitizer, "--tool", tool, "--error-exitcode", "9", tests, "--gtest_brief=1", "--gtest_filter=" + small], 280)
         check("compute-sanitizer " + tool, status == 0, "" if status == 0 else (out + err)[-2000:])
 else:
     print("SKIPPED ALOUD: no compute-sanitizer here", flush=True)
+
+# ---- ceilings -----------------------------------------------------------------------------------------------------
+ceilings = os.path.join(a.build, "bench", "ceilings")
+if os.path.exists(ceilings):
+    status, out, err = run([ceilings], 300)
+    check("ceilings", status == 0 and not err, err)
+    if status == 0:
+        print(out.strip(), flush=True)
+        keep("cuda-ceilings.json", json.loads(out))
+else:
+    print("SKIPPED ALOUD: no bench/ceilings in this build (-DKILOCHAIN_BENCH=ON)", flush=True)
 
 def data(name):
     return os.path.join(a.data, name)
@@ -100,11 +117,12 @@ else:
     print("SKIPPED ALOUD: no data in " + a.data, flush=True)
 
 # ---- timings ------------------------------------------------------------------------------------------------------
-cases = [("neal", 1024, 2000, 1000), ("neal", 16384, 500, 200)]
+cases = [("neal", n, 500, 500) for n in ((1024,) if a.quick else (256, 1024, 4096, 16384))]
 if os.path.exists(data("german.csv")):
-    cases += [("german", n, 1000, 1000) for n in ((1024,) if a.quick else (1024, 4096, 16384))]
+    cases += [("german", n, 1000, 1000) for n in ((1024,) if a.quick else (256, 1024, 4096, 16384))]
     if not a.quick:
-        cases += [("caravan", 1024, 1000, 500), ("mnist", 1024, 1000, 200), ("mnist", 4096, 300, 100)]
+        cases += [("caravan", n, 1000, 500) for n in (256, 1024, 4096, 16384)]
+        cases += [("mnist", 256, 1000, 200), ("mnist", 1024, 1000, 200), ("mnist", 4096, 300, 100), ("mnist", 16384, 100, 50)]
 table = []
 for target, chains, warmup, samples in cases:
     kept = sample(target, "cuda", chains, warmup, samples)
@@ -114,7 +132,10 @@ for target, chains, warmup, samples in cases:
             print(f"{target} {chains} ({what}): {r['error']}", flush=True)
             continue
         s = r["seconds"]
-        table.append(dict(target=target, chains=chains, draws=what, warmup_us=1e6 * s["warmup"] / warmup, sampling_us=1e6 * s["sampling"] / samples,
+        expected = {phase: predictions.get((target, chains, "float32", phase), {}) for phase in ("warm-up", "sampling")}
+        table.append(dict(target=target, chains=chains, draws=what, predicted_warmup_us=expected["warm-up"].get("predicted_us"),
+                          predicted_sampling_us=expected["sampling"].get("predicted_us"),
+                          predicted_min_ess_per_second=expected["sampling"].get("min_ess_per_second"), warmup_us=1e6 * s["warmup"] / warmup, sampling_us=1e6 * s["sampling"] / samples,
                           ns_per_chain_iteration=1e9 * s["sampling"] / samples / chains, min_ess_per_second=r.get("min_ess_per_second"), rhat_max=r.get("rhat_max")))
     keep(f"cuda-{target}-{chains}.json", dict(moments=kept, none=bare))
 if os.path.exists(data("german.csv")) and not a.quick:  # which evaluator is better where: the threshold in logistic_cuda.cu
@@ -144,15 +165,22 @@ keep("cuda-timings.json", dict(rows=table))
 probe = "import jax, numpyro, blackjax, optax, netCDF4; assert jax.devices()[0].platform in ('gpu', 'cuda'), jax.devices()"
 status, _, err = run([sys.executable, "-c", probe], 120, quiet=True)
 if status == 0 and os.path.exists(a.peers) and not a.quick:
-    run([sys.executable, os.path.join(here, "compare_peers.py"), "--peers", a.peers, "--data", a.data, "--kilochain", program, "--python", sys.executable,
-         "--chains", "1024", "--device", "cuda", "--output", os.path.join(a.output, "cuda-peers-german-1024.json")])
+    for chains in ("1024", "4096"):
+        run([sys.executable, os.path.join(here, "compare_peers.py"), "--peers", a.peers, "--data", a.data, "--kilochain", program, "--python", sys.executable,
+             "--chains", chains, "--device", "cuda", "--output", os.path.join(a.output, f"cuda-peers-german-{chains}.json")])
 else:
     print("SKIPPED ALOUD: peers: " + ("asked to be quick" if a.quick else (err.strip().splitlines() or ["no " + a.peers])[-1]), flush=True)
 
-print(f"\n{'target':<18} {'chains':>7} {'draws':>8} {'warm-up us/it':>14} {'sampling us/it':>15} {'ns/chain-it':>12} {'min ESS/s':>12}")
+def figure(x, digits=1):
+    return "-" if x is None else f"{x:.{digits}f}"
+
+print(f"\n{'target':<18} {'chains':>7} {'draws':>8} {'warm-up us/it':>14} {'predicted':>10} {'sampling us/it':>15} {'predicted':>10} {'ns/chain-it':>12} {'min ESS/s':>12} {'predicted':>10}")
 for r in table:
-    ess = r.get("min_ess_per_second")
-    print(f"{r['target']:<18} {r['chains']:>7} {r['draws']:>8} {r['warmup_us']:>14.1f} {r['sampling_us']:>15.1f} {r['ns_per_chain_iteration']:>12.2f} "
-          f"{'-' if ess is None else round(ess):>12}")
+    print(f"{r['target']:<18} {r['chains']:>7} {r['draws']:>8} {r['warmup_us']:>14.1f} {figure(r.get('predicted_warmup_us')):>10} {r['sampling_us']:>15.1f} "
+          f"{figure(r.get('predicted_sampling_us')):>10} {r['ns_per_chain_iteration']:>12.2f} {figure(r.get('min_ess_per_second'), 0):>12} "
+          f"{figure(r.get('predicted_min_ess_per_second'), 0):>10}")
+slow = [r for r in table if r.get("predicted_sampling_us") and r["draws"] == "none" and r["sampling_us"] > 1.5 * r["predicted_sampling_us"]]
+for r in slow:
+    print(f"beyond 1.5 of its prediction: {r['target']}, {r['chains']} chains: {r['sampling_us']:.1f} us for {r['predicted_sampling_us']:.1f}")
 print("on_gpu: " + ("every check passed" if not failures else "FAILED: " + ", ".join(failures)))
 sys.exit(1 if failures else 0)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# One call on a machine with a GPU: checks the CUDA backend, then times it, and keeps the figures as JSON.
+# One call on a machine with a GPU: checks the CUDA backend, measures what the device reaches, then times runs beside what
+# bench/roofline.py predicts, then the peers, and keeps the figures as JSON.
 #   bench/on_gpu.sh [--build DIR] [--output DIR] [--data DIR] [--peers FILE] [--quick]
 #   bench/on_gpu.sh --pack FILE.tar.xz [--build DIR]
 # --build: a build with CUDA, or a packed one; without it build/cuda is configured and built here.
@@ -19,15 +20,15 @@ while [ $# -gt 0 ]; do
     --peers) peers=$2; shift ;;
     --pack) pack=$2; shift ;;
     --quick) quick=--quick ;;
-    *) sed -n '2,11s/^# //p' "$0" >&2; exit 2 ;;
+    *) sed -n '2,12s/^# //p' "$0" >&2; exit 2 ;;
   esac
   shift
 done
 
 if [ -z "$build" ]; then
   build=$root/build/cuda
-  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKILOCHAIN_CUDA=ON
-  cmake --build "$build" --target kilochain test_gpu
+  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKILOCHAIN_CUDA=ON -DKILOCHAIN_BENCH=ON
+  cmake --build "$build" --target kilochain test_gpu ceilings
 fi
 if [ -f "$build" ]; then
   unpacked=$(mktemp -d)
@@ -43,6 +44,7 @@ if [ -n "$pack" ]; then
   mkdir -p "$folder/tests" "$folder/lib"
   strip -o "$folder/kilochain" "$build/kilochain"
   strip -o "$folder/tests/test_gpu" "$build/tests/test_gpu"
+  if [ -x "$build/bench/ceilings" ]; then mkdir "$folder/bench" && strip -o "$folder/bench/ceilings" "$build/bench/ceilings"; fi
   # The C and C++ runtimes are every machine's own; CUDA's belong to its driver.
   ldd "$build/kilochain" "$build/tests/test_gpu" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
     grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv|libgcc_s|libstdc\+\+|libcuda|libcublas|libcublasLt)\.so' |

@@ -1,0 +1,270 @@
+"""Arithmetic beside every kernel: writes bench/roofline.md and bench/roofline.json (docs: the head of the page).
+usage: bench/roofline.py [--ptxas LOG]    LOG: compilers' reports (tools/check_spills.sh leaves one); else nvcc is asked here.
+Standard library only; nvcc is needed, a GPU is not. Nothing here was measured on a GPU."""
+import argparse, json, math, os, re, subprocess, sys
+
+here = os.path.dirname(os.path.abspath(__file__))
+root = os.path.dirname(here)
+
+# ---- devices: NVIDIA's data sheets (SXM); L2 and shared bandwidth from the clock and the width of the paths.
+DEVICES = {
+    "H100": dict(sms=132, hbm=3.35e12, l2=5.5e12, l1=132 * 128 * 1.755e9, float32=66.9e12, tf32=494.7e12, bf16=989.4e12, l2_bytes=50e6),
+    "H200": dict(sms=132, hbm=4.8e12, l2=5.5e12, l1=132 * 128 * 1.755e9, float32=66.9e12, tf32=494.7e12, bf16=989.4e12, l2_bytes=50e6),
+}
+# What a prediction assumes beside the floor. on_gpu.sh measures the ceilings of copies and products themselves.
+REACHED = dict(memory=0.85, product=0.75, pipe=0.5)
+NODE = 1.2e-6  # seconds from the end of a graph's node to the beginning of the next
+SM_REGISTERS, SM_SHARED, SM_WARPS, SM_BLOCKS = 65536, 227 << 10, 64, 32
+
+# target: observations, coordinates, how it is evaluated, the row of docs/results/titsias2019.json with its ESS
+TARGETS = {
+    "mnist": dict(rows=11339, dim=785, evaluated="products", ess="mnist"),
+    "caravan": dict(rows=5822, dim=86, evaluated="products", ess="caravan"),
+    "german": dict(rows=1000, dim=25, evaluated="warps", ess="german"),
+    "neal": dict(rows=0, dim=100, evaluated="gaussian", ess="neal_gaussian"),
+}
+CHAINS = (256, 1024, 4096, 16384)
+SOURCES = [
+    ("host/registry/instantiate/sampler.cu", ["-DKILOCHAIN_NAME=gad_mala_fast", "-DKILOCHAIN_TYPE=GadMalaFast"]),
+    ("host/registry/instantiate/target.cu", ["-DKILOCHAIN_NAME=logistic_regression", "-DKILOCHAIN_TYPE=LogisticRegression"]),
+    ("host/registry/instantiate/target.cu", ["-DKILOCHAIN_NAME=gaussian", "-DKILOCHAIN_TYPE=Gaussian"]),
+    ("targets/logistic_cuda.cu", []),
+]
+
+
+def ptxas_report(log):
+    if log:
+        return open(log).read()
+    text = ""
+    for source, definitions in SOURCES:
+        command = ["nvcc", "-std=c++20", "--expt-relaxed-constexpr", "-I.", "-Iinclude", "-arch=sm_90", "-DKILOCHAIN_HAS_CUDA=1",
+                   "-Xptxas=-v", "-c", source, "-o", os.devnull, *definitions]
+        r = subprocess.run(command, cwd=root, capture_output=True, text=True)
+        if r.returncode:
+            sys.exit(f"roofline: {' '.join(command)}\n{r.stderr}")
+        text += r.stderr
+    return text
+
+
+def kernels_of(report):
+    """{name: registers and shared bytes} of the float kernels for sm_90."""
+    out, name = {}, None
+    for line in report.splitlines():
+        found = re.search(r"Compiling entry function '(\w+)' for 'sm_90'", line)
+        if found:
+            name = found[1]
+        elif "Compiling entry function" in line:
+            name = None
+        used = re.search(r"Used (\d+) registers", line)
+        if used and name:
+            shared = re.search(r"(\d+) bytes smem", line)
+            out[name] = dict(registers=int(used[1]), shared=int(shared[1]) if shared else 0)
+            name = None
+    names = subprocess.run(["c++filt"], input="\n".join(out), capture_output=True, text=True).stdout.split("\n")
+    result = {}
+    for mangled, full in zip(out, names):
+        short = re.search(r"(?:\w+::)*(\w+)<", full)
+        if not short or "double" in full.split("(")[0]:
+            continue
+        key = short[1]
+        if key == "evaluate_chains":
+            key += " gaussian" if "Gaussian<" in full else " logistic"
+        if key in ("advance_chains", "pool_tiles", "pool_facts", "natural_tiles", "product_tiles", "put_back") and "GadMalaFast" not in full:
+            continue
+        result[key] = out[mangled]
+    return result
+
+
+def occupancy(kernel, threads):
+    """Warps that a multiprocessor holds."""
+    warps = threads // 32
+    of_block = math.ceil(kernel["registers"] * 32 / 256) * 256 * warps
+    blocks = min(SM_BLOCKS, SM_WARPS // warps, SM_REGISTERS // of_block)
+    if kernel["shared"]:
+        blocks = min(blocks, SM_SHARED // (kernel["shared"] + 1024))
+    return blocks * warps
+
+
+class Kernel:
+    """Bytes of device memory, of L2 and of the path to L1 and shared memory; flops, and on which unit; blocks and threads."""
+
+    def __init__(self, name, compiled, threads, blocks, hbm=0.0, l2=0.0, l1=0.0, flops=0.0, unit="float32", product=False):
+        self.name, self.compiled, self.threads, self.blocks = name, compiled, threads, blocks
+        self.hbm, self.l2, self.l1, self.flops, self.unit, self.product = hbm, l2, l1, flops, unit, product
+        self.warps = occupancy(compiled, threads) if compiled else None
+
+    def parts(self, device):
+        d = DEVICES[device]
+        busy = min(1.0, self.blocks / d["sms"])  # few blocks cannot use the whole device's paths
+        rate = d[self.unit]
+        return dict(hbm=self.hbm / d["hbm"], l2=self.l2 / (d["l2"] * busy), l1=self.l1 / (d["l1"] * busy), flops=self.flops / (rate * busy))
+
+    def floor(self, device):
+        return max(self.parts(device).values())
+
+    def bound(self, device):
+        parts = self.parts(device)
+        return max(parts, key=parts.get)
+
+    def predicted(self, device):
+        p = self.parts(device)
+        if self.product:
+            best = max(p["flops"] / REACHED["product"], p["hbm"] / REACHED["memory"])
+        else:
+            best = max(p["hbm"] / REACHED["memory"], p["l2"] / REACHED["memory"], p["l1"] / REACHED["pipe"], p["flops"] / REACHED["pipe"])
+        return best + NODE
+
+
+def round_of(target, chains, compiled, matmul, warm_up, device):
+    t = TARGETS[target]
+    N, n, C, real = t["rows"], t["dim"], chains, 4
+    row = math.ceil(n / 32) * 32 * real
+    padded = math.ceil(N / 32) * 32
+    d = DEVICES[device]
+    out = []
+
+    def place(bytes_):  # data that stay in L2 from kernel to kernel do not load device memory
+        return dict(l2=bytes_) if bytes_ < 0.7 * d["l2_bytes"] else dict(hbm=bytes_)
+
+    warps = 4 if C >= 2048 else 2 if C >= 512 else 1
+    blocks = math.ceil(C / warps)
+    if t["evaluated"] == "products":
+        times = {"float32": 1, "tf32": 1, "bf16x3": 3}[matmul]
+        unit = {"float32": "float32", "tf32": "tf32", "bf16x3": "bf16"}[matmul]
+        T = real * padded * C
+        X = real * N * math.ceil(n / 32) * 32 / (2 if matmul == "bf16x3" else 1)
+        split = 1.5 if matmul == "bf16x3" else 1  # three parts of two bytes
+        product = dict(flops=times * 2.0 * N * n * C, unit=unit, product=True)
+        out.append(Kernel("X W (cuBLAS)", None, 256, 10**6, **(place(X + T + split * C * row)), **product))
+        out.append(Kernel("logistic_residuals", compiled["logistic_residuals"], 256, C, flops=30.0 * N * C, **place((1 + split) * T)))
+        out.append(Kernel("X^T R (cuBLAS)", None, 256, 10**6, **(place(X + split * T + C * row)), **product))
+        out.append(Kernel("logistic_answers", compiled["logistic_answers"], 256, C, **place(3.0 * C * row)))
+    elif t["evaluated"] == "warps":
+        X = real * padded * n
+        out.append(Kernel("evaluate_chains", compiled["evaluate_chains logistic"], 32 * warps, blocks, l1=2.0 * X * C + 4.0 * real * padded * C,
+                          l2=2.0 * X * min(C, d["sms"]) + 4.0 * C * row, flops=(4.0 * n + 30.0) * N * C))
+    else:  # a dense precision
+        P = real * n * math.ceil(n / 32) * 32
+        out.append(Kernel("evaluate_chains", compiled["evaluate_chains gaussian"], 32 * warps, blocks, l1=(1.0 * P + 2.0 * n * row) * C,
+                          l2=6.0 * C * row, flops=(2.0 * n * n + 6 * n) * C))
+    half = real * (n * n / 2 + 16 * n)  # the factor's panels
+    passes = 3 if warm_up else 2
+    # Warps of one multiprocessor that go through the factor together share its lines in L1: as many as it holds.
+    held = occupancy(compiled["advance_chains"], 32 * warps)
+    rows = (16 if warm_up else 12) * C * row
+    state = place(float(rows))
+    state["l2"] = state.get("l2", 0) + passes * half * (C if half > 200e3 else 1.0 * d["sms"]) / (held if half > 200e3 else 1)
+    out.append(Kernel("advance_chains" + (", twice" if warm_up else ""), compiled["advance_chains"], 32 * warps, blocks, l1=passes * half * C,
+                      flops=passes * 1.0 * n * n * C + 80.0 * n * C, **state))
+    if warm_up:
+        panels = math.ceil(n / 32)
+        tiles = panels * (panels + 1) // 2
+        chunks = min(math.ceil(132 / tiles), math.ceil(C / 32), 64)
+        size = 1024 * tiles * real
+        out.append(Kernel("pool_tiles", compiled["pool_tiles"], 256, tiles * chunks, l2=tiles * 64.0 * C * real, l1=tiles * C * 32.0 * 4 * 8 * 5,
+                          flops=tiles * 2048.0 * C))
+        out.append(Kernel("pool_facts", compiled["pool_facts"], 512, 1, l2=C * (56.0 * 2 + 8)))
+        out.append(Kernel("natural_tiles", compiled["natural_tiles"], 256, tiles, l2=size * (chunks + 3.0)))
+        steps = panels * (panels + 1) * (panels + 2) / 6
+        # the longest block decides: panels products of tiles, 1280 reads of 128 bytes each
+        out.append(Kernel("product_tiles", compiled["product_tiles"], 256, min(132, tiles), l2=steps * 8192.0,
+                          l1=max(steps, panels * min(132, tiles)) * 1280 * 128.0, flops=2.0 * 32768 * steps))
+        out.append(Kernel("put_back", compiled["put_back"], 256, tiles, l2=2.0 * size))
+    return out
+
+
+def measured_ess():
+    """Smallest ESS over coordinates of an iteration of gad_mala_fast, one gradient each, after its own warm-up."""
+    rows = json.load(open(os.path.join(root, "docs", "results", "titsias2019.json")))
+    out = {}
+    for name, t in TARGETS.items():
+        for r in rows:
+            if r["target"].startswith(t["ess"]) and r["sampler"] == "gad_mala_fast":
+                out[name] = r["ess_min"] / 20000
+    return out
+
+
+def si(x):
+    for unit, scale in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if x >= scale:
+            return f"{x / scale:.3g} {unit}"
+    return f"{x:.3g} " if x else "-"
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("--ptxas", help="compilers' report in place of nvcc")
+    a = p.parse_args()
+    compiled = kernels_of(ptxas_report(a.ptxas))
+    ess = measured_ess()
+    predictions, page = [], []
+    w = page.append
+    w("# What each kernel must cost\n")
+    w("Written by `bench/roofline.py` from the compiled kernels (float, sm_90) and the shapes of four problems; not by hand, and **nothing here was")
+    w("measured on a GPU**. `floor`: the largest of bytes over bandwidth and flops over rate, at the data sheet's figures. `predicted`: the same at")
+    w(f"{REACHED['memory']:.0%} of a memory's bandwidth, {REACHED['product']:.0%} of the rate of products and {REACHED['pipe']:.0%} of arithmetic and of the path to L1 and shared memory,")
+    w(f"and {NODE * 1e6:.1f} us between nodes of a graph: assumptions, which `bench/on_gpu.sh` puts beside what it measures. Sampler: `gad_mala_fast`,")
+    w("pooled, float. ESS: the smallest of a coordinate for an iteration (one gradient), measured on the CPU (docs/results/titsias2019.json), where a")
+    w("chain learnt its factor alone for 20 000 iterations; pooled chains learn theirs from thousands of times the moves.\n")
+    w("Devices: " + "; ".join(f"{k}: {d['sms']} multiprocessors, {d['hbm'] / 1e12:.2f} TB/s, {d['float32'] / 1e12:.0f} Tflop/s in float32, "
+                              f"{d['tf32'] / 1e12:.0f} in TF32, {d['bf16'] / 1e12:.0f} in bf16" for k, d in DEVICES.items())
+      + "; both: L2 of 50 MB, taken at 5.5 TB/s, and 128 bytes a clock from a multiprocessor's L1 and shared memory.\n")
+    w("## Rounds\n")
+    w("`products`: how the two products are made; float32 is what Kilochain does, tf32 and bf16x3 say what another way would bring.\n")
+    w("| problem | chains | products | phase | floor H100, us | predicted | floor H200, us | predicted | bound by (H200) | gradients/s, H200 | min ESS/s, H200 |")
+    w("|---|---:|---|---|---:|---:|---:|---:|---|---:|---:|")
+    for target in TARGETS:
+        for chains in CHAINS:
+            for matmul in (("float32", "tf32", "bf16x3") if TARGETS[target]["evaluated"] == "products" else ("float32",)):
+                for warm_up in (False, True):
+                    cells, row = [], dict(target=target, chains=chains, matmul=matmul, phase="warm-up" if warm_up else "sampling")
+                    for device in DEVICES:
+                        ks = round_of(target, chains, compiled, matmul, warm_up, device)
+                        row[device] = dict(floor_us=1e6 * sum(k.floor(device) for k in ks), predicted_us=1e6 * sum(k.predicted(device) for k in ks))
+                        worst = max(ks, key=lambda k: k.predicted(device))
+                        cells += [f"{row[device]['floor_us']:.1f}", f"{row[device]['predicted_us']:.1f}"]
+                    seconds = row["H200"]["predicted_us"] * 1e-6
+                    row["min_ess_per_gradient"] = ess.get(target)
+                    for device in DEVICES:
+                        if not warm_up and target in ess:
+                            row[device]["min_ess_per_second"] = ess[target] * chains / (row[device]["predicted_us"] * 1e-6)
+                    predictions.append(row)
+                    w(f"| {target} | {chains} | {matmul} | {row['phase']} | {cells[0]} | {cells[1]} | {cells[2]} | {cells[3]} | {worst.name}, {worst.bound('H200')} | "
+                      f"{si(chains / seconds)}| {si(row['H200'].get('min_ess_per_second', 0))}|")
+    w("\n## Kernels at 4 096 chains\n")
+    w("Occupancy: warps that a multiprocessor holds, of 64. Bytes: of device memory; of L2; to L1 and shared memory.\n")
+    for target in TARGETS:
+        modes = ("float32", "bf16x3") if TARGETS[target]["evaluated"] == "products" else ("float32",)
+        for matmul in modes:
+            t = TARGETS[target]
+            shape = f"{t['rows']} observations, " if t["rows"] else ""
+            w(f"### {target}: {shape}{t['dim']} dimensions, {matmul}\n")
+            w("| kernel | registers | shared, bytes | occupancy | device bytes | L2 bytes | L1 bytes | flops | floor H100, us | floor H200, us | bound by (H200) | predicted H200, us |")
+            w("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|")
+            sampling = round_of(target, 4096, compiled, matmul, False, "H200")
+            names = {k.name for k in sampling}
+            for k in sampling + [k for k in round_of(target, 4096, compiled, matmul, True, "H200") if k.name not in names]:
+                c = k.compiled
+                w(f"| {k.name} | {c['registers'] if c else '-'} | {c['shared'] if c else '-'} | {k.warps or '-'} | {si(k.hbm)}| {si(k.l2)}| {si(k.l1)}| {si(k.flops)}| "
+                  f"{1e6 * k.floor('H100'):.1f} | {1e6 * k.floor('H200'):.1f} | {k.bound('H200')} | {1e6 * k.predicted('H200'):.1f} |")
+            w("")
+    w("## What the arithmetic says\n")
+
+    def at(target, chains, matmul, phase, device="H200"):
+        return next(r for r in predictions if (r["target"], r["chains"], r["matmul"], r["phase"]) == (target, chains, matmul, phase))[device]["predicted_us"]
+
+    w(f"- MNIST, 4 096 chains, H200, a sampling round: {at('mnist', 4096, 'float32', 'sampling') / 1e3:.2f} ms in float32, "
+      f"{at('mnist', 4096, 'bf16x3', 'sampling') / 1e3:.2f} ms in bf16x3 (bar: 1.2); a pooled warm-up round {at('mnist', 4096, 'bf16x3', 'warm-up') / 1e3:.2f} ms (bar: 2).")
+    w(f"- German, 4 096 chains, H200, a sampling round: {at('german', 4096, 'float32', 'sampling'):.0f} us (bar: 25).")
+    w("- `advance_chains` reads the factor twice for each chain, by one warp: in 785 dimensions that is more L2 and L1 traffic than the products are worth.")
+    w("  `L h` and `L^T g` of all chains as products of matrices would take it away.")
+    w("- German: a warp for each chain reads X twice from L1 for each chain; with thousands of chains two products over all of them move far less.")
+    open(os.path.join(here, "roofline.md"), "w").write("\n".join(page) + "\n")
+    with open(os.path.join(here, "roofline.json"), "w") as f:
+        shorter = json.loads(json.dumps(predictions), parse_float=lambda text: float(f"{float(text):.4g}"))
+        f.write('{"what": "predictions of bench/roofline.py; nothing measured on a GPU", "rows": [\n')
+        f.write(",\n".join(json.dumps(row) for row in shorter) + "\n]}\n")
+    print(f"roofline: {len(compiled)} kernels, {len(predictions)} rounds; bench/roofline.md, bench/roofline.json")
+
+
+main()
