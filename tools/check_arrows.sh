@@ -21,9 +21,10 @@ host/statistics/streaming kernels/device host/statistics
 host/chains               $kernels targets
 host/draws                kernels/device host/statistics host/chains
 host/registry             kernels kernels/device targets targets/data host/chains
+host/tune                 kernels/device kernels/random
 host/run                  kernels kernels/device targets targets/data $steps
-host/frontend             kernels kernels/device targets/data $steps host/run
-papers                    $kernels targets targets/data $steps host/run host/frontend
+host/frontend             kernels kernels/device targets/data $steps host/run host/tune
+papers                    $kernels targets targets/data $steps host/run host/tune host/frontend
 include                   host/run model
 examples                  include model
 tests                     *

@@ -8,6 +8,7 @@ namespace kilochain::cli {
 
 int sample(const std::vector<std::string>& arguments);
 int estimate(const std::vector<std::string>& arguments);
+int tune(const std::vector<std::string>& arguments);
 int summary(const std::string& path, bool json, std::int64_t rows);
 int list_samplers(const std::string& name, bool verbose);
 int list_targets(const std::string& name, bool verbose);

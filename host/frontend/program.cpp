@@ -131,6 +131,8 @@ void add_commands(CLI::App& app, int& status) {
       status);
   add(app, {"info", "build, devices, libraries", [](CLI::App&) { return info; }}, status);
   add_whole(app, "estimate", "bytes and time of a run, before it is begun", estimate, status);
+  add_whole(app, "tune", "look for the settings of a sampler that suit a target, by Bayesian optimisation", tune,
+            status);
   add(app, {"generate", "write data for a logistic regression whose truth is known", generate_flags}, status);
   if (registered_papers().empty()) return;
   CLI::App* reproduce =

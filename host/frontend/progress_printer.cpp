@@ -25,13 +25,15 @@ std::string progress_text(const Progress& p) {
 
 ProgressPrinter::ProgressPrinter(std::FILE* out) : out_(out), terminal_(isatty(fileno(out)) == 1) {}
 
-void ProgressPrinter::operator()(const Progress& progress) {
+void ProgressPrinter::operator()(const Progress& progress) { line(progress.phase, progress_text(progress)); }
+
+void ProgressPrinter::line(const std::string& phase, const std::string& text) {
   const Clock::time_point now = Clock::now();
   const auto pause = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(3000);
-  if (progress.phase == phase_ && now - last_ < pause) return;
-  phase_ = progress.phase;
+  if (phase == phase_ && now - last_ < pause) return;
+  phase_ = phase;
   last_ = now;
-  std::string line = progress_text(progress);
+  std::string line = text;
   if (terminal_) {
     winsize size{};
     if (ioctl(fileno(out_), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 && line.size() >= size.ws_col)

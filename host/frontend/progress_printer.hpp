@@ -19,6 +19,8 @@ class ProgressPrinter {
   ProgressPrinter(const ProgressPrinter&) = delete;
   ProgressPrinter& operator=(const ProgressPrinter&) = delete;
   void operator()(const Progress& progress);
+  /// Any other line, of a phase of that name; as often as progress is told.
+  void line(const std::string& phase, const std::string& text);
   /// Clears the line.
   void finish();
 

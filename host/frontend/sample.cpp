@@ -1,40 +1,17 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "host/frontend/commands.hpp"
 #include "host/frontend/configuration.hpp"
 #include "host/frontend/estimate_table.hpp"
+#include "host/frontend/interrupt.hpp"
 #include "host/frontend/progress_printer.hpp"
 #include "host/frontend/summary_table.hpp"
 
 namespace kilochain::cli {
 namespace {
-
-std::atomic<bool> stop_requested{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "set by a signal handler");
-
-/// The first signal asks the run to end; a second one meets the default action and kills.
-void on_signal(int) {
-  stop_requested = true;
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
-}
-
-/// From the first draw to the last word: output that is being written is finished.
-void catch_signals() {
-  struct sigaction action = {};
-  action.sa_handler = on_signal;
-  action.sa_flags = SA_RESTART;
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is then a failed write, told as a full disk is
-}
 
 void print_quarantined(std::FILE* out, const std::vector<QuarantinedChain>& chains) {
   constexpr std::size_t shown = 10;
@@ -93,7 +70,7 @@ int sample(const std::vector<std::string>& arguments) {
       progress = [&](const Progress& p) { printer(p); };
     else
       progress = [](const Progress&) {};
-    result = prepared.run(progress, stop_requested);
+    result = prepared.run(progress, stop_requested());
   }
   if (c.verbose && !result.evaluation.empty()) fmt::print(stderr, "evaluation: {}\n", result.evaluation);
   std::FILE* words = c.json ? stderr : stdout;

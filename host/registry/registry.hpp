@@ -18,6 +18,7 @@ struct SamplerEntry {
   std::vector<SettingInfo> settings;
   CheckSettings check;
   std::vector<std::string> stats;  ///< names of what it adds to sample_stats
+  std::vector<std::string> drawn;  ///< settings that a policy can draw for each kept iteration
   bool adaptive = false;
   NeedsByPhase needs{Needs::gradient, Needs::gradient, Needs::gradient};
   template <class Real>

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "host/registry/policy_file.hpp"
 #include "kernels/choices.hpp"
 #include "kernels/device/error.hpp"
 #include "kernels/settings.hpp"
@@ -68,6 +69,10 @@ struct Parser {
   void operator()(const char* name, E& value, const Names<N>& names, const char*) const {
     if (const auto* t = find(name)) value = static_cast<E>(parse_choice(owner, name, *t, names.value, N));
   }
+  template <int N>
+  void operator()(const char* name, Policy<N>& value, const PolicyColumns<N>& columns, const char*) const {
+    if (const auto* t = find(name)) value = read_policy(owner + ": " + name, *t, columns);
+  }
 };
 
 /// Visitor that describes a table.
@@ -95,6 +100,21 @@ struct Describer {
   void operator()(const char* name, E& value, const Names<N>& names, const char* meaning) const {
     out.push_back({name, join(names.value, N), names.value[static_cast<int>(value)], "", meaning});
   }
+  template <int N>
+  void operator()(const char* name, Policy<N>&, const PolicyColumns<N>&, const char* meaning) const {
+    out.push_back({name, "path", "", "", meaning});
+  }
+};
+
+/// Visitor that finds which settings a policy can draw.
+struct DrawnByPolicy {
+  std::vector<std::string>& out;
+  template <class... Other>
+  void operator()(const char*, const Other&...) const {}
+  template <int N>
+  void operator()(const char*, Policy<N>&, const PolicyColumns<N>& columns, const char*) const {
+    for (const PolicyColumn& c : columns.column) out.emplace_back(c.name);
+  }
 };
 }  // namespace settings_detail
 
@@ -114,6 +134,16 @@ typename Sampler::Settings parse_settings(const std::string& owner, const Settin
   auto s = parse_settings<Sampler>(owner, texts);
   Sampler::resolve(s, scope);
   return s;
+}
+
+/// The settings that act on a kept draw alone, so that a policy can draw them; empty where there is none.
+template <class Holder>
+std::vector<std::string> drawn_by_policy() {
+  typename Holder::Settings s;
+  std::vector<std::string> out;
+  settings_detail::DrawnByPolicy finder{out};
+  Holder::settings(finder, s);
+  return out;
 }
 
 template <class Holder>

@@ -40,7 +40,8 @@ enum class Purpose : std::uint32_t {
   direction = 4,
   progressive = 5,
   trajectory = 6,
-  adaptation = 7
+  adaptation = 7,
+  policy = 8
 };
 
 /// The random numbers of one chain in one iteration. A value, not a generator: asking twice gives the same number.

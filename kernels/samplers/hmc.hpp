@@ -2,7 +2,8 @@
 //   whitened momentum r ~ N(0, I), H = -lp + |r|^2/2
 //   r += e/2 F^T g;  K times: q += e F r, r += e F^T g (half at the end)
 // F F^T = inv_mass_matrix: the variance of the draws learnt in windows of warm-up, or unit (the 2019 paper's presets).
-// Step: dual averaging, or e <- e (1 + 0.01 (a - target)/target) (the authors' runs); e_0 = 0.5/n.
+// Step: dual averaging, or e <- e (1 + 0.01 (a - target)/target) (the authors' runs); e_0 = 0.5/n. Kept draws may have a
+// step of their own (step_rule fixed), or draw e and K anew from a policy, whatever the state (kernels/policy.hpp).
 // With a learnt mass all coordinates have nearly one period, with which a fixed K resonates: K is drawn afresh then,
 // uniformly within num_steps (1 +- num_steps_jitter). Asks for K points an iteration. Team-uniform; bitwise the same
 // under any batch split. Cost: K gradients and O(K n); dense mass 2 K passes over F.
@@ -13,10 +14,11 @@
 #include "kernels/adapt/dual_averaging.hpp"
 #include "kernels/adapt/mass.hpp"
 #include "kernels/iteration.hpp"
+#include "kernels/policy.hpp"
 
 namespace kilochain {
 
-enum class StepRule : std::int32_t { multiplicative, dual_averaging };
+enum class StepRule : std::int32_t { multiplicative, dual_averaging, fixed };
 enum class HmcPreset : std::int32_t { none, hmc5, hmc10, hmc20 };
 
 template <class Real>
@@ -37,6 +39,7 @@ struct Hmc {
     StepRule step_rule = StepRule::dual_averaging;
     Mass mass = Mass::diagonal;
     HmcPreset preset = HmcPreset::none;
+    Policy<2> policy;
     Settings() : AcceptanceStep{0.7} {}
   };
   template <class V>
@@ -53,12 +56,16 @@ struct Hmc {
     visit(
         "num_steps_jitter", s.num_steps_jitter, between(0, 1),
         "the number of steps is drawn uniformly within this fraction of num_steps, both ways; auto: 0.5 with a learnt "
-        "mass, whose equal periods resonate with a fixed length, 0 with unit mass");
+        "mass, whose equal periods resonate with a fixed length, 0 with unit mass or numbers from a policy");
     visit("step_size", s.step_size, at_least(0), "leapfrog step at the start; 0 takes 0.5/n");
     visit("mass", s.mass, Names{"unit", "diagonal", "dense"},
           "inv_mass_matrix: the identity, or the variances or covariance of the draws in warm-up");
-    visit("step_rule", s.step_rule, Names{"multiplicative", "dual_averaging"},
-          "how the step follows the acceptance in warm-up");
+    visit("step_rule", s.step_rule, Names{"multiplicative", "dual_averaging", "fixed"},
+          "how the step follows the acceptance in warm-up; fixed: by dual averaging, but kept draws take step_size");
+    visit(
+        "policy", s.policy,
+        PolicyColumns<2>{{{"step_size", positive(), false}, {"num_steps", between(1, 1 << 20), true}}},
+        "CSV file with columns step_size, num_steps or both: each kept draw takes a row at random (`kilochain tune`)");
     acceptance_step_fields(visit, s);
     visit("max_energy_error", s.max_energy_error, positive(), "a larger energy error counts as a divergence");
   }
@@ -66,7 +73,7 @@ struct Hmc {
 
   struct State : PositionAndGradient<Real> {
     Row<Real> r, work, d;  ///< whitened momentum; workspace; the signal x - centre
-    Scalar<double> energy, steps, left, probability;
+    Scalar<double> energy, step, steps, left, probability;
   };
   template <class V>
   static KC_HD void state(V&& visit, State& st, const Settings&) {
@@ -75,6 +82,7 @@ struct Hmc {
     visit("work", st.work, Keep::no);
     visit("signal_d", st.d, Keep::no);
     visit("energy", st.energy, Keep::no);
+    visit("leapfrog_step", st.step, Keep::no);
     visit("steps", st.steps, Keep::no);
     visit("left", st.left, Keep::no);
     visit("probability", st.probability, Keep::no);
@@ -109,25 +117,45 @@ struct Hmc {
     return 0.5 * team.template sum<double>(n, [&](Index i) { return double(r[i]) * double(r[i]); });
   }
 
+  struct Leaps {
+    double size;
+    std::int32_t number;
+  };
+  /// The steps of an iteration's trajectory: of nothing but the settings, what was learnt, and random numbers.
+  static KC_HD Leaps leaps_of(const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a) {
+    Leaps out{*a.step, s.num_steps};
+    bool drawn = false;
+    if (!at.adapting) {
+      if (s.step_rule == StepRule::fixed && s.step_size > 0) out.size = s.step_size;
+      if (s.policy.rows > 0) {
+        const double* row = s.policy.value[policy_row(s.policy, rng)];
+        if (s.policy.has[0]) out.size = row[0];
+        if (s.policy.has[1]) out.number = std::int32_t(row[1]), drawn = true;
+      }
+    }
+    const double jitter = s.num_steps_jitter ? *s.num_steps_jitter : drawn || s.mass == Mass::unit ? 0.0 : 0.5;
+    const auto spread = std::int32_t(jitter * out.number);
+    if (spread > 0) {
+      const std::int32_t least = out.number - spread < 1 ? 1 : out.number - spread;
+      const auto count = std::uint32_t(out.number + spread - least + 1);
+      out.number = least + std::int32_t(uniform_index(rng, Purpose::trajectory, 0, count));
+    }
+    return out;
+  }
+
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule&, const Adaptation& a,
-                            State& st, const Query<Real>& query, Index n) {
+  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule& at,
+                            const Adaptation& a, State& st, const Query<Real>& query, Index n) {
     normals(team, rng, Purpose::momentum, st.r, n);
     const double energy = kinetic(team, st.r, n) - *st.lp;
-    std::int32_t steps = s.num_steps;
-    const double jitter = s.num_steps_jitter ? *s.num_steps_jitter : s.mass == Mass::unit ? 0.0 : 0.5;
-    const auto spread = std::int32_t(jitter * s.num_steps);
-    if (spread > 0) {
-      const std::int32_t least = steps - spread < 1 ? 1 : steps - spread;
-      steps =
-          least + std::int32_t(uniform_index(rng, Purpose::trajectory, 0, std::uint32_t(steps + spread - least + 1)));
-    }
+    const Leaps leaps = leaps_of(rng, s, at, a);
     team.single([&] {
       *st.energy = energy;
-      *st.steps = *st.left = steps;
+      *st.step = leaps.size;
+      *st.steps = *st.left = leaps.number;
     });
     ask(team, query, Needs::gradient);
-    const Real e = Real(*a.step);
+    const Real e = Real(leaps.size);
     kick(team, s.mass, a.F, Real(0.5) * e, st.g, st.r, st.work, n);
     drift(team, s.mass, a.F, e, st.x, st.r, query.point, st.work, n);
   }
@@ -135,7 +163,7 @@ struct Hmc {
   template <class Team>
   static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
                            State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
-    const Real e = Real(*a.step);
+    const Real e = Real(*st.step);
     const bool finite = math::finite(*reply.lp) && all_finite(team, reply.gradient, n);
     const double left = *st.left - 1;
     team.sync();
@@ -160,7 +188,7 @@ struct Hmc {
     constexpr double largest = std::numeric_limits<float>::max();  // statistics are recorded in float, and are finite
     info.stats[1] = -log_r < largest ? -log_r : largest;
     info.stats[2] = *st.steps - left;
-    info.stats[3] = *a.step;
+    info.stats[3] = *st.step;
     return Step::done;
   }
 

@@ -28,6 +28,7 @@ SamplerEntry entry() {
   e.settings = describe_settings<Sampler>();
   e.check = [](const std::string& owner, const SettingTexts& texts) { parse_settings<Sampler>(owner, texts); };
   e.stats.assign(Sampler::about.stats.names, Sampler::about.stats.names + Sampler::about.stats.count);
+  e.drawn = drawn_by_policy<Sampler>();
   e.adaptive = Sampler::about.adaptive;
   e.needs = Sampler::about.needs;
   e.make_float = make<float>;

@@ -1,0 +1,32 @@
+#include "host/frontend/interrupt.hpp"
+
+#include <csignal>
+
+namespace kilochain::cli {
+namespace {
+
+std::atomic<bool> stop{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "set by a signal handler");
+
+/// The first signal asks the run to end; a second one meets the default action and kills.
+void on_signal(int) {
+  stop = true;
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+}
+
+}  // namespace
+
+std::atomic<bool>& stop_requested() { return stop; }
+
+void catch_signals() {
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is then a failed write, told as a full disk is
+}
+
+}  // namespace kilochain::cli

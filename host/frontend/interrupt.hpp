@@ -1,0 +1,12 @@
+// Ctrl-C and SIGTERM: the first one asks what goes on to end, a second one kills.
+#pragma once
+#include <atomic>
+
+namespace kilochain::cli {
+
+/// Becomes true with the first signal.
+std::atomic<bool>& stop_requested();
+/// From the first draw to the last word: output that is being written is finished.
+void catch_signals();
+
+}  // namespace kilochain::cli
