@@ -71,7 +71,7 @@ struct Parser {
   }
   template <int N>
   void operator()(const char* name, Policy<N>& value, const PolicyColumns<N>& columns, const char*) const {
-    if (const auto* t = find(name)) value = read_policy(owner + ": " + name, *t, columns);
+    if (const auto* t = find(name); t && !t->empty()) value = read_policy(owner + ": " + name, *t, columns);
   }
 };
 
@@ -102,7 +102,7 @@ struct Describer {
   }
   template <int N>
   void operator()(const char* name, Policy<N>&, const PolicyColumns<N>&, const char* meaning) const {
-    out.push_back({name, "path", "", "", meaning});
+    out.push_back({name, "text", "", "", meaning});
   }
 };
 

@@ -210,7 +210,7 @@ class Trials::Of : public Anything {
       rounds.run(segment, stop);
       synchronize(own.context);
       controls = chains.controls();
-      buffer.collect(0);
+      buffer.send(0), buffer.arrive();
       kept.add(buffer.window(window, DrawsMade::until_quarantine(controls, now, 1, window).by_chain), window);
       now += window;
       out.gradients = 0;
