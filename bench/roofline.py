@@ -134,8 +134,9 @@ def round_of(target, chains, compiled, matmul, warm_up, device):
         T = real * padded * C
         X = real * N * math.ceil(n / 32) * 32 / (2 if matmul == "bf16x3" else 1)
         split = 1.5 if matmul == "bf16x3" else 1  # three parts of two bytes
+        thirds = 3 if matmul == "bf16x3" else 1  # of X and of what it meets, side by side
         product = dict(flops=times * 2.0 * N * n * C, unit=unit, product=True)
-        out.append(Kernel("X W (cuBLAS)", None, 256, 10**6, **(place(X + T + split * C * row)), **product))
+        out.append(Kernel("X W (cuBLAS)", None, 256, 10**6, **(place(thirds * X + T + split * C * row)), **product))
         out.append(Kernel("logistic_residuals", compiled["logistic_residuals"], 256, C, flops=30.0 * N * C, **place((1 + split) * T)))
         out.append(Kernel("X^T R (cuBLAS)", None, 256, 10**6, **(place(X + split * T + C * row)), **product))
         out.append(Kernel("logistic_answers", compiled["logistic_answers"], 256, C, **place(3.0 * C * row)))
@@ -161,7 +162,7 @@ def round_of(target, chains, compiled, matmul, warm_up, device):
         tiles = panels * (panels + 1) // 2
         chunks = min(math.ceil(132 / tiles), math.ceil(C / 32), 64)
         size = 1024 * tiles * real
-        out.append(Kernel("pool_tiles", compiled["pool_tiles"], 256, tiles * chunks, l2=tiles * 64.0 * C * real, l1=tiles * C * 32.0 * 4 * 8 * 5,
+        out.append(Kernel("pool_tiles", compiled["pool_tiles"], 256, tiles * chunks, l2=tiles * 64.0 * C * real, l1=tiles * C / 32 * 192.0 * 128,
                           flops=tiles * 2048.0 * C))
         out.append(Kernel("pool_facts", compiled["pool_facts"], 512, 1, l2=C * (56.0 * 2 + 8)))
         out.append(Kernel("natural_tiles", compiled["natural_tiles"], 256, tiles, l2=size * (chunks + 3.0)))
@@ -210,7 +211,7 @@ def main():
                               f"{d['tf32'] / 1e12:.0f} in TF32, {d['bf16'] / 1e12:.0f} in bf16" for k, d in DEVICES.items())
       + "; both: L2 of 50 MB, taken at 5.5 TB/s, and 128 bytes a clock from a multiprocessor's L1 and shared memory.\n")
     w("## Rounds\n")
-    w("`products`: how the two products are made; float32 is what Kilochain does, tf32 and bf16x3 say what another way would bring.\n")
+    w("`products`: how the two products are made (`--matmul`; docs/decisions/0011-products.md).\n")
     w("| problem | chains | products | phase | floor H100, us | predicted | floor H200, us | predicted | bound by (H200) | gradients/s, H200 | min ESS/s, H200 |")
     w("|---|---:|---|---|---:|---:|---:|---:|---|---:|---:|")
     for target in TARGETS:

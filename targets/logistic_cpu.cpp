@@ -114,6 +114,9 @@ class LogisticCpu final : public Target<Real> {
 
 template <class Real>
 std::unique_ptr<Target<Real>> LogisticRegression<Real>::make_cpu(const Context& context, const Settings& settings) {
+  require(settings.matmul == Matmul::float32, ExitStatus::usage,
+          std::string("logistic_regression: matmul = ") + matmul_names[static_cast<int>(settings.matmul)],
+          "it is a CUDA device's, and this run is on the CPU", "Leave matmul out?");
   return std::make_unique<LogisticCpu<Real>>(context, settings);
 }
 template std::unique_ptr<Target<float>> LogisticRegression<float>::make_cpu(const Context&, const LogisticSettings&);

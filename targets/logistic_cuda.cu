@@ -5,8 +5,7 @@
 // Cost: 4 N n operations a gradient; T is written and read twice. Chains go in batches, so that T stays within 1 GiB.
 #include <algorithm>
 
-#include "kernels/device/gemm_cublas.cuh"
-#include "targets/logistic_regression.hpp"
+#include "targets/design_products.cuh"
 
 namespace kilochain {
 namespace {
@@ -17,26 +16,28 @@ constexpr int block = 256;
 constexpr double team_entries = 40e3;
 constexpr std::size_t batch_bytes = std::size_t(1) << 30;
 
-using cuda::product;
-
 /// One block a chain: logits -> residuals and lp; for a Hessian product, logits and slopes -> -p (1 - p) slope.
-template <class Real>
+template <class Real, class Residuals>
 __global__ void __launch_bounds__(block, 1)
     logistic_residuals(const __grid_constant__ typename LogisticRegression<Real>::Data d,
-                       const __grid_constant__ Exchange<Real> exchange, Index first, Real* logits, const Real* slopes) {
+                       const __grid_constant__ Exchange<Real> exchange, Index first, const Real* logits,
+                       const Real* slopes, const __grid_constant__ Residuals residuals) {
   const BlockTeam<block> team;
   const Index chain = first + static_cast<Index>(blockIdx.x);
   const Needs needs = exchange.needs[chain];
   if (needs == Needs::nothing) return;
-  Real* t = logits + static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(d.num_padded);
+  const std::size_t begin = static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(d.num_padded);
+  const Real* t = logits + begin;
   if (needs == Needs::hessian_vector) {
-    const Real* s = slopes + static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(d.num_padded);
-    team.for_each(d.num_rows, [&](Index i) { t[i] = -logistic_term(t[i], d.sign[i]).weight * s[i]; });
+    team.for_each(d.num_rows, [&](Index i) {
+      residuals(begin + static_cast<std::size_t>(i),
+                -logistic_term(t[i], d.sign[i]).weight * slopes[begin + static_cast<std::size_t>(i)]);
+    });
     return;
   }
   const double likelihood = team.template sum<double>(d.num_rows, [&](Index i) {
     const LogisticTerm<Real> term = logistic_term(t[i], d.sign[i]);
-    t[i] = term.residual;
+    residuals(begin + static_cast<std::size_t>(i), term.residual);
     return double(term.linear) - double(math::log(term.factor));
   });
   const Query<Real> query = exchange.query(chain);
@@ -66,14 +67,22 @@ template <class Real>
 class LogisticCuda final : public Target<Real> {
  public:
   using Model = LogisticRegression<Real>;
-  LogisticCuda(const Context& context, const Design& design, double prior_sd)
-      : context_(context), arena_(context), data_(Model::place(design, prior_sd, arena_, false, true)) {
+  LogisticCuda(const Context& context, const Design& design, double prior_sd, Matmul matmul)
+      : context_(context),
+        arena_(context),
+        data_(Model::place(design, prior_sd, arena_, false, matmul != Matmul::bf16x3)),
+        x_(context, design, data_, matmul),
+        matmul_(matmul) {
     this->info_ = describe_logistic(design, sizeof(Real));
     const std::size_t column = static_cast<std::size_t>(data_.num_padded) * sizeof(Real);
     most_ = static_cast<Index>(std::clamp<std::size_t>(batch_bytes / column, 1, 65536));
     const std::size_t products = static_cast<std::size_t>(data_.row) * sizeof(Real);
-    this->info_.scratch_bytes = [column, products, most = most_](Index chains) {  // logits, slopes, products
-      return static_cast<std::size_t>(std::min(chains, most)) * (2 * column + products);
+    const bool of_bytes = matmul == Matmul::bf16x3 && byte_unit(design) > 0;
+    const std::size_t parts = cuda::DesignProducts<Real>::bytes_of_chain(matmul, data_, of_bytes),
+                      x = cuda::DesignProducts<Real>::bytes_of_x(
+                          matmul, design.rows * static_cast<std::size_t>(data_.row), of_bytes);
+    this->info_.scratch_bytes = [column, products, parts, x, most = most_](Index chains) {  // logits, slopes, products
+      return x + static_cast<std::size_t>(std::min(chains, most)) * (2 * column + products + parts);
     };
   }
 
@@ -81,34 +90,32 @@ class LogisticCuda final : public Target<Real> {
     for (Index from = first; from < last; from += most_) batch(exchange, from, std::min(last, from + most_));
   }
   std::string evaluation() const override {
-    return "matrix products over all chains (cuBLAS), at most " + std::to_string(most_) + " chains at a time";
+    return std::string("matrix products over all chains (cuBLAS, ") + matmul_names[static_cast<int>(matmul_)] +
+           "), at most " + std::to_string(most_) + " chains at a time";
   }
 
  private:
   void batch(const Exchange<Real>& exchange, Index first, Index last) {
-    const Index chains = last - first, row = static_cast<Index>(exchange.row);
+    const Index chains = last - first;
     const std::size_t count = static_cast<std::size_t>(chains), begin = static_cast<std::size_t>(first) * exchange.row;
     const std::size_t entries = count * static_cast<std::size_t>(data_.num_padded);
     const bool hessian = exchange.most == Needs::hessian_vector;
     reserve(logits_, entries);
-    logits(exchange.point + begin, row, chains, logits_);
+    x_.logits(exchange.point + begin, chains, logits_.data());
     if (hessian) {
       reserve(slopes_, entries);
-      logits(exchange.direction + begin, row, chains, slopes_);
+      x_.logits(exchange.direction + begin, chains, slopes_.data());
     }
     const dim3 blocks(static_cast<unsigned>(chains));
-    cuda::launch(context_, logistic_residuals<Real>, blocks, block, data_, exchange, first, logits_.data(),
-                 static_cast<const Real*>(slopes_.data()));
+    x_.residuals(chains, logits_.data(), [&](auto residuals) {
+      cuda::launch(context_, logistic_residuals<Real, decltype(residuals)>, blocks, block, data_, exchange, first,
+                   static_cast<const Real*>(logits_.data()), static_cast<const Real*>(slopes_.data()), residuals);
+    });
     if (exchange.most == Needs::value) return;
     reserve(products_, count * static_cast<std::size_t>(data_.row));
-    product(context_, CUBLAS_OP_N, data_.n, chains, data_.num_rows, data_.x_rows, data_.row, logits_.data(),
-            data_.num_padded, products_.data(), data_.row);
+    x_.transposed(chains, logits_.data(), products_.data());
     cuda::launch(context_, logistic_answers<Real>, blocks, block, data_, exchange, first,
                  static_cast<const Real*>(products_.data()));
-  }
-  void logits(const Real* points, Index row, Index chains, const Buffer<Real>& out) {
-    product(context_, CUBLAS_OP_T, data_.num_rows, chains, data_.n, data_.x_rows, data_.row, points, row, out.data(),
-            data_.num_padded);
   }
   void reserve(Buffer<Real>& buffer, std::size_t size) {
     if (buffer.size() < size) buffer = Buffer<Real>(context_, size);
@@ -117,6 +124,8 @@ class LogisticCuda final : public Target<Real> {
   Context context_;
   Arena<Real> arena_;
   typename Model::Data data_;
+  cuda::DesignProducts<Real> x_;
+  Matmul matmul_;
   Index most_ = 1;
   Buffer<Real> logits_, slopes_, products_;
 };
@@ -129,11 +138,16 @@ std::unique_ptr<Target<Real>> LogisticRegression<Real>::make_cuda(const Context&
   require(!sparse && settings.evaluator != LogisticEvaluator::blocked, ExitStatus::usage,
           sparse ? "logistic_regression: evaluator = sparse" : "logistic_regression: evaluator = blocked",
           "it is the CPU's, and the device is CUDA", "Try evaluator = auto?");
-  if (settings.evaluator == LogisticEvaluator::team) return nullptr;
+  const bool tensor = settings.matmul != Matmul::float32, team = settings.evaluator == LogisticEvaluator::team;
+  require(!tensor || (!team && std::is_same_v<Real, float>), ExitStatus::usage,
+          std::string("logistic_regression: matmul = ") + matmul_names[static_cast<int>(settings.matmul)],
+          team ? "evaluator = team makes no matrix products" : "the run is in double",
+          team ? "Try evaluator = gemm?" : "Try --real float?");
+  if (team) return nullptr;
   const Design design = read_logistic_design(settings);
   const double entries = static_cast<double>(design.rows) * static_cast<double>(design.columns);
-  if (settings.evaluator == LogisticEvaluator::choose && entries <= team_entries) return nullptr;
-  return std::make_unique<LogisticCuda<Real>>(context, design, settings.prior_sd);
+  if (settings.evaluator == LogisticEvaluator::choose && entries <= team_entries && !tensor) return nullptr;
+  return std::make_unique<LogisticCuda<Real>>(context, design, settings.prior_sd, settings.matmul);
 }
 template std::unique_ptr<Target<float>> LogisticRegression<float>::make_cuda(const Context&, const LogisticSettings&);
 template std::unique_ptr<Target<double>> LogisticRegression<double>::make_cuda(const Context&, const LogisticSettings&);

@@ -26,6 +26,10 @@ KC_INLINE LogisticTerm<Real> logistic_term(Real logit, Real sign) {
   return {sign * (u > 0 ? e * inverse : inverse), sign * sign * e * inverse * inverse, u > 0 ? Real(0) : u, factor};
 }
 
+/// How a device makes its matrix products (targets/design_products.cuh).
+enum class Matmul { float32, tf32, bf16x3 };
+inline constexpr const char* matmul_names[] = {"float32", "tf32", "bf16x3"};  ///< in the order of Matmul
+
 enum class LogisticEvaluator { choose, team, blocked, gemm, sparse };
 
 /// The settings, apart from the template, so that readers need no precision.
@@ -34,6 +38,7 @@ struct LogisticSettings {
   bool standardise = true, bias = true;
   double prior_sd = 1;
   LogisticEvaluator evaluator = LogisticEvaluator::choose;
+  Matmul matmul = Matmul::float32;
 };
 /// Reads the design that the settings name. Throws an Error for neither or both kinds of data, and as dataset.hpp does.
 Design read_logistic_design(const LogisticSettings& settings);
@@ -57,6 +62,9 @@ struct LogisticRegression {
           "two digits of the image set, \"5,6\" when not given: the first has y = 1, the second y = 0");
     visit("evaluator", s.evaluator, Names{"auto", "team", "blocked", "gemm", "sparse"},
           "how many chains' gradients are computed; auto picks by data size and device");
+    visit("matmul", s.matmul, Names{"float32", "tf32", "bf16x3"},
+          "how a CUDA device makes its matrix products: in float; on tensor cores with 11 bits; on tensor cores with a "
+          "float's accuracy");
   }
 
   struct Data {

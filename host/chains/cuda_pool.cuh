@@ -1,7 +1,7 @@
 // Pooled adaptation on CUDA: the mean over chains of sum_k a_k b_k^T in the layout of the factor, then one step of it.
 //   partial[chunk] = sum over the chunk's chains, in their order; the step adds the chunks in order as it reads them.
 // The split into chunks depends on n and the number of chains alone, so a run is bit-equal on every device.
-// A dense factor is summed in 32 x 32 tiles, one block each: 1024 (chains x rank) multiply-adds against 64 loads.
+// A dense factor is summed in 32 x 32 tiles, one block each: 1024 (chains x rank) multiply-adds against 64 loads from L2.
 #pragma once
 #include <algorithm>
 
@@ -33,18 +33,22 @@ __device__ Signal<Real> pooled_signal(const ChainsView<Sampler, Real>& c, Index 
   return Sampler::signal(c.settings, c.template state<32>(chain), c.exchange.adaptation_signal[chain]);
 }
 
-/// Blocks (tile, chunk) of 256 threads: tile (p, q) of the packed factor, entry (l, j) at 1024 tile + 32 j + l.
+/// Blocks (tile, chunk) of 256 threads: tile (p, q) of the packed factor, entry (l, j) at 1024 tile + 32 j + l. Four groups
+/// of 64 threads take every fourth chain each, 4 x 4 entries to a thread: 16 multiply-adds for two reads of 4 numbers from
+/// shared memory. The groups' sums are added in their order.
 template <class Sampler, class Real>
 __global__ void __launch_bounds__(256, 1)
     pool_tiles(const __grid_constant__ ChainsView<Sampler, Real> c, Index chunk, std::size_t size, Real* partial) {
-  __shared__ Real a[32][32], b[32][32];
+  alignas(16) __shared__ Real a[32][32];
+  alignas(16) __shared__ Real b[32][32];
   const Index tile = static_cast<Index>(blockIdx.x), first = static_cast<Index>(blockIdx.y) * chunk;
   const Index last = first + chunk < c.num_chains ? first + chunk : c.num_chains;
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  const int group = thread / 64, rows = 4 * (thread % 8), columns = 4 * (thread / 8 % 8);
   Index p = 0;
   while ((p + 1) * (p + 2) / 2 <= tile) ++p;
   const Index row = 32 * p + lane, column = 32 * (tile - p * (p + 1) / 2) + lane;
-  Real sum[4] = {};
+  Real sum[4][4] = {};
   for (Index batch = first; batch < last; batch += 32) {
 #pragma unroll
     for (int k = 0; k < Signal<Real>::max_rank; ++k) {
@@ -57,15 +61,33 @@ __global__ void __launch_bounds__(256, 1)
         more = more || k + 1 < s.rank;
       }
       const bool again = __syncthreads_or(more);  // a chain of the batch has another outer product
-      for (int r = 0; r < 32; ++r)
-        for (int q = 0; q < 4; ++q) sum[q] += a[r][lane] * b[r][4 * warp + q];
+      for (int r = group; r < 32; r += 4) {
+        Real left[4], right[4];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) left[e] = a[r][rows + e], right[e] = b[r][columns + e];
+#pragma unroll
+        for (int q = 0; q < 4; ++q)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) sum[q][e] += left[e] * right[q];
+      }
       __syncthreads();
       if (!again) break;
     }
   }
+  for (int g = 0; g < 4; ++g) {
+    if (g == group)
+#pragma unroll
+      for (int q = 0; q < 4; ++q)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          Real& total = a[columns + q][rows + e];
+          total = g == 0 ? sum[q][e] : total + sum[q][e];
+        }
+    __syncthreads();
+  }
   for (int q = 0; q < 4; ++q) {
     const std::size_t at = static_cast<std::size_t>(tile) * 1024 + static_cast<std::size_t>(32 * (4 * warp + q) + lane);
-    if (at < size) partial[blockIdx.y * size + at] = sum[q];
+    if (at < size) partial[blockIdx.y * size + at] = a[4 * warp + q][lane];
   }
 }
 

@@ -1,6 +1,9 @@
 // The one BLAS entry of a device: C = op(A) B, column-major, on the context's stream. op(A) is m x k, B is k x n.
+// product: in the numbers' own precision. tensor_product: on tensor cores, C = alpha op(A) B + beta C with sums in float,
+// of bf16, or of floats that are rounded to tf32.
 #pragma once
 #include "kernels/device/launch.cuh"
+#include "kernels/device/short_floats.hpp"
 
 namespace kilochain::cuda {
 
@@ -15,6 +18,17 @@ inline void product(const Context& context, cublasOperation_t op, Index m, Index
   const double one = 1, zero = 0;
   CUDA_CHECK(cublasDgemm(static_cast<cublasHandle_t>(context.blas), op, CUBLAS_OP_N, m, n, k, &one, a, lda, b, ldb,
                          &zero, c, ldc));
+}
+
+template <class T>
+void tensor_product(const Context& context, cublasOperation_t op, Index m, Index n, Index k, float alpha, const T* a,
+                    Index lda, const T* b, Index ldb, float beta, float* c, Index ldc) {
+  constexpr bool of_float = std::is_same_v<T, float>;
+  static_assert(of_float || std::is_same_v<T, Bfloat16>);
+  constexpr cudaDataType type = of_float ? CUDA_R_32F : CUDA_R_16BF;
+  CUDA_CHECK(cublasGemmEx(static_cast<cublasHandle_t>(context.blas), op, CUBLAS_OP_N, m, n, k, &alpha, a, type, lda, b,
+                          type, ldb, &beta, c, CUDA_R_32F, ldc,
+                          of_float ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
 }
 
 }  // namespace kilochain::cuda

@@ -3,6 +3,7 @@
 #include <cblas.h>
 #include <cublas_v2.h>
 
+#include "kernels/device/short_floats.hpp"
 #include "tests/emulated_device/runtime.hpp"
 
 namespace kilochain::emulated {
@@ -73,6 +74,9 @@ cublasStatus_t trmm(F&& product, Blas* handle, cublasSideMode_t side, cublasFill
 }  // namespace kilochain::emulated
 
 using namespace kilochain::emulated;
+using kilochain::Bfloat16;
+using kilochain::to_float;
+using kilochain::to_tf32;
 
 cublasStatus_t cublasCreate(cublasHandle_t* handle) {
   if (const auto e = entered(CUBLAS_STATUS_ALLOC_FAILED); e != CUBLAS_STATUS_SUCCESS) return e;
@@ -123,6 +127,41 @@ cublasStatus_t cublasDgemm(cublasHandle_t handle, cublasOperation_t ta, cublasOp
                            const double* alpha, const double* a, int lda, const double* b, int ldb, const double* beta,
                            double* c, int ldc) {
   return gemm(cblas_dgemm, handle, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k,
+                            const void* alpha, const void* a, cudaDataType a_type, int lda, const void* b,
+                            cudaDataType b_type, int ldb, const void* beta, void* c, cudaDataType c_type, int ldc,
+                            cublasComputeType_t compute, cublasGemmAlgo_t) {
+  if (const auto e = entered(CUBLAS_STATUS_EXECUTION_FAILED); e != CUBLAS_STATUS_SUCCESS) return e;
+  if (a_type != b_type || c_type != CUDA_R_32F || (compute == CUBLAS_COMPUTE_32F_FAST_TF32 && a_type != CUDA_R_32F))
+    return refused("a product of types that it does not have");
+  const bool na = ta == CUBLAS_OP_N, nb = tb == CUBLAS_OP_N;
+  const int a_rows = na ? m : k, a_columns = na ? k : m, b_rows = nb ? k : n, b_columns = nb ? n : k;
+  const auto bad_of = [&](const void* p, int rows, int columns, int ld) {
+    return a_type == CUDA_R_16BF ? bad_matrix(static_cast<const Bfloat16*>(p), rows, columns, ld)
+                                 : bad_matrix(static_cast<const float*>(p), rows, columns, ld);
+  };
+  for (const std::string& bad : {bad_of(a, a_rows, a_columns, lda), bad_of(b, b_rows, b_columns, ldb),
+                                 bad_matrix(static_cast<float*>(c), m, n, ldc)})
+    if (!bad.empty()) return refused(bad);
+  const float by = *static_cast<const float*>(alpha), keep = *static_cast<const float*>(beta);
+  const bool tf32 = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
+  return submitted(handle, [=] {
+    const auto as_floats = [&](const void* p, int rows, int columns, int ld) {
+      std::vector<float> out;
+      for (std::size_t j = 0; j < std::size_t(columns); ++j)
+        for (std::size_t i = 0; i < std::size_t(rows); ++i) {
+          const std::size_t at = j * std::size_t(ld) + i;
+          const float v =
+              a_type == CUDA_R_16BF ? to_float(static_cast<const Bfloat16*>(p)[at]) : static_cast<const float*>(p)[at];
+          out.push_back(tf32 ? to_tf32(v) : v);
+        }
+      return out;
+    };
+    const auto left = as_floats(a, a_rows, a_columns, lda), right = as_floats(b, b_rows, b_columns, ldb);
+    cblas_sgemm(CblasColMajor, of(ta), of(tb), m, n, k, by, left.data(), a_rows, right.data(), b_rows, keep,
+                static_cast<float*>(c), ldc);
+  });
 }
 cublasStatus_t cublasStrmm(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans,
                            cublasDiagType_t diag, int m, int n, const float* alpha, const float* a, int lda,

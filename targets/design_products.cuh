@@ -1,0 +1,177 @@
+// X W and X^T R of a design and all chains by cuBLAS, in one of three ways (docs/decisions/0011-products.md):
+//   float32  a product each in the run's precision
+//   tf32     a product each on tensor cores, every number rounded to 11 bits
+//   bf16x3   tensor cores with a float's accuracy. X of bytes times a unit is exact in bf16, and what it meets is split
+//            into three: X W = unit [B B B] [W1; W2; W3], X^T R = unit sum_k B^T R_k. Other X is split into two parts of
+//            11 bits, as what it meets: Xh Wh + Xh Wl + Xl Wh.
+// Thirds of X lie side by side in a row, so that X W is one product and the logits are written once.
+// Promise: the same bits for the same number of chains. float only, but for float32.
+#pragma once
+#include <type_traits>
+
+#include "kernels/device/gemm_cublas.cuh"
+#include "kernels/device/short_floats.hpp"
+#include "targets/data/zeros.hpp"
+#include "targets/logistic_regression.hpp"
+
+namespace kilochain::cuda {
+
+/// Where residuals go: as they are, or in parts, (part, chain, observation).
+template <class Real>
+struct WholeResiduals {
+  Real* to;
+  KC_INLINE void operator()(std::size_t at, Real v) const { to[at] = v; }
+};
+template <class Element, int parts>
+struct SplitResiduals {
+  Element* to;
+  std::size_t stride;  ///< from one part to the next
+  KC_INLINE void operator()(std::size_t at, float v) const {
+    Element part[parts];
+    split(v, part);
+#pragma unroll
+    for (int k = 0; k < parts; ++k) to[static_cast<std::size_t>(k) * stride + at] = part[k];
+  }
+};
+using BfloatResiduals = SplitResiduals<Bfloat16, 3>;
+using TfloatResiduals = SplitResiduals<float, 2>;
+
+/// Rows of points into the thirds that meet those of X: parts 1, 2, 3 of bf16; high, low, high of tf32.
+template <class Element, int parts>
+__global__ void __launch_bounds__(128, 1)
+    logistic_split_points(const float* __restrict__ points, Index row, std::size_t count, Element* __restrict__ out) {
+  const std::size_t at = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x;
+  if (at >= count) return;
+  Element part[parts];
+  split(points[at], part);
+  const std::size_t r = static_cast<std::size_t>(row), to = at / r * 3 * r + at % r;
+#pragma unroll
+  for (int k = 0; k < 3; ++k) out[to + static_cast<std::size_t>(k) * r] = part[k % parts];
+}
+
+template <class Real>
+class DesignProducts {
+ public:
+  using Data = typename LogisticRegression<Real>::Data;
+  /// data.x_rows is needed for float32 and tf32 only.
+  DesignProducts(const Context& context, const Design& design, const Data& data, Matmul matmul)
+      : context_(context), data_(data), matmul_(matmul) {
+    if (matmul_ != Matmul::bf16x3) return;
+    unit_ = byte_unit(design);
+    const std::size_t third = static_cast<std::size_t>(data.row);
+    if (unit_ > 0) {
+      std::vector<Bfloat16> x(design.rows * 3 * third);
+      each(design, third, [&](std::size_t at, double v) {
+        for (std::size_t k = 0; k < 3; ++k)
+          x[at + k * third] = to_bfloat16(static_cast<float>(std::nearbyint(v / unit_)));
+      });
+      bytes_ = Buffer<Bfloat16>(context_, x.size());
+      bytes_.upload(x.data());
+    } else {
+      std::vector<float> x(design.rows * 3 * third);
+      each(design, third, [&](std::size_t at, double v) {
+        float part[2];
+        split(static_cast<float>(v), part);
+        x[at] = x[at + third] = part[0], x[at + 2 * third] = part[1];
+      });
+      halves_ = Buffer<float>(context_, x.size());
+      halves_.upload(x.data());
+    }
+  }
+  /// Bytes of a design of `entries` numbers in this way, and of what each chain adds.
+  static std::size_t bytes_of_x(Matmul matmul, std::size_t entries, bool of_bytes) {
+    return matmul == Matmul::bf16x3 ? entries * 3 * (of_bytes ? sizeof(Bfloat16) : sizeof(float)) : 0;
+  }
+  static std::size_t bytes_of_chain(Matmul matmul, const Data& d, bool of_bytes) {
+    if (matmul != Matmul::bf16x3) return 0;
+    const std::size_t n = static_cast<std::size_t>(d.row), rows = static_cast<std::size_t>(d.num_padded);
+    return of_bytes ? (3 * n + 3 * rows) * sizeof(Bfloat16) : (3 * n + 2 * rows) * sizeof(float);
+  }
+
+  /// out: (chain, num_padded) = X w, for points in rows of data.row numbers.
+  void logits(const Real* points, Index chains, Real* out) {
+    const Index row = data_.row, num = data_.num_rows;
+    if constexpr (std::is_same_v<Real, float>) {
+      if (bytes_.size() > 0)
+        return logits_in_thirds<Bfloat16, 3>(points, chains, bytes_, points_in_bytes_, static_cast<float>(unit_), out);
+      if (halves_.size() > 0) return logits_in_thirds<float, 2>(points, chains, halves_, points_in_halves_, 1, out);
+      if (matmul_ == Matmul::tf32)
+        return tensor_product(context_, CUBLAS_OP_T, num, chains, data_.n, 1, data_.x_rows, row, points, row, 0, out,
+                              data_.num_padded);
+    }
+    product(context_, CUBLAS_OP_T, num, chains, data_.n, data_.x_rows, row, points, row, out, data_.num_padded);
+  }
+  /// Calls launch(where residuals go), to write over the logits or beside them.
+  template <class Launch>
+  void residuals(Index chains, Real* logits, Launch&& launch) {
+    const std::size_t stride = static_cast<std::size_t>(chains) * static_cast<std::size_t>(data_.num_padded);
+    if constexpr (std::is_same_v<Real, float>) {
+      if (bytes_.size() > 0) {
+        reserve(parts_in_bytes_, 3 * stride);
+        return launch(BfloatResiduals{parts_in_bytes_.data(), stride});
+      }
+      if (halves_.size() > 0) {
+        reserve(parts_in_halves_, 2 * stride);
+        return launch(TfloatResiduals{parts_in_halves_.data(), stride});
+      }
+    }
+    launch(WholeResiduals<Real>{logits});
+  }
+  /// out: (chain, row) = X^T r, of the residuals that were written last. Small parts are added up first.
+  void transposed(Index chains, const Real* logits, Real* out) {
+    const Index row = data_.row, rows = data_.num_padded, n = data_.n, num = data_.num_rows;
+    const std::size_t stride = static_cast<std::size_t>(chains) * static_cast<std::size_t>(rows);
+    if constexpr (std::is_same_v<Real, float>) {
+      if (bytes_.size() > 0) {
+        for (int k = 2; k >= 0; --k)
+          tensor_product(context_, CUBLAS_OP_N, n, chains, num, static_cast<float>(unit_), bytes_.data(), 3 * row,
+                         parts_in_bytes_.data() + static_cast<std::size_t>(k) * stride, rows, k == 2 ? 0 : 1, out, row);
+        return;
+      }
+      if (halves_.size() > 0) {
+        const Real *high = halves_.data(), *low = high + 2 * static_cast<std::size_t>(row);
+        const Real *large = parts_in_halves_.data(), *small = large + stride;
+        tensor_product(context_, CUBLAS_OP_N, n, chains, num, 1, low, 3 * row, large, rows, 0, out, row);
+        tensor_product(context_, CUBLAS_OP_N, n, chains, num, 1, high, 3 * row, small, rows, 1, out, row);
+        tensor_product(context_, CUBLAS_OP_N, n, chains, num, 1, high, 3 * row, large, rows, 1, out, row);
+        return;
+      }
+      if (matmul_ == Matmul::tf32)
+        return tensor_product(context_, CUBLAS_OP_N, n, chains, num, 1, data_.x_rows, row, logits, rows, 0, out, row);
+    }
+    product(context_, CUBLAS_OP_N, n, chains, num, data_.x_rows, row, logits, rows, out, row);
+  }
+
+ private:
+  template <class F>
+  static void each(const Design& design, std::size_t third, F&& f) {
+    for (std::size_t i = 0; i < design.rows; ++i)
+      for (std::size_t j = 0; j < design.columns; ++j) f(i * 3 * third + j, design.x[i * design.columns + j]);
+  }
+  template <class Element, int parts>
+  void logits_in_thirds(const float* points, Index chains, const Buffer<Element>& x, Buffer<Element>& w, float unit,
+                        float* out) {
+    const Index row = data_.row;
+    const std::size_t count = static_cast<std::size_t>(chains) * static_cast<std::size_t>(row);
+    reserve(w, 3 * count);
+    launch(context_, logistic_split_points<Element, parts>, dim3(static_cast<unsigned>((count + 127) / 128)), 128,
+           points, row, count, w.data());
+    tensor_product(context_, CUBLAS_OP_T, data_.num_rows, chains, 3 * row, unit, static_cast<const Element*>(x.data()),
+                   3 * row, static_cast<const Element*>(w.data()), 3 * row, 0, out, data_.num_padded);
+  }
+  template <class T>
+  void reserve(Buffer<T>& buffer, std::size_t size) {
+    if (buffer.size() < size) buffer = Buffer<T>(context_, size);
+  }
+
+  Context context_;
+  Data data_;
+  Matmul matmul_;
+  double unit_ = 0;         ///< of the bytes of X; 0: they are no bytes, or nobody asked
+  Buffer<Bfloat16> bytes_;  ///< (observation, third, row): bf16x3 of bytes
+  Buffer<float> halves_;    ///< the same of other numbers
+  Buffer<Bfloat16> points_in_bytes_, parts_in_bytes_;
+  Buffer<float> points_in_halves_, parts_in_halves_;
+};
+
+}  // namespace kilochain::cuda
