@@ -14,6 +14,10 @@
 
 namespace kilochain {
 
+namespace discrete {
+struct SpinModel;  // targets/discrete/spin_model.hpp
+}
+
 /// The points and answers of all chains: rows of `row` elements, chain after chain.
 template <class Real>
 struct Exchange {
@@ -68,7 +72,9 @@ struct TargetInfo {
   Exact exact;
   /// Bytes of working memory for `chains` chains at a time, on the device where they run; empty: none to speak of.
   std::function<std::size_t(Index chains)> scratch_bytes;
-  double flops = 0, bytes = 0;  ///< of one gradient of one chain: multiply-adds count two; data read once
+  double flops = 0, bytes = 0;     ///< of one gradient of one chain: multiply-adds count two; data read once
+  std::vector<std::size_t> spins;  ///< shape of a spin model's state, stored beside its draws; empty: there is none
+  std::shared_ptr<const discrete::SpinModel> spin_model;  ///< what samplers of spins meet in place of evaluate
 };
 
 /// Puts a model's arrays where the chains run, in their precision.

@@ -13,14 +13,16 @@ kernels                   kernels/device kernels/random
 kernels/linalg            kernels kernels/device
 kernels/adapt             kernels kernels/device kernels/random kernels/linalg
 kernels/samplers          $kernels
+kernels/discrete          kernels kernels/device kernels/random
 targets/data              kernels/device
 targets                   kernels kernels/device kernels/random kernels/linalg targets/data
+targets/discrete          kernels kernels/device kernels/random kernels/discrete targets targets/data
 model                     kernels kernels/device kernels/random targets targets/data
 host/statistics           kernels/device
 host/statistics/streaming kernels/device host/statistics
-host/chains               $kernels targets
+host/chains               $kernels kernels/discrete targets targets/discrete
 host/draws                kernels/device host/statistics host/chains
-host/registry             kernels kernels/device targets targets/data host/chains
+host/registry             kernels kernels/device kernels/discrete targets targets/data targets/discrete host/chains
 host/tune                 kernels/device kernels/random
 host/run                  kernels kernels/device targets targets/data $steps
 host/frontend             kernels kernels/device targets/data $steps host/run host/tune

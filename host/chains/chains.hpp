@@ -37,6 +37,7 @@ struct Recording {
   bool active = false;
   std::int64_t* diverged = nullptr;  ///< (chain, kept_divergences): 1 + the slot of a chain's first divergences, then 0
   Real* diverged_at = nullptr;       ///< (chain, kept_divergences, dim): the points where they were found
+  std::int8_t* spins = nullptr;      ///< (chain, capacity, spins of the model)
   std::int32_t kept_divergences = 0;
   bool operator==(const Recording&) const = default;
 };

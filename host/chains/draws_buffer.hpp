@@ -23,9 +23,9 @@ class DrawsBuffer {
  public:
   /// Room for `capacity` draws of each of num_chains chains, `batch` of them on the device at a time.
   DrawsBuffer(const Context& context, Index num_chains, Index batch, Index dim, std::int64_t capacity, int num_stats,
-              Recorded recorded = Recorded::draws)
+              Recorded recorded = Recorded::draws, Count spins = 0)
       : place_(context),
-        shape_{num_chains, capacity, dim, num_stats, kept_divergences(num_chains), recorded},
+        shape_{num_chains, capacity, dim, num_stats, kept_divergences(num_chains), recorded, spins},
         batch_(batch),
         capacity_(capacity) {
     const Arrays host(shape_, num_chains, nullptr), device(shape_, batch, nullptr);
@@ -33,8 +33,9 @@ class DrawsBuffer {
     if (context.backend == Backend::cuda) device_ = Buffer<char>(place_, device.bytes, "windows of draws");
   }
   static std::size_t bytes(std::int64_t num_chains, std::int64_t dim, std::int64_t capacity, int num_stats,
-                           Recorded recorded = Recorded::draws) {
-    return Arrays({num_chains, capacity, dim, num_stats, kept_divergences(num_chains), recorded}, num_chains, nullptr)
+                           Recorded recorded = Recorded::draws, Count spins = 0) {
+    return Arrays({num_chains, capacity, dim, num_stats, kept_divergences(num_chains), recorded, spins}, num_chains,
+                  nullptr)
         .bytes;
   }
   /// Divergences of each chain that a window has room for: 1000 of all chains, at least 1 and at most 100 of each.
@@ -73,6 +74,7 @@ class DrawsBuffer {
     r.diverged = to.diverged.data + first * shape_.kept;
     r.diverged_at = to.diverged_at.data + first * shape_.kept * shape_.dim;
     r.kept_divergences = static_cast<std::int32_t>(shape_.kept);
+    if (to.spins.data) r.spins = to.spins.data + slot * shape_.spins;
     return r;
   }
   /// Sends the batch's part of a window to the host, when the work queued so far has filled it. Of several batches it is
@@ -90,7 +92,7 @@ class DrawsBuffer {
       copy_part(to.lp, from.lp, first_chain), copy_part(to.diverged, from.diverged, first_chain);
       copy_part(to.diverged_at, from.diverged_at, first_chain), copy_part(to.draws, from.draws, first_chain);
       copy_part(to.acceptance_rate, from.acceptance_rate, first_chain);
-      copy_part(to.diverging, from.diverging, first_chain);
+      copy_part(to.diverging, from.diverging, first_chain), copy_part(to.spins, from.spins, first_chain);
       for (Count k = 0; k < shape_.stats; ++k) copy_part(to.stats.plane(k), from.stats.plane(k), first_chain);
     }
     synchronize(place_);
@@ -135,7 +137,7 @@ class DrawsBuffer {
     std::stable_sort(out.begin(), out.end(), [](const Divergence& a, const Divergence& b) { return a.draw < b.draw; });
     return out;
   }
-  /// The window on the host. What quarantined chains did not draw (slots from[chain] .. count - 1) becomes NaN.
+  /// The window on the host. What quarantined chains did not draw (slots from[chain] .. count - 1) becomes NaN, spins 0.
   Window<Real> window(Count count, const std::vector<std::int64_t>& from) {
     const Arrays a = host();
     const View3<Real> draws = width_ > 0 ? recorded_values() : a.draws;
@@ -145,14 +147,17 @@ class DrawsBuffer {
         a.lp(c, s) = std::numeric_limits<double>::quiet_NaN();
         a.acceptance_rate(c, s) = std::numeric_limits<float>::quiet_NaN();
         a.diverging(c, s) = 0;
+        if (a.spins.data) std::fill_n(a.spins.row(c, s).data, shape_.spins, std::int8_t(0));
       }
-    return {constant(draws), constant(a.lp), constant(a.acceptance_rate), constant(a.diverging), constant(a.stats)};
+    return {constant(draws),       constant(a.lp),    constant(a.acceptance_rate),
+            constant(a.diverging), constant(a.stats), constant(a.spins)};
   }
 
  private:
   struct Shape {
     Count chains, slots, dim, stats, kept;  ///< kept: divergences of each chain
     Recorded recorded;
+    Count spins = 0;  ///< of a spin model, kept beside each draw
   };
   /// Where each array of `chains` chains lies from `base` on, and how many bytes they take together.
   struct Arrays {
@@ -163,6 +168,7 @@ class DrawsBuffer {
     View2<float> acceptance_rate;
     View3<float> stats;
     View2<std::uint8_t> diverging;
+    View3<std::int8_t> spins;
     std::size_t bytes = 0;
 
     Arrays(const Shape& s, Count chains, char* base) {
@@ -176,6 +182,8 @@ class DrawsBuffer {
       acceptance_rate = {take<float>(base, chains * s.slots), chains, s.slots};
       stats = {take<float>(base, s.stats * chains * s.slots), s.stats, chains, s.slots};
       diverging = {take<std::uint8_t>(base, chains * s.slots), chains, s.slots};
+      const Count kept_spins = s.recorded == Recorded::draws ? s.spins : 0;
+      if (kept_spins > 0) spins = {take<std::int8_t>(base, chains * s.slots * kept_spins), chains, s.slots, kept_spins};
     }
 
    private:

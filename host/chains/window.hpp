@@ -8,9 +8,9 @@
 
 namespace kilochain {
 
-/// What is kept of a run's draws: every one, what the summary needs, or nothing.
-enum class KeptDraws { all, moments, none };
-inline constexpr const char* kept_draws_names[] = {"all", "moments", "none"};  ///< in the order of KeptDraws
+/// What is kept of a run's draws: every one, what the summary needs, nothing, or of a spin model all but the spins.
+enum class KeptDraws { all, moments, none, energy };
+inline constexpr const char* kept_draws_names[] = {"all", "moments", "none", "energy"};  ///< in the order of KeptDraws
 constexpr const char* name_of(KeptDraws kept) { return kept_draws_names[static_cast<int>(kept)]; }
 
 /// Where a trajectory went wrong: the draw that was being made (the flag `diverging` of it is set), and the point at which
@@ -29,6 +29,7 @@ struct Window {
   View2<const float> acceptance_rate;
   View2<const std::uint8_t> diverging;           ///< 0 or 1
   View3<const float> stats;                      ///< (stat, chain, capacity): the sampler's own
+  View3<const std::int8_t> spins = {};           ///< (chain, capacity, spin) of a spin model, where they are kept
   Count capacity() const { return lp.columns; }  ///< draws from one chain to the next
 };
 

@@ -1,9 +1,9 @@
 // Draws on disk: NetCDF-4 in the schema of ArviZ's InferenceData (dimensions chain, draw, <variable>_dim).
-// Groups: posterior, sample_stats (lp, acceptance_rate, diverging, the sampler's own; divergence_chain, _draw, _point
-// for the divergences whose points are kept), warmup_sample_stats when asked, constant_data; or, when only moments are
-// kept, summary (a variable per figure, and acceptance_rate of each chain). Attributes of the root and of posterior:
-// header, whole configuration, timings. Root variable draws_written: the draws per chain that are complete. Readers
-// pass over what they do not know, so what is added leaves the format at 1.
+// Groups: posterior (of spin models int8 `spins` too, in the model's shape), sample_stats (lp, acceptance_rate,
+// diverging, the sampler's own; divergence_chain, _draw, _point for the divergences whose points are kept),
+// warmup_sample_stats when asked, constant_data; or, when only moments are kept, summary (a variable per figure, and
+// acceptance_rate of each chain). Attributes of the root and of posterior: header, whole configuration, timings. Root
+// variable draws_written: the draws per chain that are complete. What readers do not know leaves the format at 1.
 // Promise: after append() returns, a killed process leaves these draws readable; a full disk is found before the
 // library is asked to write, so it costs the window at hand and no earlier one. Not promised: a power cut, or a kill in
 // the microseconds in which HDF5 splits a node of its index.
@@ -36,6 +36,7 @@ struct DrawsHeader {
   std::vector<std::pair<std::string, std::int64_t>>
       variables;                        ///< names and sizes (0: a number); the names divide into them
   std::vector<std::string> names;       ///< label of each recorded value; their number is the dimension
+  std::vector<std::int64_t> spins;      ///< shape of the int8 variable `spins` beside the draws; empty: none
   nlohmann::json config;                ///< whole configuration: becomes attributes
   std::vector<std::string> stats;       ///< float statistics beside lp, acceptance_rate, diverging
   bool save_warmup_stats = false;       ///< make the group warmup_sample_stats
@@ -102,6 +103,7 @@ class DrawsWriter {
 
   void define();
   void define_posterior();
+  void define_spins(const int* chain_and_draw);
   StatsGroup define_stats(const char* name);
   int define_chain_and_draw(int group, int dims[2]);
   void reserve(std::int64_t bytes, std::int64_t first_draw, std::int64_t count);
@@ -109,6 +111,7 @@ class DrawsWriter {
   void put_draws(std::int64_t first_draw, std::int64_t count, const Window<Real>& window);
   template <class Real>
   void put_stats(StatsGroup& group, std::int64_t first_draw, std::int64_t count, const Window<Real>& window);
+  void put_spins(std::int64_t first_draw, std::int64_t count, View3<const std::int8_t> spins);
   void put_divergences(const std::vector<Divergence>& divergences);
   void put_draw_index(int group, int variable, std::int64_t first_draw, std::int64_t count);
   template <class Body>
@@ -117,7 +120,7 @@ class DrawsWriter {
   std::string path_;
   DrawsHeader header_;
   std::vector<DrawsVariable> variables_;
-  int file_ = -1, posterior_ = -1, draw_ = -1, written_variable_ = -1, constant_ = -1;
+  int file_ = -1, posterior_ = -1, draw_ = -1, written_variable_ = -1, constant_ = -1, spins_ = -1;
   StatsGroup sample_stats_, warmup_stats_;
   struct DivergenceVariables {
     int chain = -1, draw = -1, point = -1;

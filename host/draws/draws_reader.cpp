@@ -127,7 +127,7 @@ void DrawsReader::read_header() {
       header_.variables.emplace_back(v.at(0).get<std::string>(), v.at(1).get<std::int64_t>());
   }
   header_.config = nlohmann::json::parse(attributes_.at("configuration").get<std::string>());
-  header_.kept = attributes_.at("kept_draws") == name_of(KeptDraws::all) ? KeptDraws::all : KeptDraws::moments;
+  header_.kept = attributes_.at("kept_draws") == name_of(KeptDraws::moments) ? KeptDraws::moments : KeptDraws::all;
   if (attributes_.contains("stats")) {
     header_.stats = nlohmann::json::parse(attributes_.at("stats").get<std::string>()).get<std::vector<std::string>>();
   }

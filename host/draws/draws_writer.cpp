@@ -161,7 +161,7 @@ void DrawsWriter::define() {
   check(nc_def_var(file_, "draws_written", NC_INT64, 0, nullptr, &written_variable_));
   const long long none = 0;
   check(nc_put_var_longlong(file_, written_variable_, &none));
-  if (header_.kept == KeptDraws::all) {
+  if (header_.kept != KeptDraws::moments) {
     define_posterior();
     sample_stats_ = define_stats("sample_stats");
   }
@@ -199,6 +199,7 @@ void DrawsWriter::define_posterior() {
     v.id = header_.real == "float" ? define_real<float>(posterior_, v.name, rank, dims, v.chunk)
                                    : define_real<double>(posterior_, v.name, rank, dims, v.chunk);
   }
+  if (!header_.spins.empty()) define_spins(dims);
 }
 
 DrawsWriter::StatsGroup DrawsWriter::define_stats(const char* name) {
@@ -260,7 +261,8 @@ void DrawsWriter::append(std::int64_t first_draw, std::int64_t count, const Wind
   const std::int64_t sizes = bytes_of_stats(header_);
   std::int64_t elements = 0;
   for (const auto& v : variables_) elements += touched_elements(v.chunk, header_.num_chains, v.size, first_draw, count);
-  reserve(std::ssize(divergences) * 8 * (std::ssize(header_.names) + 2) + elements * size_of_real(header_) +
+  const std::int64_t spins = window.spins.columns * header_.num_chains * count;
+  reserve(spins + std::ssize(divergences) * 8 * (std::ssize(header_.names) + 2) + elements * size_of_real(header_) +
               touched_elements(sample_stats_.chunk, header_.num_chains, 1, first_draw, count) * sizes,
           first_draw, count);
   guarded("draws " + std::to_string(first_draw) + " to " + std::to_string(first_draw + count - 1), [&] {
@@ -295,6 +297,7 @@ void DrawsWriter::append_warmup_stats(std::int64_t first_draw, std::int64_t coun
 template <class Real>
 void DrawsWriter::put_draws(std::int64_t first_draw, std::int64_t count, const Window<Real>& window) {
   put_draw_index(posterior_, draw_, first_draw, count);
+  if (spins_ >= 0) put_spins(first_draw, count, window.spins);
   const std::int64_t row = std::ssize(header_.names);
   for (const auto& v : variables_) {
     const ChunkedVariable variable{posterior_, v.id, header_.num_chains, v.size, v.chunk};

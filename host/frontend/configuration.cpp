@@ -18,12 +18,16 @@ bool has(const Infos& infos, const std::string& name) {
 
 /// Entries that have the setting.
 template <class Entry>
-std::vector<std::string> owners_of(const std::vector<Entry>& entries, const std::string& name) {
+std::vector<std::string> owners_of(const std::vector<Entry>& entries, const std::vector<Entry>& of_spins,
+                                   const std::string& name) {
   std::vector<std::string> out;
-  for (const Entry& e : entries)
-    if (has(e.settings, name)) out.push_back(e.name);
+  for (const auto* table : {&entries, &of_spins})
+    for (const Entry& e : *table)
+      if (has(e.settings, name)) out.push_back(e.name);
   return out;
 }
+std::vector<std::string> samplers_with(const std::string& name) { return owners_of(samplers(), spin_samplers(), name); }
+std::vector<std::string> targets_with(const std::string& name) { return owners_of(targets(), spin_targets(), name); }
 
 bool is_flag(const Assignment& a) { return a.shown.starts_with("--"); }
 /// As the user would write it in that place.
@@ -81,7 +85,7 @@ class Resolver {
     if (in_target) set(find_target(out_.options.target), out_.options.target_settings, name, a);
     if (in_sampler || in_target) return (in_sampler ? "sampler." : "target.") + name;
     // A setting of some target while none is chosen: the missing target is what to speak of, in the end.
-    if (!to_sampler && out_.options.target.empty() && !owners_of(targets(), name).empty()) return "target." + name;
+    if (!to_sampler && out_.options.target.empty() && !targets_with(name).empty()) return "target." + name;
     unknown(a, name, !to_target, !to_sampler);
   }
 
@@ -105,8 +109,8 @@ class Resolver {
                   fmt::format("a setting of {} {}, but the {} is {}", kind, fmt::join(owners, ", "), kind, chosen),
                   fmt::format("Add {}, or remove it?", spelled(a, kind, owners[0])));
     };
-    if (maybe_sampler) elsewhere("sampler", owners_of(samplers(), name), o.sampler);
-    if (maybe_target) elsewhere("target", owners_of(targets(), name), o.target);
+    if (maybe_sampler) elsewhere("sampler", samplers_with(name), o.sampler);
+    if (maybe_target) elsewhere("target", targets_with(name), o.target);
     std::vector<std::string> known;
     const bool prefixed = !maybe_sampler || !maybe_target;
     const std::string prefix = !prefixed ? "" : maybe_sampler ? "sampler." : "target.";
@@ -127,7 +131,7 @@ class Resolver {
       for (const Assignment& a : *source) {
         const std::string name = a.key.starts_with("target.") ? a.key.substr(7) : a.key;
         const auto owners =
-            find_common_key(name) || has(sampler_, name) ? std::vector<std::string>{} : owners_of(targets(), name);
+            find_common_key(name) || has(sampler_, name) ? std::vector<std::string>{} : targets_with(name);
         if (owners.empty()) continue;
         const bool regression = std::find(owners.begin(), owners.end(), "logistic_regression") != owners.end();
         throw Error(ExitStatus::usage, "no target",

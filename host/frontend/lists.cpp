@@ -23,7 +23,8 @@ void print_settings(const Entry& entry) {
 }
 
 template <class Entry>
-int list(const std::vector<Entry>& entries, const Entry* one, const std::string& kind, bool verbose) {
+int list(const std::vector<Entry>& entries, const std::vector<Entry>& of_spins, const Entry* one,
+         const std::string& kind, bool verbose) {
   if (one) {
     print_settings(*one);
     fmt::print("As TOML keys: dashes become underscores. `kilochain sample --{} {} --help` lists the common flags.\n",
@@ -31,26 +32,34 @@ int list(const std::vector<Entry>& entries, const Entry* one, const std::string&
     return 0;
   }
   if (verbose) {
-    for (const Entry& e : entries) {
-      print_settings(e);
-      fmt::print("\n");
-    }
+    for (const auto* table : {&entries, &of_spins})
+      for (const Entry& e : *table) {
+        print_settings(e);
+        fmt::print("\n");
+      }
     return 0;
   }
   std::vector<std::vector<std::string>> rows;
-  for (const Entry& e : entries) rows.push_back({e.name, e.meaning});
-  fmt::print("{}\n`kilochain {}s NAME` lists the settings of one, --verbose those of all.\n", columns(rows), kind);
+  const std::size_t densities = entries.size();
+  for (const auto* table : {&entries, &of_spins})
+    for (const Entry& e : *table) rows.push_back({e.name, e.meaning});
+  const std::string all = columns(rows);
+  std::size_t at = 0;  // one table, so that columns line up; the spins' part has a heading
+  for (std::size_t k = 0; k < densities; ++k)
+    for (at = all.find('\n', at) + 1; at + 2 < all.size() && all[at + 2] == ' ';) at = all.find('\n', at) + 1;
+  fmt::print("{}Of spin models:\n{}\n`kilochain {}s NAME` lists the settings of one, --verbose those of all.\n",
+             all.substr(0, at), all.substr(at), kind);
   return 0;
 }
 
 }  // namespace
 
 int list_samplers(const std::string& name, bool verbose) {
-  return list(samplers(), name.empty() ? nullptr : &find_sampler(name), "sampler", verbose);
+  return list(samplers(), spin_samplers(), name.empty() ? nullptr : &find_sampler(name), "sampler", verbose);
 }
 
 int list_targets(const std::string& name, bool verbose) {
-  return list(targets(), name.empty() ? nullptr : &find_target(name), "target", verbose);
+  return list(targets(), spin_targets(), name.empty() ? nullptr : &find_target(name), "target", verbose);
 }
 
 std::string sample_help(const std::string& command) {

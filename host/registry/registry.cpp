@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "host/chains/spin_chains.hpp"
 #include "targets/data/nearest_name.hpp"
 
 namespace kilochain {
@@ -16,6 +17,14 @@ std::vector<SamplerEntry>& sampler_table() {
   return table;
 }
 std::vector<TargetEntry>& target_table() {
+  static std::vector<TargetEntry> table;
+  return table;
+}
+std::vector<SamplerEntry>& spin_sampler_table() {
+  static std::vector<SamplerEntry> table;
+  return table;
+}
+std::vector<TargetEntry>& spin_target_table() {
   static std::vector<TargetEntry> table;
   return table;
 }
@@ -36,12 +45,14 @@ void insert_sorted(std::vector<Entry>& table, Entry entry) {
 }
 
 template <class Entry>
-const Entry& find(const std::vector<Entry>& table, const std::string& kind, const std::string& name) {
+const Entry& find(const std::vector<Entry>& table, const std::vector<Entry>& of_spins, const std::string& kind,
+                  const std::string& name) {
   std::vector<std::string> known;
-  for (const auto& e : table) {
-    if (e.name == name) return e;
-    known.push_back(e.name);
-  }
+  for (const auto* entries : {&table, &of_spins})
+    for (const auto& e : *entries) {
+      if (e.name == name) return e;
+      known.push_back(e.name);
+    }
   throw Error(ExitStatus::usage, fmt::format("unknown {} \"{}\"", kind, name),
               fmt::format("{} {}s are registered", known.size(), kind),
               fmt::format("Did you mean {}? `kilochain {}s` lists all.", nearest_name(name, known), kind));
@@ -73,10 +84,20 @@ void check_entry(const Entry& entry, const std::string& kind, const SettingTexts
 
 const std::vector<SamplerEntry>& samplers() { return sampler_table(); }
 const std::vector<TargetEntry>& targets() { return target_table(); }
-const SamplerEntry& find_sampler(const std::string& name) { return find(sampler_table(), "sampler", name); }
-const TargetEntry& find_target(const std::string& name) { return find(target_table(), "target", name); }
-RegisterSampler::RegisterSampler(SamplerEntry entry) { insert_sorted(sampler_table(), std::move(entry)); }
-RegisterTarget::RegisterTarget(TargetEntry entry) { insert_sorted(target_table(), std::move(entry)); }
+const std::vector<SamplerEntry>& spin_samplers() { return spin_sampler_table(); }
+const std::vector<TargetEntry>& spin_targets() { return spin_target_table(); }
+const SamplerEntry& find_sampler(const std::string& name) {
+  return find(sampler_table(), spin_sampler_table(), "sampler", name);
+}
+const TargetEntry& find_target(const std::string& name) {
+  return find(target_table(), spin_target_table(), "target", name);
+}
+RegisterSampler::RegisterSampler(SamplerEntry entry) {
+  insert_sorted(entry.spins ? spin_sampler_table() : sampler_table(), std::move(entry));
+}
+RegisterTarget::RegisterTarget(TargetEntry entry) {
+  insert_sorted(entry.spins ? spin_target_table() : target_table(), std::move(entry));
+}
 RegisterCudaSampler::RegisterCudaSampler(const std::string& name, CudaSamplerEntry entry) {
   cuda_sampler_table()[name] = std::move(entry);
 }
@@ -95,8 +116,19 @@ const CudaTargetEntry* find_cuda_target(const std::string& name) {
 
 void check_settings(const std::string& sampler, const SettingTexts& sampler_settings, const std::string& target,
                     const SettingTexts& target_settings) {
-  check_entry(find_sampler(sampler), "sampler", sampler_settings);
-  check_entry(find_target(target), "target", target_settings);
+  const SamplerEntry& s = find_sampler(sampler);
+  const TargetEntry& t = find_target(target);
+  if (s.spins != t.spins) {
+    std::string others;
+    for (const SamplerEntry& e : t.spins ? spin_samplers() : samplers())
+      others += (others.empty() ? "" : ", ") + e.name;
+    throw Error(ExitStatus::usage,
+                fmt::format("target {} is a {}, sampler {} is for {}", target, t.spins ? "model of spins" : "density",
+                            sampler, s.spins ? "spins" : "densities"),
+                fmt::format("--sampler {} --target {}", sampler, target), fmt::format("Choose --sampler {}?", others));
+  }
+  check_entry(s, "sampler", sampler_settings);
+  check_entry(t, "target", target_settings);
 }
 
 template <class Real>
@@ -112,9 +144,19 @@ std::unique_ptr<Chains<Real>> make_chains(const Context& context, const std::str
 }
 
 template <class Real>
+std::unique_ptr<Chains<Real>> make_chains(const Context& context, const std::string& name, const SettingTexts& texts,
+                                          Index num_chains, const TargetInfo& target, Scope scope) {
+  const SamplerEntry& entry = find_sampler(name);
+  if (!entry.spins) return make_chains<Real>(context, name, texts, num_chains, target.dim, scope);
+  return std::make_unique<discrete::SpinChains<Real>>(
+      entry.make_replicas(context, texts, num_chains, *target.spin_model), num_chains, target.spin_model,
+      static_cast<int>(entry.stats.size()));
+}
+
+template <class Real>
 std::unique_ptr<Target<Real>> make_target(const Context& context, const std::string& name, const SettingTexts& texts) {
   const TargetEntry& entry = find_target(name);
-  if (context.backend == Backend::cpu) return entry.make<Real>()(context, texts);
+  if (context.backend == Backend::cpu || entry.spins) return entry.make<Real>()(context, texts);
   const CudaTargetEntry& cuda = need_cuda(find_cuda_target(name), "target", name);
   if constexpr (sizeof(Real) == 4)
     return cuda.make_float(context, texts);
@@ -126,6 +168,10 @@ template std::unique_ptr<Chains<float>> make_chains(const Context&, const std::s
                                                     Index, Scope);
 template std::unique_ptr<Chains<double>> make_chains(const Context&, const std::string&, const SettingTexts&, Index,
                                                      Index, Scope);
+template std::unique_ptr<Chains<float>> make_chains(const Context&, const std::string&, const SettingTexts&, Index,
+                                                    const TargetInfo&, Scope);
+template std::unique_ptr<Chains<double>> make_chains(const Context&, const std::string&, const SettingTexts&, Index,
+                                                     const TargetInfo&, Scope);
 void check_offer(const std::string& sampler, const std::string& target, Needs offers) {
   const Needs wants = find_sampler(sampler).needs.most();
   if (wants <= offers) return;
@@ -148,6 +194,14 @@ ChainBytes bytes_of_chains(const Context& context, const std::string& name, cons
   if (context.backend == Backend::cuda)
     return need_cuda(find_cuda_sampler(name), "sampler", name).bytes(texts, num_chains, dim, scope, precision);
   return find_sampler(name).bytes(context, texts, num_chains, dim, scope, precision);
+}
+
+ChainBytes bytes_of_chains(const Context& context, const std::string& name, const SettingTexts& texts, Index num_chains,
+                           const TargetInfo& target, Scope scope, Precision precision) {
+  const SamplerEntry& entry = find_sampler(name);
+  if (!entry.spins) return bytes_of_chains(context, name, texts, num_chains, target.dim, scope, precision);
+  const auto one = entry.make_replicas(context, texts, 1, *target.spin_model);
+  return {(one->bytes() + sizeof(ChainControl)) * static_cast<std::size_t>(num_chains), 0, 0};
 }
 
 }  // namespace kilochain

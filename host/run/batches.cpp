@@ -23,7 +23,7 @@ Batches<Real>::Batches(const Options& options, const Context& context, Target<Re
 
 template <class Real>
 std::unique_ptr<Chains<Real>> Batches<Real>::fresh() const {
-  return make_chains<Real>(context_, options_.sampler, options_.sampler_settings, batch_size_, target_.info().dim,
+  return make_chains<Real>(context_, options_.sampler, options_.sampler_settings, batch_size_, target_.info(),
                            options_.adapt_scope);
 }
 

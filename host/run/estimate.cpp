@@ -48,7 +48,7 @@ class Accounting {
         precision_(precision),
         recorded_(std::ssize(info.names)),
         draws_(std::max<std::int64_t>(1, likely_samples(o) / o.thin)),
-        slots_(window_draws(o.num_chains, info.dim, draws_, precision)),
+        slots_(window_draws(o.num_chains, window_values(o, info, precision), draws_, precision)),
         stats_(static_cast<int>(find_sampler(o.sampler).stats.size())) {}
 
   std::vector<Estimate::Row> all() && {
@@ -62,8 +62,8 @@ class Accounting {
 
   void chains() {
     const std::int64_t batch = batch_size(o_);
-    const ChainBytes of = bytes_of_chains(context_, o_.sampler, o_.sampler_settings, static_cast<Index>(batch),
-                                          info_.dim, o_.adapt_scope, precision_);
+    const ChainBytes of = bytes_of_chains(context_, o_.sampler, o_.sampler_settings, static_cast<Index>(batch), info_,
+                                          o_.adapt_scope, precision_);
     const char* where = context_.backend == Backend::cuda ? "device" : "host";
     add("state of the chains", where, of.state);
     add("adaptation", where, of.adaptation);
@@ -78,8 +78,10 @@ class Accounting {
 
   void windows() {
     const auto window_bytes = [&](std::int64_t chains) {
-      return in_precision(
-          precision_, [&](auto zero) { return DrawsBuffer<decltype(zero)>::bytes(chains, info_.dim, slots_, stats_); });
+      return in_precision(precision_, [&](auto zero) {
+        return DrawsBuffer<decltype(zero)>::bytes(chains, info_.dim, slots_, stats_, Recorded::draws,
+                                                  kept_spins(o_, info_));
+      });
     };
     const bool ahead = context_.backend == Backend::cuda && batch_size(o_) == o_.num_chains;  // see Batches
     const std::size_t copies = 1 + ahead + stores_draws(o_);
@@ -108,7 +110,9 @@ class Accounting {
 
   void disk() {
     if (stores_draws(o_))
-      add("draws", "disk", bytes(o_.num_chains * draws_, bytes(recorded_, real()) + 13 + bytes(stats_, sizeof(float))));
+      add("draws", "disk",
+          bytes(o_.num_chains * draws_,
+                bytes(recorded_, real()) + bytes(kept_spins(o_, info_), 1) + 13 + bytes(stats_, sizeof(float))));
   }
 
   const Options& o_;
@@ -128,7 +132,7 @@ double timed_iteration(const Options& o, const Context& context, Target<Real>& t
   if (context.backend == Backend::cpu) few.num_chains = std::min<std::int64_t>(o.num_chains, 64 * context.threads);
   if (few.init.starts_with("file:")) few.init = "normal";
   const auto num_chains = static_cast<Index>(few.num_chains);
-  auto chains = make_chains<Real>(context, o.sampler, o.sampler_settings, num_chains, dim, o.adapt_scope);
+  auto chains = make_chains<Real>(context, o.sampler, o.sampler_settings, num_chains, target.info(), o.adapt_scope);
   Rounds<Real> rounds(context, target, *chains, num_chains);
   rounds.start(StartingPoints<Real>(few, dim).of(0, num_chains));
   const std::atomic<bool> go_on{false};
@@ -156,7 +160,7 @@ void judge(Estimate& e, const Options& o, const Context& context) {
              device_fits = e.device_bytes <= e.device_available || context.backend == Backend::cpu,
              disk_fits = e.disk_bytes <= e.disk_available || e.disk_bytes == 0;
   e.fits = host_fits && device_fits && disk_fits;
-  if (!disk_fits || (!host_fits && o.draws == KeptDraws::all)) {
+  if (!disk_fits || (!host_fits && stores_draws(o))) {
     const std::size_t times = e.disk_bytes / std::max<std::size_t>(1, e.disk_available) + 1;
     e.advice = fmt::format("Keep fewer draws with --thin {}, or the summary alone with --draws moments?",
                            bytes(o.thin, std::max<std::size_t>(2, times)));
@@ -174,6 +178,17 @@ SummaryFrom summary_from(const Options& o, std::int64_t recorded, std::int64_t n
   const std::int64_t most = most_in_memory / 8 / std::max<std::int64_t>(1, recorded);  // as double
   if (o.keep_draws || o.num_chains * num_draws <= most) return SummaryFrom::memory;
   return o.output.empty() ? SummaryFrom::stream : SummaryFrom::file;
+}
+
+std::int64_t kept_spins(const Options& o, const TargetInfo& info) {
+  if (info.spins.empty() || o.draws != KeptDraws::all || !stores_draws(o)) return 0;
+  std::int64_t n = 1;
+  for (const std::size_t size : info.spins) n *= static_cast<std::int64_t>(size);
+  return n;
+}
+
+std::int64_t window_values(const Options& o, const TargetInfo& info, Precision precision) {
+  return info.dim + kept_spins(o, info) / static_cast<std::int64_t>(bytes_of(precision));
 }
 
 std::int64_t window_draws(std::int64_t num_chains, std::int64_t dim, std::int64_t num_draws, Precision precision) {

@@ -36,6 +36,10 @@ SummaryFrom summary_from(const Options& options, std::int64_t recorded, std::int
 inline Recorded recorded_of(const Options& o) {
   return o.draws == KeptDraws::none ? Recorded::nothing : Recorded::draws;
 }
+/// Spins that are stored beside each draw: those of a spin model with a file of all draws.
+std::int64_t kept_spins(const Options& options, const TargetInfo& info);
+/// What a draw takes in a window, in numbers of the precision.
+std::int64_t window_values(const Options& options, const TargetInfo& info, Precision precision);
 /// Draws of one window: enough to be written in large pieces, few enough to stay small in memory.
 std::int64_t window_draws(std::int64_t num_chains, std::int64_t dim, std::int64_t num_draws, Precision precision);
 /// The accounting of a run whose target is loaded; without a predicted time.

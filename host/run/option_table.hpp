@@ -29,7 +29,8 @@ void visit_options(Visitor&& visit, AnyOptions& options) {
   visit("threads", o.threads, between(0, 4096), "CPU threads; 0: all");
   visit("chain_batch_size", o.chain_batch_size, between(0, 1 << 24), "chains in memory at a time; 0: all");
   visit.group("Draws");
-  visit("draws", o.draws, kept_draws_names, "what is kept: every draw, or what the summary needs, or nothing");
+  visit("draws", o.draws, kept_draws_names,
+        "what is kept: every draw, what the summary needs, nothing, or draws without their spins");
   visit("output", o.output, "path", "NetCDF file for the draws (ArviZ reads it); without it none is written");
   visit("save_warmup", o.save_warmup, "yes/no", "statistics of warm-up iterations into the file too");
 }

@@ -70,6 +70,13 @@ void check(const Options& o) {
             fmt::format("num_samples is {}, so no draw would be kept", *o.num_samples),
             "Use a smaller --thin or a larger --num-samples?");
   check_settings(o.sampler, o.sampler_settings, o.target, o.target_settings);
+  const bool spins = find_target(o.target).spins;
+  require(spins || o.draws != KeptDraws::energy, ExitStatus::usage, "draws = energy",
+          fmt::format("target {} is no model of spins: its draws are its coordinates", o.target),
+          "Try --draws all or --draws moments?");
+  require(!spins || !o.init.starts_with("file:"), ExitStatus::usage, "init = " + o.init,
+          fmt::format("the spins of target {} start at random, or in order with zeros", o.target),
+          "Try --init normal or --init zeros?");
 }
 
 nlohmann::json to_json(const Options& o) {

@@ -48,6 +48,6 @@ inline Scope scope_of(const Options& o) { return find_sampler(o.sampler).adaptiv
 /// Whether a file is written, with draws or with their summary.
 inline bool writes_file(const Options& o) { return !o.output.empty() && o.draws != KeptDraws::none; }
 /// Whether draws are stored in it.
-inline bool stores_draws(const Options& o) { return !o.output.empty() && o.draws == KeptDraws::all; }
+inline bool stores_draws(const Options& o) { return writes_file(o) && o.draws != KeptDraws::moments; }
 
 }  // namespace kilochain

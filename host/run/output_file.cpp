@@ -28,12 +28,14 @@ void OutputFile::create(std::int64_t num_warmup, std::int64_t num_samples) {
   h.names = info_.names;
   for (const Variable& v : info_.variables)
     h.variables.emplace_back(v.name, v.shape.empty() ? 0 : static_cast<std::int64_t>(v.shape[0]));
+  if (kept_spins(options_, info_) > 0) h.spins.assign(info_.spins.begin(), info_.spins.end());
   h.config = to_json(options_);
   h.stats = find_sampler(options_.sampler).stats;
   h.save_warmup_stats = options_.save_warmup;
   h.kept = options_.draws;
-  h.draws_per_append =
-      window_draws(options_.num_chains, std::ssize(info_.names), num_samples / options_.thin, precision_);
+  h.draws_per_append = window_draws(options_.num_chains,
+                                    std::ssize(info_.names) - info_.dim + window_values(options_, info_, precision_),
+                                    num_samples / options_.thin, precision_);
   writer_.reset();
   writer_ = std::make_unique<DrawsWriter>(options_.output, std::move(h));
   for (const Constant& c : info_.constants) {

@@ -24,7 +24,8 @@ struct Phases {
   }
   /// Draws in a window of this run.
   std::int64_t window(std::int64_t num_draws) const {
-    return window_draws(options.num_chains, dim(), num_draws, precision_of<Real>);
+    return window_draws(options.num_chains, window_values(options, target.info(), precision_of<Real>), num_draws,
+                        precision_of<Real>);
   }
 };
 

@@ -82,7 +82,7 @@ void Sampling<Real>::fill_windows() {
   std::deque<DrawsBuffer<Real>> windows;
   for (int k = 0; k < run_.batches.windows_under_way() + (stores_draws(o) ? 1 : 0); ++k)
     windows.emplace_back(run_.context, run_.batches.num_chains(), run_.batches.batch_size(), run_.dim(), room,
-                         run_.num_stats(), recorded_of(o));
+                         run_.num_stats(), recorded_of(o), kept_spins(o, run_.target.info()));
   const WrittenFirst before_windows_go(run_.file);
   struct Begun {
     DrawsBuffer<Real>* buffer;

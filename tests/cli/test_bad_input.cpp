@@ -133,10 +133,10 @@ void refuses(const ScratchFiles& files, const Argv& more, const std::string& tex
 TEST(BadInput, Names) {
   ScratchFiles files;
   refuses(files, {"--sampler", "gad_mala_fats"},
-          "unknown sampler \"gad_mala_fats\" (" + std::to_string(samplers().size()) +
+          "unknown sampler \"gad_mala_fats\" (" + std::to_string(samplers().size() + spin_samplers().size()) +
               " samplers are registered). Did you mean gad_mala_fast? `kilochain samplers` lists all.");
   expect_refusal(files, {"sample", "--target", "gausian"}, 2,
-                 "unknown target \"gausian\" (" + std::to_string(targets().size()) +
+                 "unknown target \"gausian\" (" + std::to_string(targets().size() + spin_targets().size()) +
                      " targets are registered). Did you mean gaussian? `kilochain targets` lists all.");
   refuses(files, {"--beta-rat", "0.1"},
           "command line: unknown flag --beta-rat (sampler gad_mala_fast, target gaussian). Did you mean --beta-rate?");

@@ -1,0 +1,96 @@
+// Spin samplers bound to the kind of board that suits a model: the cost model.
+//   to choose from: classes where values are few (any size: O(1)), two layers whole, else a tree of sums
+//   to sweep over: words where 64 spins fit in one, classes (a table of probabilities), two layers whole, else the graph
+#pragma once
+#include "host/chains/replicas.hpp"
+#include "host/registry/registry.hpp"
+#include "kernels/discrete/dmala.hpp"
+#include "kernels/discrete/gibbs_with_gradients.hpp"
+#include "kernels/discrete/intracluster.hpp"
+#include "kernels/discrete/sweeps.hpp"
+#include "targets/discrete/spin_arrays.hpp"
+
+namespace kilochain::discrete {
+
+/// The turned model and its arrays, which views point into.
+struct LoadedSpins {
+  SpinModel model;
+  SpinArrays arrays;
+  LoadedSpins(const Context& context, const SpinModel& of) : model(of.turned()), arrays(context, model) {}
+  Facts facts() const {
+    return {model.n(), model.hamming.value_or(0), model.hamming.has_value(), model.expert.c_str()};
+  }
+};
+
+/// The row of a spin sampler, without what makes its replicas.
+template <class Sampler>
+SamplerEntry spin_entry(const std::string& name) {
+  SamplerEntry e;
+  e.name = name;
+  e.meaning = Sampler::meaning;
+  e.spins = true;
+  e.settings = describe_settings<Sampler>();
+  e.check = [](const std::string& owner, const SettingTexts& texts) { parse_settings<Sampler>(owner, texts); };
+  if (Sampler::num_stats > 0) e.stats.assign(Sampler::stat_names, Sampler::stat_names + Sampler::num_stats);
+  e.needs = {Needs::nothing, Needs::nothing, Needs::nothing};
+  return e;
+}
+
+/// Throws Error (usage) where the sampler cannot run on the model's set.
+inline void check_set(const std::string& sampler, bool on_slice, bool on_free, const SpinModel& model) {
+  const bool slice = model.hamming.has_value();
+  require(slice ? on_slice : on_free, ExitStatus::usage,
+          "sampler " + sampler + " runs on " + (slice ? "free models alone" : "a slice alone"),
+          "target " + model.target + (slice ? ", hamming = " + std::to_string(*model.hamming) : ", hamming is not set"),
+          slice ? "Choose --sampler intracluster, gibbs_with_gradients or dmala, or remove --hamming?"
+                : "Set --hamming, or choose --sampler metropolis, gibbs, gibbs_with_gradients or dmala?");
+}
+
+/// Whether a sampler asks all spins in turn, rather than to choose some.
+template <template <class> class Sampler>
+inline constexpr bool sweeps = false;
+template <>
+inline constexpr bool sweeps<Gibbs> = true;
+template <>
+inline constexpr bool sweeps<Metropolis> = true;
+template <>
+inline constexpr bool sweeps<Dmala> = true;
+
+template <template <class> class Sampler, class Board, class Settings>
+std::unique_ptr<Replicas> bind(const Context& context, Index num_chains, const std::shared_ptr<LoadedSpins>& spins,
+                               const typename Board::Model& view, Settings settings, const Rungs& rungs) {
+  Sampler<Board>::resolve(settings, spins->facts());
+  return std::make_unique<CpuReplicas<Sampler<Board>, Board, LoadedSpins>>(
+      context, num_chains, Replica<Sampler<Board>, Board>{view, settings, rungs}, spins);
+}
+
+/// On whichever board suits the model. Throws Error (usage) for settings that do not fit it, and as check_set.
+template <template <class> class Sampler, class Settings>
+std::unique_ptr<Replicas> bind(const std::string& name, const Context& context, Index num_chains,
+                               const SpinModel& model, const Settings& settings, const Rungs& rungs) {
+  check_set(name, Sampler<GraphSpins>::on_slice, Sampler<GraphSpins>::on_free, model);
+  const auto spins = std::make_shared<LoadedSpins>(context, model);
+  const auto on = [&]<class Board>(const typename Board::Model& view) {
+    return bind<Sampler, Board>(context, num_chains, spins, view, settings, rungs);
+  };
+  SpinArrays& arrays = spins->arrays;
+  if constexpr (!sweeps<Sampler>) {
+    if (model.layers) return on.template operator()<DenseBoard>(arrays.layers());
+    if (const auto v = arrays.class_graph<std::uint16_t>())
+      return on.template operator()<ClassBoard<std::uint16_t>>(*v);
+    if (const auto v = arrays.class_graph<std::uint32_t>())
+      return on.template operator()<ClassBoard<std::uint32_t>>(*v);
+    return on.template operator()<TreeBoard>(arrays.graph());
+  } else {
+    if constexpr (std::is_same_v<Sampler<GraphSpins>, Metropolis<GraphSpins>>)
+      if (const auto v = arrays.packed()) return on.template operator()<PackedLattice>(*v);
+    if (model.layers) return on.template operator()<LayerSpins>(arrays.layers());
+    if (const auto v = arrays.class_graph<std::uint16_t>())
+      return on.template operator()<ClassSpins<std::uint16_t>>({*v, arrays.colours()});
+    if (const auto v = arrays.class_graph<std::uint32_t>())
+      return on.template operator()<ClassSpins<std::uint32_t>>({*v, arrays.colours()});
+    return on.template operator()<GraphSpins>({arrays.graph(), arrays.colours()});
+  }
+}
+
+}  // namespace kilochain::discrete

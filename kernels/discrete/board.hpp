@@ -1,0 +1,72 @@
+// What a replica of a spin model is to its samplers. Spins are -1 or +1; the reference of a slice is all -1 here
+// (targets/discrete/spin_model.hpp turns any other into it), so "up" means: differs from the reference.
+//   E(S) = offset - sum_(i,j) J_ij S_i S_j - sum_i h_i S_i,  f_i = h_i + sum_j J_ij S_j,  v_i = f_i S_i
+// A flip of spin i changes E by 2 v_i, turns v_i into -v_i, and changes the fields of i's neighbours alone.
+// A board is a model bound to one replica's memory, a plain value of pointers:
+//   bytes(model)  assign(team, spins)  refresh(team)  energy()  up()  spin(i)
+// A board to choose from (ClassBoard, TreeBoard, DenseBoard) knows besides, at any time and never stale:
+//   set_law(team, law)  total(side)  choose(side, u)  value(i)  flip(team, i)
+// A board to sweep over (ClassSpins, GraphSpins, LayerSpins) answers fields from the spins alone.
+#pragma once
+#include <cstdint>
+
+#include "kernels/contract.hpp"
+
+namespace kilochain::discrete {
+
+/// Hands out the arrays of one replica, 64-byte aligned; with no memory it only counts.
+class Cut {
+ public:
+  KC_INLINE explicit Cut(char* memory) : memory_(memory) {}
+  template <class T>
+  KC_INLINE T* take(std::size_t count) {
+    const std::size_t at = used_;
+    used_ += (count * sizeof(T) + 63) / 64 * 64;
+    return memory_ ? reinterpret_cast<T*>(memory_ + at) : nullptr;
+  }
+  KC_INLINE std::size_t used() const { return used_; }
+
+ private:
+  char* memory_;
+  std::size_t used_ = 0;
+};
+
+/// What a sampler's settings may depend on.
+struct Facts {
+  Index n = 0, up = 0;  ///< spins, and those up on the slice
+  bool slice = false;
+  const char* expert = "";  ///< whose settings of the thesis fit: 2d, 3d, rbm
+};
+
+/// How likely a spin of value v is chosen, up to the sum over its side.
+struct Law {
+  /// equal: 1; heat_bath: 1 / (1 + exp(2 rate v)); half: exp(-rate v), the locally balanced choice.
+  enum Kind : std::int32_t { equal, heat_bath, half } kind = equal;
+  double rate = 0;
+
+  KC_INLINE double operator()(double v) const {
+    if (kind == equal) return 1;
+    return kind == half ? math::exp(-rate * v) : 1 / (1 + math::exp(2 * rate * v));
+  }
+  KC_INLINE bool operator==(const Law& o) const { return kind == o.kind && rate == o.rate; }
+};
+
+/// Two uniforms on (0, 1) of one Philox block; number t of a purpose is half t & 1 of block t >> 1.
+class Uniforms {
+ public:
+  KC_INLINE Uniforms(const Rng& rng, Purpose purpose) : rng_(rng), purpose_(purpose) {}
+  KC_INLINE double operator()(std::uint32_t t) {
+    if (!(t & 1) || !fresh_) words_ = rng_.words(purpose_, t >> 1), fresh_ = true;
+    const int k = static_cast<int>(t & 1) * 2;
+    const std::uint64_t bits = (static_cast<std::uint64_t>(words_.v[k]) << 21) ^ (words_.v[k + 1] >> 11);
+    return (static_cast<double>(bits) + 0.5) * 0x1p-53;
+  }
+
+ private:
+  const Rng& rng_;
+  Purpose purpose_;
+  Words words_{};
+  bool fresh_ = false;
+};
+
+}  // namespace kilochain::discrete

@@ -1,0 +1,205 @@
+// A board for two layers, each spin coupled to all of the other layer (a restricted Boltzmann machine): a flip changes
+// every field there, so all weights of that layer are made anew, in loops that vectorise, with sums of blocks of 64.
+//   choose: O(n / 64 + 64); flip: O(other layer); set_law: O(n)
+// Slots: the visible layer, then the hidden one, each padded to blocks; a spin's number is its place without padding.
+#pragma once
+#include "kernels/discrete/board.hpp"
+
+namespace kilochain::discrete {
+
+inline constexpr Index layer_block = 64;
+constexpr KC_INLINE Index layer_slots(Index n) { return (n + layer_block - 1) / layer_block * layer_block; }
+
+/// The model. Rows are padded to slots, with zeros.
+struct Layers {
+  const double *to_hidden, *to_visible;  ///< J: (visible, hidden slots) and (hidden, visible slots)
+  const double* field;                   ///< (visible slots + hidden slots)
+  Index visible, hidden;
+  double offset;
+
+  KC_INLINE Index n() const { return visible + hidden; }
+  KC_INLINE Index slots() const { return layer_slots(visible) + layer_slots(hidden); }
+  KC_INLINE Index slot(Index i) const { return i < visible ? i : i - visible + layer_slots(visible); }
+  KC_INLINE Index number(Index slot) const {
+    return slot < layer_slots(visible) ? slot : slot - layer_slots(visible) + visible;
+  }
+  /// The couplings of the spin at a slot, a value for each slot of the other layer.
+  KC_INLINE const double* row(Index slot) const {
+    const Index first = layer_slots(visible);
+    return slot < first ? to_hidden + static_cast<std::size_t>(slot) * static_cast<std::size_t>(layer_slots(hidden))
+                        : to_visible + static_cast<std::size_t>(slot - first) * static_cast<std::size_t>(first);
+  }
+  /// First slot and number of spins of the layer that a slot's spin is coupled to.
+  KC_INLINE Index other_first(Index slot) const { return slot < layer_slots(visible) ? layer_slots(visible) : 0; }
+  KC_INLINE Index other_size(Index slot) const { return slot < layer_slots(visible) ? hidden : visible; }
+
+  /// local: (slots), made from spins: (slots), padding included.
+  template <class Team>
+  KC_HD void fields(const Team& team, const double* spins, double* local, bool of_visible, bool of_hidden) const {
+    const Index first = layer_slots(visible);
+    if (of_visible) {
+      team.for_each(visible, [&](Index i) { local[i] = field[i]; });
+      team.sync();
+      for (Index j = 0; j < hidden; ++j) {
+        const double s = spins[first + j];
+        const double* J = row(first + j);
+        team.for_each(visible, [&](Index i) { local[i] += J[i] * s; });
+      }
+    }
+    if (of_hidden) {
+      double* const to = local + first;
+      team.for_each(hidden, [&](Index j) { to[j] = field[first + j]; });
+      team.sync();
+      for (Index i = 0; i < visible; ++i) {
+        const double s = spins[i];
+        const double* J = row(i);
+        team.for_each(hidden, [&](Index j) { to[j] += J[j] * s; });
+      }
+    }
+    team.sync();
+  }
+  template <class Team>
+  KC_HD double energy(const Team& team, const double* spins, const double* local) const {
+    return offset - 0.5 * team.template sum<double>(n(), [&](Index i) {
+      const Index s = slot(i);
+      return (local[s] + field[s]) * spins[s];
+    });
+  }
+};
+
+class DenseBoard {
+ public:
+  using Model = Layers;
+
+  KC_INLINE DenseBoard(const Model& model, char* memory) : model_(model) { cut(Cut(memory)); }
+  static KC_INLINE std::size_t bytes(const Model& model) { return DenseBoard(model, nullptr).bytes_; }
+
+  template <class Team>
+  KC_HD void assign(const Team& team, const std::int8_t* spins) {
+    team.for_each(model_.n(), [&](Index i) { spin_[model_.slot(i)] = spins[i]; });
+    team.sync();
+    refresh(team);
+  }
+  template <class Team>
+  KC_HD void refresh(const Team& team) {
+    model_.fields(team, spin_, local_, true, true);
+    const double energy = model_.energy(team, spin_, local_);
+    const double up = team.template sum<double>(model_.n(), [&](Index i) { return spin(i) > 0 ? 1.0 : 0.0; });
+    team.single([&] { head_->energy = energy, head_->up = static_cast<std::int64_t>(up); });
+    team.sync();
+    weigh_all(team);
+  }
+
+  KC_INLINE Index size() const { return model_.n(); }
+  KC_INLINE double energy() const { return head_->energy; }
+  KC_INLINE std::int64_t up() const { return head_->up; }
+  KC_INLINE std::int8_t spin(Index i) const { return spin_[model_.slot(i)] > 0 ? 1 : -1; }
+  KC_INLINE double value(Index i) const { return local_[model_.slot(i)] * spin_[model_.slot(i)]; }
+  KC_INLINE double weight(Index i) const { return weight_[model_.slot(i)]; }
+
+  template <class Team>
+  KC_HD void set_law(const Team& team, const Law& law) {
+    if (head_->law == law) return;
+    team.sync();
+    team.single([&] { head_->law = law; });
+    team.sync();
+    weigh_all(team);
+  }
+  KC_INLINE double total(int side) const {
+    const double* blocks = sum_[side];
+    double part[4] = {};
+    Index b = 0;
+    for (; b + 4 <= blocks_; b += 4)
+      for (int l = 0; l < 4; ++l) part[l] += blocks[b + l];
+    for (int l = 0; b + l < blocks_; ++l) part[l] += blocks[b + l];
+    return (part[0] + part[1]) + (part[2] + part[3]);
+  }
+  KC_INLINE Index choose(int side, double total, double u) const {
+    double at = u * total;
+    Index b = 0, last = -1;
+    while (b + 1 < blocks_ && at >= sum_[side][b]) at -= sum_[side][b++];
+    while (b > 0 && sum_[side][b] <= 0) --b;  // rounding at the end of the last one
+    while (sum_[side][b] <= 0 && b + 1 < blocks_) ++b;
+    const double sign = side ? 1 : -1;
+    for (Index k = b * layer_block; k < (b + 1) * layer_block; ++k) {
+      if (spin_[k] != sign) continue;
+      last = k;
+      if (at < weight_[k]) break;
+      at -= weight_[k];
+    }
+    return model_.number(last);
+  }
+  template <class Team>
+  KC_HD void flip(const Team& team, Index i) {
+    const Index s = model_.slot(i), first = model_.other_first(s), count = model_.other_size(s);
+    team.sync();
+    const double change = -2 * spin_[s];
+    team.sync();
+    team.single([&] {
+      head_->energy += 2 * local_[s] * spin_[s];
+      head_->up += spin_[s] > 0 ? -1 : 1;
+      spin_[s] = -spin_[s];
+    });
+    const double* J = model_.row(s);
+    double* const local = local_ + first;
+    team.for_each(count, [&](Index j) { local[j] += J[j] * change; });
+    team.sync();
+    weigh(team, s / layer_block, s / layer_block + 1);
+    weigh(team, first / layer_block, (first + layer_slots(count)) / layer_block);
+    team.sync();
+  }
+
+ private:
+  struct Head {
+    double energy = 0;
+    std::int64_t up = 0;
+    Law law{};
+  };
+
+  KC_INLINE void cut(Cut cut) {
+    const auto slots = static_cast<std::size_t>(model_.slots());
+    blocks_ = model_.slots() / layer_block;
+    head_ = cut.take<Head>(1);
+    local_ = cut.take<double>(slots);
+    spin_ = cut.take<double>(slots);
+    weight_ = cut.take<double>(slots);
+    for (auto& side : sum_) side = cut.take<double>(static_cast<std::size_t>(blocks_));
+    bytes_ = cut.used();
+  }
+  template <class Team>
+  KC_HD void weigh_all(const Team& team) {
+    weigh(team, 0, blocks_);
+    team.sync();
+  }
+  /// Weights and sums of blocks from .. to - 1. The spins of padding are 0, so it weighs nothing on either side.
+  template <class Team>
+  KC_HD void weigh(const Team& team, Index from, Index to) {
+    const Law law = head_->law;
+    for (Index b = from; b < to; ++b) {
+      const Index first = b * layer_block;
+      const double *local = local_ + first, *spin = spin_ + first;
+      double* weight = weight_ + first;
+      if (law.kind == Law::heat_bath) {
+        const double twice = 2 * law.rate;
+        team.for_each(layer_block, [&](Index k) { weight[k] = 1 / (1 + math::exp(twice * (local[k] * spin[k]))); });
+      } else if (law.kind == Law::half) {
+        team.for_each(layer_block, [&](Index k) { weight[k] = math::exp(-law.rate * (local[k] * spin[k])); });
+      } else {
+        team.for_each(layer_block, [&](Index k) { weight[k] = 1; });
+      }
+      team.sync();
+      const double up = team.template sum<double>(layer_block, [&](Index k) { return spin[k] > 0 ? weight[k] : 0.0; });
+      const double down =
+          team.template sum<double>(layer_block, [&](Index k) { return spin[k] < 0 ? weight[k] : 0.0; });
+      team.single([&] { sum_[1][b] = up, sum_[0][b] = down; });
+    }
+  }
+
+  Model model_;
+  Head* head_ = nullptr;
+  double *local_ = nullptr, *spin_ = nullptr, *weight_ = nullptr, *sum_[2] = {};
+  Index blocks_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace kilochain::discrete

@@ -1,0 +1,113 @@
+// The intracluster move (Hamze & de Freitas 2010; Mahendran 2011, section 4.1) on a slice:
+//   down: k times choose an up spin with probability w_i / sum w, w_i = 1 / (1 + exp(2 gamma v_i)), and flip it;
+//   up: k times the same among the down spins; accept the whole walk by Metropolis and Hastings.
+// A flip of value v turns w(v) into w(-v) = w(v) exp(2 gamma v), and E grows by 2 v, so that
+//   log r = (gamma - beta) (E_new - E_old) + sum over flips of log(W chosen from, before / W of the other side, after).
+// gamma is uniform on [gamma_min, gamma_max] and k on walk_min .. walk_max, drawn for each step beside the state: a
+// mixture of kernels that all leave the law unchanged. Weights are always those of the gamma in force.
+#pragma once
+#include <string>
+
+#include "kernels/device/error.hpp"
+#include "kernels/discrete/board.hpp"
+
+namespace kilochain::discrete {
+
+enum class WalkPreset : std::int32_t { own, kawasaki, im_expert, im_unif };
+inline constexpr Names walk_preset_names{"own", "kawasaki", "im_expert", "im_unif"};
+
+struct WalkSettings {
+  WalkPreset preset = WalkPreset::own;
+  std::int32_t walk_min = 1, walk_max = 20;
+  double gamma_min = 0, gamma_max = 0;
+};
+
+template <class Board>
+struct Intracluster {
+  static constexpr const char* meaning =
+      "walks of k flips down and k up, biased by the fields (Hamze & de Freitas 2010); presets kawasaki, im_expert, "
+      "im_unif";
+  static constexpr bool on_slice = true, on_free = false;
+  static constexpr int num_stats = 3;
+  static constexpr const char* stat_names[] = {"walk_length", "gamma", "flips"};
+  using Settings = WalkSettings;
+  using Preset = WalkPreset;
+  static constexpr Index longest_walk = 100000;
+
+  template <class V>
+  static void settings(V&& visit, Settings& s) {
+    visit("preset", s.preset, walk_preset_names, "settings of the 2011 thesis; own: those below");
+    visit("walk_min", s.walk_min, between(1, longest_walk), "shortest walk: flips in each direction");
+    visit("walk_max", s.walk_max, between(1, longest_walk), "longest walk; at most the up spins of the slice");
+    visit("gamma_min", s.gamma_min, at_least(0), "least weight of the fields in a choice");
+    visit("gamma_max", s.gamma_max, at_least(0), "largest weight of the fields in a choice");
+  }
+
+  /// Presets become numbers. Throws Error (usage) for a range that is none, and for a preset that this model has not.
+  static void resolve(Settings& s, const Facts& facts) {
+    const std::string model = facts.expert;
+    const bool two = model == "2d", rbm = model == "rbm";
+    if (s.preset == Preset::kawasaki) s = {s.preset, 1, 1, 0, 0};
+    if (s.preset == Preset::im_expert || s.preset == Preset::im_unif)
+      require(!model.empty(), ExitStatus::usage,
+              std::string("intracluster: preset = ") + walk_preset_names.value[static_cast<int>(s.preset)],
+              "the thesis has it for lattices of 2 and 3 axes, spin glasses and RBMs",
+              "Give --walk-min, --walk-max, --gamma-min and --gamma-max?");
+    if (s.preset == Preset::im_expert)
+      s = {s.preset, two ? 90 : 1, two ? 90 : rbm ? 20 : 25, two ? 0.44 : 0.8, two ? 0.44 : 0.8};
+    if (s.preset == Preset::im_unif) s = {s.preset, 1, two ? 300 : 50, 0, two ? 0.88 : 1.6};
+    require(s.walk_min <= s.walk_max, ExitStatus::usage, "intracluster: walk_min = " + std::to_string(s.walk_min),
+            "walk_max is " + std::to_string(s.walk_max), "Exchange them?");
+    require(s.gamma_min <= s.gamma_max, ExitStatus::usage, "intracluster: gamma_min = " + std::to_string(s.gamma_min),
+            "gamma_max is " + std::to_string(s.gamma_max), "Exchange them?");
+  }
+  /// For a rung of tempering whose beta is `ratio` times the one asked for.
+  static KC_INLINE Settings scaled(Settings s, double ratio) {
+    s.gamma_min *= ratio, s.gamma_max *= ratio;
+    return s;
+  }
+
+  /// The flips of a walk, so that one that is not accepted can be undone.
+  static KC_INLINE std::size_t scratch(const Settings& s, const typename Board::Model&) {
+    return 2 * static_cast<std::size_t>(s.walk_max) * sizeof(Index);
+  }
+  /// Of a walk that changed the energy by `change`; normalisers: the sum of logarithms above.
+  static KC_INLINE double log_ratio(double beta, double gamma, double change, double normalisers) {
+    return (gamma - beta) * change + normalisers;
+  }
+
+  template <class Team>
+  static KC_HD void step(const Team& team, const Rng& rng, const Settings& s, double beta, Board& board, char* memory,
+                         Info& info) {
+    Index* const path = reinterpret_cast<Index*>(memory);
+    Uniforms drawn(rng, Purpose::direction), chosen(rng, Purpose::proposal);
+    const double gamma = s.gamma_min + (s.gamma_max - s.gamma_min) * drawn(0);
+    const auto up = static_cast<Index>(board.up());
+    Index k = s.walk_min + static_cast<Index>(drawn(1) * (s.walk_max - s.walk_min + 1));
+    k = k < s.walk_max ? k : s.walk_max;
+    k = k < up ? k : up;
+    board.set_law(team, {gamma == 0 ? Law::equal : Law::heat_bath, gamma});
+    const double before = board.energy();
+    double normalisers = 0, from = 1, back = 1;
+    for (Index t = 0; t < 2 * k; ++t) {
+      const int side = t < k;
+      const double total = board.total(side);
+      const Index i = board.choose(side, total, chosen(static_cast<std::uint32_t>(t)));
+      board.flip(team, i);
+      team.single([&] { path[t] = i; });
+      from *= total;
+      back *= board.total(1 - side);
+      if ((t & 7) == 7) normalisers += math::log(from / back), from = back = 1;
+    }
+    normalisers += math::log(from / back);
+    const double log_r = log_ratio(beta, gamma, board.energy() - before, normalisers);
+    info.acceptance_rate = log_r < 0 ? math::exp(log_r) : 1;
+    info.accepted = uniform(rng, Purpose::accept) < info.acceptance_rate;
+    team.sync();
+    if (!info.accepted)
+      for (Index t = 2 * k; t-- > 0;) board.flip(team, path[t]);
+    info.stats[0] = k, info.stats[1] = gamma, info.stats[2] = 2 * k;
+  }
+};
+
+}  // namespace kilochain::discrete

@@ -1,0 +1,218 @@
+// Multi-spin coding (Creutz, Jacobs, Rebbi 1979) for Metropolis on a free 2-D lattice of even sizes, couplings all J, no
+// field: a colour of the checkerboard is an array of bits, 64 spins to a word, and its neighbours are shifts of the other
+// colour's: half a row up and down, itself, and one to the left or right as rows are odd or even.
+// Bit a of colour s: row a / half, column 2 (a % half) + ((row + s) & 1). Each array has half a row more at both ends.
+// Acceptance is compared with p bit by bit, most significant first, for 512 spins at once, until all are decided: about
+// ten random bits for each spin that asks, and an exact comparison to 56 bits.
+#pragma once
+#include "kernels/discrete/sweep_board.hpp"
+
+namespace kilochain::discrete {
+
+class PackedLattice {
+ public:
+  using Bits = std::uint64_t;
+  static constexpr Index group = 8, planes = 4, most_batches = 14;
+
+  struct Model {
+    const Bits *odd, *first, *last, *valid;  ///< (groups * 8): bits of odd rows, first and last columns, of spins
+    Index rows, columns, groups;
+    double coupling;  ///< its sign is that of J
+    double offset;
+    KC_INLINE Index half() const { return columns / 2; }
+    KC_INLINE Index bits() const { return rows * half(); }
+    KC_INLINE Index halo() const { return (half() + 63) / 64; }
+    KC_INLINE Index words() const { return groups * group + 2 * halo() + 2; }
+  };
+
+  KC_INLINE PackedLattice(const Model& model, char* memory) : model_(model) { cut(Cut(memory)); }
+  static KC_INLINE std::size_t bytes(const Model& model) { return PackedLattice(model, nullptr).bytes_; }
+
+  template <class Team>
+  KC_HD void assign(const Team& team, const std::int8_t* spins) {
+    team.single([&] {
+      for (int s = 0; s < 2; ++s)
+        for (Index w = 0; w < model_.words(); ++w) colour_[s][w] = 0;
+      for (Index i = 0; i < size(); ++i) {
+        const Place at = place(i);
+        if (spins[i] > 0) colour_[at.colour][at.bit >> 6] |= Bits(1) << (at.bit & 63);
+      }
+      spread(0), spread(1);
+    });
+    team.sync();
+    // Energy and count as a sweep leaves them: from the second colour.
+    const double agree = team.template sum<double>(model_.groups, [&](Index g) {
+      Bits a[4][group];
+      agreements(1, g, a);
+      double count = 0;
+      for (Index w = 0; w < group; ++w)
+        for (const auto& of : a) count += ones(of[w] & model_.valid[g * group + w]);
+      return count;
+    });
+    tell(team, agree);
+  }
+  template <class Team>
+  KC_HD void refresh(const Team&) {}
+
+  KC_INLINE Index size() const { return model_.rows * model_.columns; }
+  KC_INLINE double energy() const { return head_->energy; }
+  KC_INLINE std::int64_t up() const { return head_->up; }
+  KC_INLINE std::int8_t spin(Index i) const {
+    const Place at = place(i);
+    return colour_[at.colour][at.bit >> 6] >> (at.bit & 63) & 1 ? 1 : -1;
+  }
+
+  template <class Team>
+  KC_HD double sweep(const Team& team, const Rng& rng, const FlipRule& rule) {
+    const double j = model_.coupling < 0 ? -model_.coupling : model_.coupling;
+    const Bits three = as_bits(rule(2 * j)), four = as_bits(rule(4 * j));
+    double agree = 0, flips = 0;
+    for (int s = 0; s < 2; ++s) {
+      const double tally =
+          team.template sum<double>(model_.groups, [&](Index g) { return update(s, g, rng, three, four); });
+      team.sync();
+      team.single([&] { spread(s); });
+      team.sync();
+      agree = static_cast<double>(static_cast<std::int64_t>(tally) >> tally_shift);
+      flips += tally - agree * static_cast<double>(std::int64_t(1) << tally_shift);
+    }
+    tell(team, agree);
+    return flips / size();
+  }
+
+ private:
+  struct Head {
+    double energy = 0;
+    std::int64_t up = 0;
+  };
+  struct Place {
+    int colour;
+    Index bit;  ///< of the array, its halo counted
+  };
+  static constexpr int tally_shift = 26;  ///< agreements above, flips below: both exact in a double
+
+  KC_INLINE void cut(Cut cut) {
+    head_ = cut.take<Head>(1);
+    for (auto& colour : colour_) colour = cut.take<Bits>(static_cast<std::size_t>(model_.words()));
+    bytes_ = cut.used();
+  }
+  KC_INLINE Place place(Index i) const {
+    const Index row = i / model_.columns, column = i % model_.columns;
+    return {(row + column) & 1, 64 * model_.halo() + row * model_.half() + column / 2};
+  }
+  static KC_INLINE Bits as_bits(double p) {
+    const double scaled = p * 0x1p56;
+    return scaled >= 0x1p56 ? (Bits(1) << 56) - 1 : static_cast<Bits>(scaled);
+  }
+  static KC_INLINE Index ones(Bits b) {
+#if defined(__CUDA_ARCH__)
+    return __popcll(b);
+#else
+    return __builtin_popcountll(b);
+#endif
+  }
+  /// 64 bits from any bit on.
+  static KC_INLINE Bits at(const Bits* words, Index bit) {
+    const Index w = bit >> 6, s = bit & 63;
+    return words[w] >> s | words[w + 1] << 1 << (63 - s);
+  }
+  /// The half rows at both ends, from the other end.
+  KC_INLINE void spread(int s) const {
+    Bits* const b = colour_[s];
+    const Index halo = model_.halo(), n = model_.bits();
+    for (Index w = 0; w < halo; ++w) b[w] = at(b, n + 64 * w);
+    for (Index w = 0; w < halo; ++w) {
+      const Index to = 64 * (halo + w) + n, k = to >> 6, shift = to & 63;
+      const Bits from = b[halo + w];
+      b[k] = (b[k] & ~(~Bits(0) << shift)) | from << shift;
+      b[k + 1] = (b[k + 1] & (~Bits(0) << shift)) | from >> 1 >> (63 - shift);
+    }
+  }
+  /// Bits of group g of colour s that agree with each of their four neighbours (disagree, where J is negative).
+  KC_INLINE void agreements(int s, Index g, Bits (&a)[4][group]) const {
+    const Bits *own = colour_[s] + model_.halo() + g * group, *other = colour_[1 - s];
+    const Bits odd_colour = s ? ~Bits(0) : 0, same = model_.coupling < 0 ? 0 : ~Bits(0);
+    const Index half = model_.half(), begin = 64 * (model_.halo() + g * group);
+    const Bits *odd = model_.odd + g * group, *first = model_.first + g * group, *last = model_.last + g * group;
+#pragma GCC ivdep
+    for (Index w = 0; w < group; ++w) {
+      const Index bit = begin + 64 * w;
+      const Bits x = own[w] ^ same, right_side = odd[w] ^ odd_colour;
+      const Bits left = (at(other, bit - 1) & ~first[w]) | (at(other, bit + half - 1) & first[w]);
+      const Bits right = (at(other, bit + 1) & ~last[w]) | (at(other, bit - half + 1) & last[w]);
+      a[0][w] = x ^ other[model_.halo() + g * group + w];
+      a[1][w] = x ^ at(other, bit - half);
+      a[2][w] = x ^ at(other, bit + half);
+      a[3][w] = x ^ ((left & ~right_side) | (right & right_side));
+    }
+  }
+  /// Asks 512 spins; returns agreements after it and flips.
+  KC_HD double update(int s, Index g, const Rng& rng, Bits three, Bits four) const {
+    Bits a[4][group], is_three[group], is_four[group], flip[group], open[group];
+    agreements(s, g, a);
+    const Bits* valid = model_.valid + g * group;
+    Bits any = 0;
+    for (Index w = 0; w < group; ++w) {
+      const Bits one = a[0][w] ^ a[1][w], both = a[0][w] & a[1][w];
+      const Bits other_one = a[2][w] ^ a[3][w], other_both = a[2][w] & a[3][w];
+      is_three[w] = (one ^ other_one) & (both | other_both);
+      is_four[w] = both & other_both;
+      open[w] = (is_three[w] | is_four[w]) & valid[w];
+      flip[w] = ~(is_three[w] | is_four[w]) & valid[w];
+      any |= open[w];
+    }
+    const auto counter = static_cast<std::uint32_t>((s * model_.groups + g) * most_batches) * 16;
+    for (Index batch = 0; any != 0 && batch < most_batches; ++batch) {
+      std::uint32_t drawn[planes][16];  // each block's words, side by side
+#pragma GCC ivdep
+      for (int l = 0; l < 16; ++l) {
+        const Words words = rng.words(Purpose::proposal, counter + static_cast<std::uint32_t>(batch * 16 + l));
+        for (int k = 0; k < 4; ++k) drawn[k][l] = words.v[k];
+      }
+      any = 0;
+      for (Index p = 0; p < planes; ++p) {
+        const int bit = 55 - static_cast<int>(batch * planes + p);
+        const Bits t3 = three >> bit & 1 ? ~Bits(0) : 0, t4 = four >> bit & 1 ? ~Bits(0) : 0;
+        for (Index w = 0; w < group; ++w) {
+          const Bits random = static_cast<Bits>(drawn[p][w]) << 32 | drawn[p][w + 8];
+          const Bits threshold = (is_three[w] & t3) | (is_four[w] & t4);
+          flip[w] |= open[w] & ~random & threshold;
+          open[w] &= ~(random ^ threshold);
+        }
+      }
+      for (Index w = 0; w < group; ++w) any |= open[w];
+    }
+    Bits* own = colour_[s] + model_.halo() + g * group;
+    std::int64_t agree = 0, flips = 0;
+    for (Index w = 0; w < group; ++w) {
+      own[w] ^= flip[w];
+      flips += ones(flip[w]);
+      for (const auto& of : a) agree += ones((of[w] ^ flip[w]) & valid[w]);
+    }
+    return static_cast<double>((agree << tally_shift) + flips);
+  }
+  /// agree: bonds that lower the energy; all bonds are counted from the second colour.
+  template <class Team>
+  KC_HD void tell(const Team& team, double agree) {
+    const double up = team.template sum<double>(model_.groups, [&](Index g) {
+      Index count = 0;
+      for (const auto* colour : colour_)
+        for (Index w = 0; w < group; ++w)
+          count += ones(colour[model_.halo() + g * group + w] & model_.valid[g * group + w]);
+      return static_cast<double>(count);
+    });
+    const double j = model_.coupling < 0 ? -model_.coupling : model_.coupling;
+    team.single([&] {
+      head_->energy = model_.offset - j * (2 * agree - 4.0 * model_.bits());
+      head_->up = static_cast<std::int64_t>(up);
+    });
+    team.sync();
+  }
+
+  Model model_;
+  Head* head_ = nullptr;
+  Bits* colour_[2] = {};
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace kilochain::discrete

@@ -1,0 +1,265 @@
+// Boards to sweep over: the spins of one replica, and fields answered from them when they are asked for.
+//   sweep(team, rng, rule): every spin is asked once, colour after colour (no two neighbours share one), and flips with
+//   probability rule(v); returns the mean of these probabilities
+//   values(team, v): v_i of every spin;  turn(i): flips without counting;  recount(team): energy and up from the spins
+// Each single flip leaves the law unchanged, so does the sweep. Cost of a sweep: once or twice the edges.
+#pragma once
+#include "kernels/discrete/class_board.hpp"
+#include "kernels/discrete/dense_board.hpp"
+#include "kernels/discrete/tree_board.hpp"
+
+namespace kilochain::discrete {
+
+/// The probability that a spin of value v flips.
+struct FlipRule {
+  enum Kind : std::int32_t { heat_bath, metropolis } kind = heat_bath;
+  double beta = 1;
+  KC_INLINE double operator()(double v) const {
+    if (kind == heat_bath) return 1 / (1 + math::exp(2 * beta * v));
+    return v > 0 ? math::exp(-2 * beta * v) : 1.0;
+  }
+};
+
+/// Spins by colour: those of colour c are order[first[c]] .. order[first[c + 1] - 1].
+struct Colours {
+  const std::int32_t *order, *first;
+  Index count;
+};
+
+/// f(site, uniform) for each spin of a colour, two to a Philox block; returns the sum of what f returns.
+template <class Team, class F>
+KC_HD double each_of_colour(const Team& team, const Rng& rng, const Colours& colours, Index c, F&& f) {
+  const Index first = colours.first[c], last = colours.first[c + 1], from = first / 2;
+  return team.template sum<double>((last + 1) / 2 - from, [&](Index pair) {
+    Uniforms drawn(rng, Purpose::proposal);
+    double sum = 0;
+    for (Index t = 2 * (from + pair); t < 2 * (from + pair) + 2; ++t) {
+      const double u = drawn(static_cast<std::uint32_t>(t));
+      if (t >= first && t < last) sum += f(colours.order[t], u);
+    }
+    return sum;
+  });
+}
+
+template <class Site>
+class ClassSpins {
+ public:
+  struct Model : ClassGraph<Site> {
+    Colours colours;
+  };
+  KC_INLINE ClassSpins(const Model& model, char* memory) : model_(model) { cut(Cut(memory)); }
+  static KC_INLINE std::size_t bytes(const Model& model) { return ClassSpins(model, nullptr).bytes_; }
+
+  template <class Team>
+  KC_HD void assign(const Team& team, const std::int8_t* spins) {
+    team.for_each(model_.n, [&](Index i) { spin_[i] = spins[i]; });
+    team.sync();
+    recount(team);
+  }
+  template <class Team>
+  KC_HD void refresh(const Team&) {}
+  KC_INLINE Index size() const { return model_.n; }
+  KC_INLINE double energy() const { return model_.energy(head_->bonds, head_->up); }
+  KC_INLINE std::int64_t up() const { return head_->up; }
+  KC_INLINE std::int8_t spin(Index i) const { return spin_[i]; }
+  KC_INLINE double value(Index i) const {
+    return model_.coupling * static_cast<double>(model_.sum(spin_, i) * spin_[i]) + model_.field * spin_[i];
+  }
+  KC_INLINE void turn(Index i) const { spin_[i] = static_cast<std::int8_t>(-spin_[i]); }
+
+  template <class Team>
+  KC_HD double sweep(const Team& team, const Rng& rng, const FlipRule& rule) {
+    team.for_each(2 * model_.classes, [&](Index c) {
+      const int side = c >= model_.classes;
+      probability_[c] = rule(model_.value(side, c - side * model_.classes));
+    });
+    team.sync();
+    double rate = 0;
+    for (Index c = 0; c < model_.colours.count; ++c) {
+      rate += each_of_colour(team, rng, model_.colours, c, [&](Index i, double u) {
+        const Index s = spin_[i], q = (model_.sum(spin_, i) * s + model_.degree) >> model_.shift;
+        const double p = probability_[(s > 0 ? model_.classes : 0) + q];
+        spin_[i] = static_cast<std::int8_t>(u < p ? -s : s);
+        return p;
+      });
+      team.sync();
+    }
+    recount(team);
+    return rate / model_.n;
+  }
+  template <class Team>
+  KC_HD void values(const Team& team, double* v) const {
+    team.for_each(model_.n, [&](Index i) { v[i] = value(i); });
+    team.sync();
+  }
+  template <class Team>
+  KC_HD void recount(const Team& team) {
+    const auto bonds =
+        team.template sum<std::int32_t>(model_.n, [&](Index i) { return model_.sum(spin_, i) * spin_[i]; });
+    const auto up = team.template sum<std::int32_t>(model_.n, [&](Index i) { return spin_[i] > 0 ? 1 : 0; });
+    team.single([&] { head_->bonds = bonds / 2, head_->up = up; });
+    team.sync();
+  }
+
+ private:
+  struct Head {
+    std::int64_t bonds = 0, up = 0;
+  };
+  KC_INLINE void cut(Cut cut) {
+    head_ = cut.take<Head>(1);
+    probability_ = cut.take<double>(2 * Model::most);
+    spin_ = cut.take<std::int8_t>(static_cast<std::size_t>(model_.n));
+    bytes_ = cut.used();
+  }
+  Model model_;
+  Head* head_ = nullptr;
+  double* probability_ = nullptr;
+  std::int8_t* spin_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+class GraphSpins {
+ public:
+  struct Model : Graph {
+    Colours colours;
+  };
+  KC_INLINE GraphSpins(const Model& model, char* memory) : model_(model) { cut(Cut(memory)); }
+  static KC_INLINE std::size_t bytes(const Model& model) { return GraphSpins(model, nullptr).bytes_; }
+
+  template <class Team>
+  KC_HD void assign(const Team& team, const std::int8_t* spins) {
+    team.for_each(model_.n, [&](Index i) { spin_[i] = spins[i]; });
+    team.sync();
+    recount(team);
+  }
+  template <class Team>
+  KC_HD void refresh(const Team&) {}
+  KC_INLINE Index size() const { return model_.n; }
+  KC_INLINE double energy() const { return head_->energy; }
+  KC_INLINE std::int64_t up() const { return head_->up; }
+  KC_INLINE std::int8_t spin(Index i) const { return spin_[i]; }
+  KC_INLINE double value(Index i) const { return model_.local(spin_, i) * spin_[i]; }
+  KC_INLINE void turn(Index i) const { spin_[i] = static_cast<std::int8_t>(-spin_[i]); }
+
+  template <class Team>
+  KC_HD double sweep(const Team& team, const Rng& rng, const FlipRule& rule) {
+    double rate = 0;
+    for (Index c = 0; c < model_.colours.count; ++c) {
+      rate += each_of_colour(team, rng, model_.colours, c, [&](Index i, double u) {
+        const double p = rule(value(i));
+        if (u < p) turn(i);
+        return p;
+      });
+      team.sync();
+    }
+    recount(team);
+    return rate / model_.n;
+  }
+  template <class Team>
+  KC_HD void values(const Team& team, double* v) const {
+    team.for_each(model_.n, [&](Index i) { v[i] = value(i); });
+    team.sync();
+  }
+  template <class Team>
+  KC_HD void recount(const Team& team) {
+    const double twice = team.template sum<double>(
+        model_.n, [&](Index i) { return (model_.local(spin_, i) + model_.field[i]) * spin_[i]; });
+    const auto up = team.template sum<std::int32_t>(model_.n, [&](Index i) { return spin_[i] > 0 ? 1 : 0; });
+    team.single([&] { head_->energy = model_.offset - 0.5 * twice, head_->up = up; });
+    team.sync();
+  }
+
+ private:
+  struct Head {
+    double energy = 0;
+    std::int64_t up = 0;
+  };
+  KC_INLINE void cut(Cut cut) {
+    head_ = cut.take<Head>(1);
+    spin_ = cut.take<std::int8_t>(static_cast<std::size_t>(model_.n));
+    bytes_ = cut.used();
+  }
+  Model model_;
+  Head* head_ = nullptr;
+  std::int8_t* spin_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// Two layers: one is independent given the other, so a layer is a colour and its fields are a product with a matrix.
+class LayerSpins {
+ public:
+  using Model = Layers;
+  KC_INLINE LayerSpins(const Model& model, char* memory) : model_(model) { cut(Cut(memory)); }
+  static KC_INLINE std::size_t bytes(const Model& model) { return LayerSpins(model, nullptr).bytes_; }
+
+  template <class Team>
+  KC_HD void assign(const Team& team, const std::int8_t* spins) {
+    team.for_each(model_.n(), [&](Index i) { spin_[model_.slot(i)] = spins[i]; });
+    team.sync();
+    recount(team);
+  }
+  template <class Team>
+  KC_HD void refresh(const Team&) {}
+  KC_INLINE Index size() const { return model_.n(); }
+  KC_INLINE double energy() const { return head_->energy; }
+  KC_INLINE std::int64_t up() const { return head_->up; }
+  KC_INLINE std::int8_t spin(Index i) const { return spin_[model_.slot(i)] > 0 ? 1 : -1; }
+  KC_INLINE void turn(Index i) const { spin_[model_.slot(i)] *= -1; }
+
+  template <class Team>
+  KC_HD double sweep(const Team& team, const Rng& rng, const FlipRule& rule) {
+    double rate = 0;
+    for (int layer = 0; layer < 2; ++layer) {
+      model_.fields(team, spin_, local_, layer == 0, layer == 1);
+      const Index first = layer == 0 ? 0 : model_.visible, count = layer == 0 ? model_.visible : model_.hidden;
+      rate += team.template sum<double>(count, [&](Index k) {
+        const Index s = model_.slot(first + k);
+        const double p = rule(local_[s] * spin_[s]);
+        if (uniform(rng, Purpose::proposal, static_cast<std::uint32_t>(first + k)) < p) spin_[s] *= -1;
+        return p;
+      });
+      team.sync();
+    }
+    recount(team);
+    return rate / model_.n();
+  }
+  template <class Team>
+  KC_HD void values(const Team& team, double* v) const {
+    model_.fields(team, spin_, local_, true, true);
+    team.for_each(model_.n(), [&](Index i) {
+      const Index s = model_.slot(i);
+      v[i] = local_[s] * spin_[s];
+    });
+    team.sync();
+  }
+  /// Needs the fields of one layer only: E = offset - sum of visible S f - sum of hidden h S.
+  template <class Team>
+  KC_HD void recount(const Team& team) {
+    model_.fields(team, spin_, local_, true, false);
+    const Index hidden = layer_slots(model_.visible);
+    const double of_visible = team.template sum<double>(model_.visible, [&](Index i) { return local_[i] * spin_[i]; });
+    const double of_hidden =
+        team.template sum<double>(model_.hidden, [&](Index j) { return model_.field[hidden + j] * spin_[hidden + j]; });
+    const auto up = team.template sum<std::int32_t>(model_.n(), [&](Index i) { return spin(i) > 0 ? 1 : 0; });
+    team.single([&] { head_->energy = model_.offset - of_visible - of_hidden, head_->up = up; });
+    team.sync();
+  }
+
+ private:
+  struct Head {
+    double energy = 0;
+    std::int64_t up = 0;
+  };
+  KC_INLINE void cut(Cut cut) {
+    head_ = cut.take<Head>(1);
+    local_ = cut.take<double>(static_cast<std::size_t>(model_.slots()));
+    spin_ = cut.take<double>(static_cast<std::size_t>(model_.slots()));
+    bytes_ = cut.used();
+  }
+  Model model_;
+  Head* head_ = nullptr;
+  double *local_ = nullptr, *spin_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace kilochain::discrete

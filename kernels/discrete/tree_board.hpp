@@ -1,0 +1,172 @@
+// A board for any sparse graph: weights in two trees of sums, one for each side, with eight children to a node.
+//   choose: O(8 log_8 n); flip: i and each neighbour renew their way to the root, O(degree log_8 n), or all
+//   of the tree where that is less: a cost model decides; set_law: O(n)
+// A parent is the sum of its children anew each time, so that no weight and no sum is ever stale or drifts. Fields and
+// the energy are added up; refresh, once in a while, makes them from the spins again.
+#pragma once
+#include "kernels/discrete/board.hpp"
+
+namespace kilochain::discrete {
+
+/// The model: rows of neighbours, one after the other.
+struct Graph {
+  const std::int32_t *first, *neighbour;  ///< (n + 1); (first[n])
+  const double *coupling, *field;         ///< (first[n]); (n)
+  Index n;
+  double offset;
+
+  KC_INLINE double local(const std::int8_t* spins, Index i) const {
+    double f = field[i];
+    for (std::int32_t e = first[i]; e < first[i + 1]; ++e) f += coupling[e] * spins[neighbour[e]];
+    return f;
+  }
+};
+
+class TreeBoard {
+ public:
+  using Model = Graph;
+  static constexpr int children = 8, most_levels = 11;
+
+  KC_INLINE TreeBoard(const Model& model, char* memory) : model_(model) { cut(Cut(memory)); }
+  static KC_INLINE std::size_t bytes(const Model& model) { return TreeBoard(model, nullptr).bytes_; }
+
+  template <class Team>
+  KC_HD void assign(const Team& team, const std::int8_t* spins) {
+    team.for_each(model_.n, [&](Index i) { spin_[i] = spins[i]; });
+    team.sync();
+    refresh(team);
+  }
+  /// Fields, energy and sums from the spins.
+  template <class Team>
+  KC_HD void refresh(const Team& team) {
+    team.for_each(model_.n, [&](Index i) { local_[i] = model_.local(spin_, i); });
+    team.sync();
+    const double energy = model_.offset - 0.5 * team.template sum<double>(model_.n, [&](Index i) {
+      return (local_[i] + model_.field[i]) * spin_[i];
+    });
+    const double up = team.template sum<double>(model_.n, [&](Index i) { return spin_[i] > 0 ? 1.0 : 0.0; });
+    team.single([&] { head_->energy = energy, head_->up = static_cast<std::int64_t>(up); });
+    team.sync();
+    grow(team);
+  }
+
+  KC_INLINE Index size() const { return model_.n; }
+  KC_INLINE double energy() const { return head_->energy; }
+  KC_INLINE std::int64_t up() const { return head_->up; }
+  KC_INLINE std::int8_t spin(Index i) const { return spin_[i]; }
+  KC_INLINE double value(Index i) const { return local_[i] * spin_[i]; }
+  KC_INLINE double weight(Index i) const { return level_[spin_[i] > 0][0][i]; }
+
+  template <class Team>
+  KC_HD void set_law(const Team& team, const Law& law) {
+    if (head_->law == law) return;
+    team.sync();
+    team.single([&] { head_->law = law; });
+    team.sync();
+    grow(team);
+  }
+  KC_INLINE double total(int side) const { return level_[side][levels_ - 1][0]; }
+  KC_INLINE Index choose(int side, double total, double u) const {
+    double at = u * total;
+    Index node = 0;
+    for (int l = levels_ - 2; l >= 0; --l) {
+      const double* child = level_[side][l] + static_cast<std::size_t>(node) * children;
+      Index k = 0;
+      while (k + 1 < children && at >= child[k]) at -= child[k++];
+      while (k > 0 && child[k] <= 0) --k;  // rounding at the end of the last one
+      while (child[k] <= 0 && k + 1 < children) ++k;
+      node = node * children + k;
+    }
+    return node;
+  }
+  template <class Team>
+  KC_HD void flip(const Team& team, Index i) {
+    const std::int32_t first = model_.first[i], degree = model_.first[i + 1] - first;
+    const bool all = degree * levels_ > model_.n;  // then it is cheaper to sum everything anew
+    team.sync();
+    const double change = -2.0 * spin_[i];
+    const bool was_up = spin_[i] > 0;
+    team.sync();
+    team.single([&] {
+      head_->energy += 2 * value(i);
+      head_->up += was_up ? -1 : 1;
+      spin_[i] = static_cast<std::int8_t>(-spin_[i]);
+      if (all) return;
+      put(i, was_up, 0);
+      put(i, !was_up, head_->law(value(i)));
+      for (std::int32_t e = first; e < first + degree; ++e) {
+        const Index j = model_.neighbour[e];
+        local_[j] += model_.coupling[e] * change;
+        put(j, spin_[j] > 0, head_->law(value(j)));
+      }
+    });
+    team.sync();
+    if (!all) return;
+    team.for_each(degree, [&](Index e) { local_[model_.neighbour[first + e]] += model_.coupling[first + e] * change; });
+    team.sync();
+    grow(team);
+  }
+
+ private:
+  struct Head {
+    double energy = 0;
+    std::int64_t up = 0;
+    Law law{};
+  };
+
+  KC_INLINE void cut(Cut cut) {
+    head_ = cut.take<Head>(1);
+    local_ = cut.take<double>(static_cast<std::size_t>(model_.n));
+    spin_ = cut.take<std::int8_t>(static_cast<std::size_t>(model_.n));
+    for (auto& side : level_) {
+      Index count = model_.n;
+      for (levels_ = 0; levels_ < 2 || count > 1;) {
+        if (levels_ > 0) count = (count + children - 1) / children;
+        side[levels_++] = cut.take<double>(static_cast<std::size_t>((count + children - 1) / children * children));
+      }
+    }
+    bytes_ = cut.used();
+  }
+  KC_INLINE Index nodes(int level) const {
+    Index count = model_.n;
+    for (int l = 0; l < level; ++l) count = (count + children - 1) / children;
+    return count;
+  }
+  KC_INLINE static double sum_of(const double* child) {
+    return ((child[0] + child[1]) + (child[2] + child[3])) + ((child[4] + child[5]) + (child[6] + child[7]));
+  }
+  KC_INLINE void put(Index i, int side, double weight) {
+    level_[side][0][i] = weight;
+    Index node = i;
+    for (int l = 1; l < levels_; ++l) {
+      node /= children;
+      level_[side][l][node] = sum_of(level_[side][l - 1] + static_cast<std::size_t>(node) * children);
+    }
+  }
+  template <class Team>
+  KC_HD void grow(const Team& team) {
+    team.for_each(model_.n, [&](Index i) {
+      const double w = head_->law(value(i));
+      level_[1][0][i] = spin_[i] > 0 ? w : 0;
+      level_[0][0][i] = spin_[i] > 0 ? 0 : w;
+    });
+    team.sync();
+    for (int l = 1; l < levels_; ++l) {
+      for (int side = 0; side < 2; ++side)
+        team.for_each(nodes(l), [&](Index k) {
+          level_[side][l][k] = sum_of(level_[side][l - 1] + static_cast<std::size_t>(k) * children);
+        });
+      team.sync();
+    }
+  }
+
+  Model model_;
+  Head* head_ = nullptr;
+  double* local_ = nullptr;
+  std::int8_t* spin_ = nullptr;
+  double* level_[2][most_levels] = {};
+  int levels_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace kilochain::discrete
