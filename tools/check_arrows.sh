@@ -24,7 +24,7 @@ host/chains               $kernels kernels/discrete targets targets/discrete
 host/draws                kernels/device host/statistics host/chains
 host/registry             kernels kernels/device kernels/discrete targets targets/data targets/discrete host/chains
 host/tune                 kernels/device kernels/random
-host/run                  kernels kernels/device targets targets/data $steps
+host/run                  kernels kernels/device targets targets/data targets/discrete $steps
 host/frontend             kernels kernels/device targets/data $steps host/run host/tune
 papers                    $kernels targets targets/data $steps host/run host/tune host/frontend
 include                   host/run model

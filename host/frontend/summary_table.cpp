@@ -47,7 +47,7 @@ double per_second(double count, double seconds) {
 }
 
 std::string format_head(const RunSummary& run) {
-  const Extremes extremes = extremes_of(run.parameters);
+  const Extremes extremes = extremes_of(run);
   fmt::memory_buffer text;
   const auto line = [&text](const auto&... arguments) {
     fmt::format_to(std::back_inserter(text), arguments...);

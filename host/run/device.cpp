@@ -16,6 +16,11 @@ Context cuda_with_threads(int device, int threads) {
 
 Context choose_device(const Options& o, std::vector<std::string>& notes) {
   if (o.device == "cpu") return cpu_context(o.threads);
+  if (find_target(o.target).spins) {
+    require(o.device == "auto", ExitStatus::usage, "device = " + o.device,
+            "target " + o.target + " is a model of spins, which run on the CPU", "Try --device cpu?");
+    return cpu_context(o.threads);
+  }
   if (o.device == "auto" && cuda_emulated()) return cpu_context(o.threads);
   const std::string why = cuda_unavailable();
   if (o.device == "auto") {

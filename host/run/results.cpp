@@ -6,6 +6,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "targets/discrete/spin_model.hpp"
+
 namespace kilochain {
 namespace {
 
@@ -40,6 +42,8 @@ RunSummary summary_of(const Phases<Real>& run, const WarmedUp& warm, const Sampl
   s.divergences = sampled.num_divergences;
   s.warmup_converged = warm.converged;
   s.warmup_note = warm.note;
+  if (const auto& model = run.target.info().spin_model; model && model->fixes_magnetization())
+    s.fixed = {"magnetization"};
   std::vector<double> acceptance;
   std::copy_if(sampled.acceptance.begin(), sampled.acceptance.end(), std::back_inserter(acceptance),
                [](double rate) { return !std::isnan(rate); });
@@ -49,18 +53,20 @@ RunSummary summary_of(const Phases<Real>& run, const WarmedUp& warm, const Sampl
 
 /// What `kilochain summary` cannot know from the draws alone.
 nlohmann::json closing_attributes(const RunSummary& s, const Quarantine& quarantine, bool interrupted) {
-  return {{"sampling_time", s.seconds_sampling},
-          {"warmup_time", s.seconds_warmup},
-          {"quarantined", quarantine.chains()},
-          {"gradient_evaluations", s.gradient_evaluations},
-          {"num_divergences", s.divergences},
-          {"num_warmup", s.num_warmup},
-          {"num_samples", s.num_samples},
-          {"device", s.device},
-          {"acceptance_rate_per_chain_q50", s.acceptance_q50},
-          {"warmup_converged", s.warmup_converged ? 1 : 0},
-          {"warmup_note", s.warmup_note},
-          {"interrupted", interrupted ? 1 : 0}};
+  nlohmann::json a = {{"sampling_time", s.seconds_sampling},
+                      {"warmup_time", s.seconds_warmup},
+                      {"quarantined", quarantine.chains()},
+                      {"gradient_evaluations", s.gradient_evaluations},
+                      {"num_divergences", s.divergences},
+                      {"num_warmup", s.num_warmup},
+                      {"num_samples", s.num_samples},
+                      {"device", s.device},
+                      {"acceptance_rate_per_chain_q50", s.acceptance_q50},
+                      {"warmup_converged", s.warmup_converged ? 1 : 0},
+                      {"warmup_note", s.warmup_note},
+                      {"interrupted", interrupted ? 1 : 0}};
+  if (!s.fixed.empty()) a["fixed"] = nlohmann::json(s.fixed).dump();
+  return a;
 }
 
 /// From where the draws are. Those that are only in the file are read back: it is complete by then.

@@ -29,13 +29,18 @@ double quantile(const std::vector<double>& sorted, double p) {
 
 double per_second(double count, double seconds) { return seconds > 0 ? count / seconds : kNaN; }
 
+bool is_fixed(const RunSummary& run, const ParameterSummary& p) {
+  return std::find(run.fixed.begin(), run.fixed.end(), p.name) != run.fixed.end();
+}
+
 nlohmann::json number(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(nullptr); }
 
 }  // namespace
 
-Extremes extremes_of(const std::vector<ParameterSummary>& parameters) {
+Extremes extremes_of(const RunSummary& run) {
   std::vector<double> bulk, worst, rhat;
-  for (const ParameterSummary& parameter : parameters) {
+  for (const ParameterSummary& parameter : run.parameters) {
+    if (is_fixed(run, parameter)) continue;
     bulk.push_back(parameter.ess_bulk);
     worst.push_back(worst_ess(parameter));
     rhat.push_back(parameter.rhat);
@@ -60,7 +65,9 @@ Verdict verdict_of(const RunSummary& run) {
   if (!run.warmup_converged) add("the warm-up has " + (run.warmup_note.empty() ? "not converged" : run.warmup_note));
   const ParameterSummary* worst = nullptr;
   for (const ParameterSummary& p : run.parameters)
-    if (!(p.rhat <= rhat_bar) && (!worst || (!std::isnan(worst->rhat) && !(p.rhat <= worst->rhat)))) worst = &p;
+    if (!is_fixed(run, p) && !(p.rhat <= rhat_bar) &&
+        (!worst || (!std::isnan(worst->rhat) && !(p.rhat <= worst->rhat))))
+      worst = &p;
   if (worst && std::isnan(worst->rhat))
     add(worst->name + " has no R-hat: fewer than 4 draws of each chain, or draws that are all equal");
   else if (worst)
@@ -71,7 +78,7 @@ Verdict verdict_of(const RunSummary& run) {
 }
 
 nlohmann::json to_json(const RunSummary& run) {
-  const Extremes extremes = extremes_of(run.parameters);
+  const Extremes extremes = extremes_of(run);
   const Verdict verdict = verdict_of(run);
   auto parameters = nlohmann::json::array();
   for (const ParameterSummary& parameter : run.parameters) {

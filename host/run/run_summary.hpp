@@ -1,7 +1,8 @@
 // What is told about a finished run: the one JSON object of `--json`, and the text above and in the summary table.
 // ESS figures over parameters: {min, median, max} of ess_bulk; min_ess_per_second is the smallest of ess_bulk and
 // ess_tail of any parameter, per second of the whole run (warm-up included). A figure over parameters is null (NaN) as
-// soon as one parameter has none: a parameter that never moved must not look converged.
+// soon as one parameter has none: a parameter that never moved must not look converged. What the model holds fixed (the
+// magnetization on a slice) is told, and left out of them.
 #pragma once
 #include <cstdint>
 #include <cstdio>
@@ -27,6 +28,7 @@ struct RunSummary {
   bool warmup_converged = true;
   std::string warmup_note;  ///< what ended the warm-up, or why it did not converge; may be empty
   std::vector<ParameterSummary> parameters;
+  std::vector<std::string> fixed;  ///< parameters that the model itself holds at one value: not judged
 };
 
 /// R-hat of draws that can be used is at most this.
@@ -46,7 +48,7 @@ struct Extremes {
   double worst_ess;                     ///< smallest of all ess_bulk and ess_tail
   double rhat_max;
 };
-Extremes extremes_of(const std::vector<ParameterSummary>& parameters);
+Extremes extremes_of(const RunSummary& run);
 
 /// Sets the four acceptance fields from one mean acceptance per chain (quarantined chains left out by the caller).
 void set_acceptance(RunSummary& run, std::vector<double> per_chain);

@@ -51,6 +51,8 @@ RunSummary summary_without_draws(const DrawsReader& reader) {
   s.gradient_evaluations = static_cast<std::int64_t>(number(a, "gradient_evaluations"));
   s.warmup_converged = !a.contains("warmup_converged") || number(a, "warmup_converged") != 0;
   s.warmup_note = text(a, "warmup_note");
+  if (const std::string fixed = text(a, "fixed"); !fixed.empty())
+    s.fixed = nlohmann::json::parse(fixed).get<std::vector<std::string>>();
   s.divergences = static_cast<std::int64_t>(number(a, "num_divergences"));
   s.quarantined = std::ssize(reader.quarantined());
   return s;

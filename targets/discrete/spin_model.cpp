@@ -11,6 +11,10 @@
 
 namespace kilochain::discrete {
 
+bool SpinModel::fixes_magnetization() const {
+  return hamming && std::all_of(reference.begin(), reference.end(), [&](std::int8_t r) { return r == reference[0]; });
+}
+
 std::vector<double> SpinModel::local_fields(const std::int8_t* spins) const {
   std::vector<double> f = field;
   for (const Edge& e : edges) {

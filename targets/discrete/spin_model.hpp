@@ -36,6 +36,8 @@ struct SpinModel {
   std::string expert;                  ///< whose settings of the thesis fit: 2d, 3d, rbm; empty: none
 
   Index n() const { return static_cast<Index>(field.size()); }
+  /// Whether all states of its set have one magnetization: a slice about a reference of equal spins.
+  bool fixes_magnetization() const;
   /// Of spins (n), -1 or +1.
   double energy(const std::int8_t* spins) const;
   /// f_i for every spin.
