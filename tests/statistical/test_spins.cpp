@@ -11,6 +11,8 @@ using namespace testing_support;
 
 constexpr double flips_wanted = 1e8;
 
+const WalkSettings walks{WalkPreset::own, 1, 6, 0, 0.88};
+
 template <template <class> class Sampler, class Board, class Settings>
 void run(const std::string& name, const SpinModel& m, const typename Board::Model& view, Settings settings,
          Rungs rungs = {0, 0, 0}) {
@@ -23,7 +25,10 @@ void run(const std::string& name, const SpinModel& m, const typename Board::Mode
   constexpr int trial = 2000, blocks = 100;
   for (int t = 0; t < trial; ++t) {
     const Info info = replica.step({1, 0, t});
-    asked += Sampler<Board>::num_stats == 3 ? info.stats[2] : Sampler<Board>::on_slice ? 2 : m.n();
+    asked += rungs.count > 1                  ? walks.walk_min + walks.walk_max
+             : Sampler<Board>::num_stats == 3 ? info.stats[2]
+             : Sampler<Board>::on_slice       ? 2
+                                              : m.n();
   }
   const auto per_block = static_cast<std::int64_t>(flips_wanted / (asked / trial) / blocks / rungs.count);
   double sum = 0, squares = 0;
@@ -41,8 +46,6 @@ void run(const std::string& name, const SpinModel& m, const typename Board::Mode
               (mean - all.mean) / error);
   EXPECT_LT(std::abs(mean - all.mean), 4 * error) << name;
 }
-
-const WalkSettings walks{WalkPreset::own, 1, 6, 0, 0.88};
 
 TEST(SpinModels, MeansHoldAtAHundredMillionFlips) {
   const Context context = cpu_context(1);
