@@ -99,12 +99,12 @@ class SpinChains final : public Chains<Real> {
     if (control.status != ChainStatus::running) return;
     if (control.iteration == 0) {
       std::vector<std::int8_t> spins(static_cast<std::size_t>(model_->n()));
-      starting_spins({segment.seed, number, 0}, in_order_, model_->hamming.value_or(-1), spins);
+      starting_spins(Rng{segment.seed, number, 0}, in_order_, model_->hamming.value_or(-1), spins);
       replicas_->assign(chain, spins.data());
     }
     while (control.iteration < segment.until) {
       Info info;
-      replicas_->step(chain, {segment.seed, number, control.iteration}, info);
+      replicas_->step(chain, Rng{segment.seed, number, control.iteration}, info);
       const double energy = replicas_->energy(chain);
       if (!math::finite(energy)) {
         control.status = ChainStatus::proposal;
