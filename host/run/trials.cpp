@@ -7,6 +7,7 @@
 #include "host/run/device.hpp"
 #include "host/run/warmup.hpp"
 #include "host/statistics/ess.hpp"
+#include "targets/discrete/spin_model.hpp"
 
 namespace kilochain {
 namespace {
@@ -144,7 +145,7 @@ class Trials::Of : public Anything {
     SettingTexts texts = options_.sampler_settings;
     for (const auto& [name, text] : settings) texts[name] = text;
     const auto chains =
-        make_chains<Real>(own->context, options_.sampler, texts, num_chains(), dim(), options_.adapt_scope);
+        make_chains<Real>(own->context, options_.sampler, texts, num_chains(), target_->info(), options_.adapt_scope);
     Rounds<Real> rounds(own->context, *own->target, *chains, num_chains());
     Segment<Real> segment;
     segment.seed = seed;
@@ -232,7 +233,9 @@ class Trials::Of : public Anything {
     out.quarantined = num_chains() - static_cast<Index>(running.size());
     if (running.empty()) return;
     double mean = std::numeric_limits<double>::infinity(), square = mean;
+    const auto& spins = target_->info().spin_model;
     for (Index i = 0; i < dim(); ++i) {
+      if (i == 1 && spins && spins->fixes_magnetization()) continue;  // not judged
       const auto values = kept.series(i, running);
       const Series series{values.data(), std::ssize(running), kept.count()};
       const double of_mean = ess_mean(series), of_square = ess_square(series);
