@@ -53,6 +53,7 @@ struct Recorded {
             true,
             diverged.data(),
             diverged_at.data(),
+            nullptr,
             static_cast<std::int32_t>(kept)};
   }
 };
