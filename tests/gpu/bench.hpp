@@ -26,9 +26,11 @@ inline SettingTexts brief(const std::string& sampler, SettingTexts settings) {
   return settings;
 }
 
+/// Of densities: samplers of spins run on the CPU.
 inline std::vector<std::string> sampler_names() {
   std::vector<std::string> names;
-  for (const auto& entry : samplers()) names.push_back(entry.name);
+  for (const auto& entry : samplers())
+    if (!entry.spins) names.push_back(entry.name);
   return names;
 }
 

@@ -18,6 +18,7 @@ std::vector<Case> all_cases() {
   std::vector<Case> out;
   const std::string root = KILOCHAIN_SOURCE_DIR, shared = root + "/../shared/data/";
   for (const auto& entry : targets()) {
+    if (entry.spins) continue;  // those run on the CPU
     if (entry.name == "gaussian") {
       for (const char* preset : {"gauss2d_corr", "gp51_gaussian", "neal_gaussian"})
         out.push_back({entry.name, {{"preset", preset}}});
