@@ -32,7 +32,9 @@ class Batches {
   /// Runs every chain from iteration `from` to `until`, and returns the iteration that all have reached: an earlier one when
   /// stopped. What is drawn does not depend on the pieces in which that is done. Throws Error (data) when no chain is left.
   std::int64_t run(Segment<Real> segment, std::int64_t from, std::int64_t until, Into<Real> into = {});
-  /// How many windows may be under way at a time: with 2 a device draws one while the host looks at the one before.
+  /// Whether windows are begun ahead, because a device has all chains at once: it draws one while the host looks at another.
+  bool ahead() const { return context_.backend == Backend::cuda && batches_.size() == 1; }
+  /// How many windows may be under way at a time.
   int windows_under_way() const { return ahead() ? 2 : 1; }
   /// The same as run for a window, which a device may still be drawing on return: take() waits for it. Windows are taken in
   /// the order in which they were begun.
@@ -64,8 +66,6 @@ class Batches {
 
   std::unique_ptr<Chains<Real>> fresh() const;
   void bring(std::size_t batch);
-  /// Whether windows are only queued: a device has all chains at once.
-  bool ahead() const { return context_.backend == Backend::cuda && batches_.size() == 1; }
   std::int64_t fill(Segment<Real> segment, std::int64_t from, std::int64_t until, Into<Real> into, bool waits);
   std::int64_t run_batch(Segment<Real>& segment, std::int64_t from, std::int64_t until, bool waits);
   void look_at_chains(const std::vector<ChainControl>& controls, std::int64_t first, std::int64_t iteration);

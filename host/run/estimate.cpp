@@ -84,7 +84,7 @@ class Accounting {
       });
     };
     const bool ahead = context_.backend == Backend::cuda && batch_size(o_) == o_.num_chains;  // see Batches
-    const std::size_t copies = 1 + ahead + stores_draws(o_);
+    const auto copies = static_cast<std::size_t>(windows_of(o_, ahead));
     const std::string what = fmt::format("windows of {} draws", slots_);
     add(what, "host", copies * window_bytes(o_.num_chains));
     if (info_.constrain)

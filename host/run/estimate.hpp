@@ -40,6 +40,9 @@ inline Recorded recorded_of(const Options& o) {
 std::int64_t kept_spins(const Options& options, const TargetInfo& info);
 /// What a draw takes in a window, in numbers of the precision.
 std::int64_t window_values(const Options& options, const TargetInfo& info, Precision precision);
+/// Windows that the sampling phase has room for: one that is filled; where a device draws ahead, one that is sent and one
+/// that is looked at; and one that is written.
+inline int windows_of(const Options& o, bool ahead) { return (ahead ? 3 : 1) + (stores_draws(o) ? 1 : 0); }
 /// Draws of one window: enough to be written in large pieces, few enough to stay small in memory.
 std::int64_t window_draws(std::int64_t num_chains, std::int64_t dim, std::int64_t num_draws, Precision precision);
 /// The accounting of a run whose target is loaded; without a predicted time.

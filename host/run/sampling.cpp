@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <future>
 
 namespace kilochain {
 namespace {
@@ -68,8 +69,8 @@ void Sampling<Real>::prepare(std::int64_t num_draws) {
     out_.streaming = std::make_unique<StreamingSummary>(o.num_chains, run_.recorded(), num_draws);
 }
 
-/// One window after the other. A device draws one while the host looks at the one before, and the disk may work on the one
-/// before that.
+/// One window after the other. While a device draws one, a thread looks at the one before: this one may have to drive the
+/// device, where a sampler asks more than once. The disk may work on the window before that.
 template <class Real>
 void Sampling<Real>::fill_windows() {
   const Options& o = run_.options;
@@ -80,7 +81,7 @@ void Sampling<Real>::fill_windows() {
   const std::int64_t room = run_.window(num_samples_ / o.thin);
   const bool keeps = o.draws != KeptDraws::none;
   std::deque<DrawsBuffer<Real>> windows;
-  for (int k = 0; k < run_.batches.windows_under_way() + (stores_draws(o) ? 1 : 0); ++k)
+  for (int k = 0; k < windows_of(o, run_.batches.ahead()); ++k)
     windows.emplace_back(run_.context, run_.batches.num_chains(), run_.batches.batch_size(), run_.dim(), room,
                          run_.num_stats(), recorded_of(o), kept_spins(o, run_.target.info()));
   const WrittenFirst before_windows_go(run_.file);
@@ -90,6 +91,10 @@ void Sampling<Real>::fill_windows() {
   };
   std::deque<Begun> begun;
   std::size_t next = 0;
+  std::future<void> delivery;  // ends before the windows do
+  const auto delivered = [&delivery] {
+    if (delivery.valid()) delivery.get();
+  };
   while (true) {
     while (std::ssize(begun) < run_.batches.windows_under_way() && out_.iterations < num_samples_ &&
            !out_.interrupted) {
@@ -104,9 +109,17 @@ void Sampling<Real>::fill_windows() {
     if (begun.empty()) break;
     const auto [buffer, first, done] = begun.front();
     begun.pop_front();
+    delivered();
     const auto controls = run_.batches.take(*buffer, done, first + done);
-    if (keeps && done >= o.thin) deliver(*buffer, DrawsMade::until_quarantine(controls, first, o.thin, done / o.thin));
+    if (!keeps || done < o.thin) continue;
+    auto made = DrawsMade::until_quarantine(controls, first, o.thin, done / o.thin);
+    if (run_.batches.ahead())
+      delivery =
+          std::async(std::launch::async, [this, window = buffer, of = std::move(made)] { deliver(*window, of); });
+    else
+      deliver(*buffer, made);
   }
+  delivered();
   run_.file.wait();
 }
 

@@ -5,6 +5,7 @@
 #include "host/registry/registry.hpp"
 #include "host/run/batches.hpp"
 #include "tests/emulated_device/emulated.hpp"
+#include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
 namespace {
@@ -149,6 +150,28 @@ TEST_F(EmulatedWindows, BatchesOfChainsComeToOneWindow) {
   ASSERT_EQ(controls.size(), 6u);
   for (const auto& c : controls) EXPECT_EQ(c.iteration, 30 + room);
   for (const float v : values(buffer)) ASSERT_TRUE(std::isfinite(v));
+}
+
+// Several windows of a whole run, begun ahead, looked at by another thread and written by a third; and the same draws in
+// batches of chains, where each window is waited for.
+TEST_F(EmulatedWindows, AWholeRunKeepsTheDrawsThatBatchesOfChainsMake) {
+  const testing_support::ScratchFiles files;
+  Options o = Bench::of("rwm", 0);
+  o.num_chains = 2;
+  o.num_warmup = 5;
+  o.num_samples = 3100;  // windows of at most 1000 draws
+  o.adapt_scope = Scope::chain;
+  o.device = "cuda";
+  o.keep_draws = true;
+  o.output = files.path("draws.nc");
+  const std::atomic<bool> go_on{false};
+  const Result ahead = run(o, {}, go_on);
+  o.chain_batch_size = 1;
+  const Result batches = run(o, {}, go_on);
+  EXPECT_EQ(ahead.draws_written, 3100);
+  EXPECT_FALSE(ahead.interrupted);
+  EXPECT_EQ(ahead.draws, batches.draws);
+  EXPECT_TRUE(emulated::faults().empty());
 }
 
 // A graph holds addresses. What gave device memory back since, such as a target that made more room, ends it.
