@@ -2,9 +2,8 @@
 // for them. Memory is touched as draws come.
 #pragma once
 #include <algorithm>
-#include <memory>
-#include <vector>
 
+#include "host/statistics/scratch.hpp"
 #include "kernels/device/view.hpp"
 
 namespace kilochain {
@@ -13,7 +12,7 @@ template <class Real>
 class DrawsInMemory {
  public:
   DrawsInMemory(std::int64_t num_chains, std::int64_t num_draws, std::int64_t width)
-      : values_(std::make_unique_for_overwrite<Real[]>(static_cast<std::size_t>(num_chains * num_draws * width))),
+      : values_(make_scratch<Real>(num_chains * num_draws * width)),
         all_{values_.get(), num_chains, num_draws, width} {}
 
   /// The next `count` draws of every chain: draws (chain, capacity, width).
@@ -32,7 +31,7 @@ class DrawsInMemory {
   }
 
  private:
-  std::unique_ptr<Real[]> values_;
+  Scratch<Real> values_;
   View3<Real> all_;
   Count drawn_ = 0;
 };

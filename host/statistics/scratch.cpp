@@ -13,6 +13,7 @@ namespace kilochain {
 namespace {
 
 constexpr std::size_t kPage = std::size_t(2) << 20, kLarge = 4 * kPage;
+constexpr std::size_t kReused = std::size_t(1) << 16;  // from here on the allocator maps anew, page by page
 
 struct Kept {
   void* memory;
@@ -52,7 +53,7 @@ void* take(std::size_t bytes) {
 }
 
 void give_back(void* memory, std::size_t bytes) {
-  if (pool.users > 0 && bytes >= kLarge) {
+  if (pool.users > 0 && bytes >= kReused) {
     pool.kept.push_back({memory, capacity_of(bytes)});
   } else {
     std::free(memory);
