@@ -37,7 +37,7 @@ struct Halves {
 class Blocks {
  public:
   Blocks() = default;
-  /// Blocks of `draws` draws for now; `expected`: draws in all, 0 when not known.
+  /// Blocks of `draws` draws at first; `expected`: draws in all, 0 when not known.
   Blocks(std::int64_t draws, std::int64_t expected) : draws_(draws), expected_(expected) {}
 
   int last() const { return count_ - 1; }  ///< the open one; -1 at first

@@ -44,10 +44,6 @@ class StreamingSummary {
   /// A draw that is not finite makes the figures of its parameter NaN, unless its chain is excluded.
   template <class Real>
   void add(View3<const Real> draws, std::int64_t count, int threads);
-  template <class Real>
-  void add(const Real* draws, std::int64_t capacity, std::int64_t count, int threads) {
-    add(View3<const Real>{draws, num_chains_, capacity, dim_}, count, threads);
-  }
   /// The chain's draws from now on are ignored, and its past leaves means, sd and R-hat; in quantiles and in
   /// autocovariances draws that have left the first ones stay, a share of at most 1 / chains.
   void exclude(std::int64_t chain);
@@ -58,11 +54,6 @@ class StreamingSummary {
   /// All figures; names.size() == dim. NaN where summarise would say NaN. mcse_mean takes the autocorrelation of values
   /// cut at 10 units (near sd) from the median: for heavy tails it is too large (lognormal with sigma 2: by half).
   std::vector<ParameterSummary> results(const std::vector<std::string>& names, int threads) const;
-  struct Quick {
-    double rhat_max, ess_min;  ///< ESS: the smaller of bulk and tail; NaN while a parameter has none
-  };
-  /// The worst over at most max_parameters parameters, evenly spread: for a progress line. Milliseconds.
-  Quick quick(std::int64_t max_parameters = 64) const;
 
  private:
   struct Track {

@@ -151,19 +151,4 @@ std::vector<ParameterSummary> StreamingSummary::results(const std::vector<std::s
   return summaries;
 }
 
-StreamingSummary::Quick StreamingSummary::quick(std::int64_t max_parameters) const {
-  // While draws are kept a parameter costs far more: a sort.
-  const std::int64_t most = streaming_ ? max_parameters : std::max<std::int64_t>(1, max_parameters / 8);
-  const std::int64_t count = std::min(dim_, most);
-  Quick quick{0, std::numeric_limits<double>::infinity()};
-  for (std::int64_t k = 0; k < count; ++k) {
-    const ParameterSummary figures = figures_of(k * dim_ / count);
-    const double ess = worst_ess(figures);
-    if (std::isnan(ess) || std::isnan(figures.rhat)) return {kNaN, kNaN};
-    quick.rhat_max = std::max(quick.rhat_max, figures.rhat);
-    quick.ess_min = std::min(quick.ess_min, ess);
-  }
-  return quick;
-}
-
 }  // namespace kilochain
