@@ -2,6 +2,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "kernels/settings.hpp"
 
@@ -15,6 +17,12 @@ template <class Real>
 inline constexpr Precision precision_of = sizeof(Real) == 4 ? Precision::single_precision : Precision::double_precision;
 
 inline const char* name_of(Precision p) { return precision_names.value[static_cast<int>(p)]; }
+/// The precision of that name; empty when none has it.
+inline std::optional<Precision> precision_named(std::string_view name) {
+  for (const auto p : {Precision::single_precision, Precision::double_precision})
+    if (name == name_of(p)) return p;
+  return std::nullopt;
+}
 /// Bytes of one number.
 inline std::size_t bytes_of(Precision p) { return p == Precision::single_precision ? sizeof(float) : sizeof(double); }
 

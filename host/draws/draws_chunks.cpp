@@ -32,7 +32,7 @@ std::int64_t draws_of_chunk(const DrawsHeader& header, std::int64_t bytes_of_dra
 }  // namespace
 
 ChunkShape chunk_shape(const DrawsHeader& header, std::int64_t size) {
-  const std::int64_t bytes = header.real == "float" ? sizeof(float) : sizeof(double);
+  const auto bytes = static_cast<std::int64_t>(bytes_of(header.real));
   const std::int64_t parameters = parameters_of_chunk(size);
   const std::int64_t draws = draws_of_chunk(header, bytes * parameters);
   return {even_part(header.num_chains, kChunkBytes / (bytes * parameters * draws)), draws, parameters};

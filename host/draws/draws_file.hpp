@@ -31,8 +31,8 @@ struct DrawsHeader {
   std::int64_t num_samples = 0;
   std::int64_t thin = 1;
   std::uint64_t seed = 0;
-  std::string real = "double";  ///< "float" or "double": type of the stored draws
-  std::string variable = "x";   ///< name of the posterior variable, where `variables` is empty
+  Precision real = Precision::double_precision;  ///< of the stored draws
+  std::string variable = "x";                    ///< name of the posterior variable, where `variables` is empty
   std::vector<std::pair<std::string, std::int64_t>>
       variables;                        ///< names and sizes (0: a number); the names divide into them
   std::vector<std::string> names;       ///< label of each recorded value; their number is the dimension

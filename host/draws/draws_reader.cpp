@@ -120,7 +120,10 @@ void DrawsReader::read_header() {
   attributes_.at("num_samples").get_to(header_.num_samples);
   attributes_.at("thin").get_to(header_.thin);
   attributes_.at("seed").get_to(header_.seed);
-  attributes_.at("real").get_to(header_.real);
+  const auto real = attributes_.at("real").get<std::string>();
+  require(precision_named(real).has_value(), ExitStatus::data, path_ + ": the draws have an unknown type",
+          "real \"" + real + "\"", "Was the file changed by another program?");
+  header_.real = *precision_named(real);
   attributes_.at("variable").get_to(header_.variable);
   if (attributes_.contains("variables")) {
     for (const auto& v : nlohmann::json::parse(attributes_.at("variables").get<std::string>()))
@@ -156,11 +159,9 @@ void DrawsReader::read_parameters(std::int64_t first, std::int64_t count, std::v
       if (begin >= end) continue;
       const ChunkedVariable v{posterior_, of.id, header_.num_chains, of.size, of.chunk};
       double* to = out.data() + (begin - first) * header_.num_chains * written_;
-      if (header_.real == "float") {
-        get_transposed<float>(v, written_, begin - of.first, end - of.first, to);
-      } else {
-        get_transposed<double>(v, written_, begin - of.first, end - of.first, to);
-      }
+      in_precision(header_.real, [&](auto real) {
+        get_transposed<decltype(real)>(v, written_, begin - of.first, end - of.first, to);
+      });
     }
   });
 }

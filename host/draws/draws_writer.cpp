@@ -1,16 +1,12 @@
 #include <algorithm>
-#include <chrono>
-#include <ctime>
-#include <limits>
-#include <map>
 #include <numeric>
 
 #include "host/draws/disk_space.hpp"
 #include "host/draws/draws_chunks.hpp"
 #include "host/draws/draws_file.hpp"
+#include "host/draws/draws_groups.hpp"
 #include "host/draws/netcdf.hpp"
 #include "kernels/device/error.hpp"
-#include "kernels/device/version.hpp"
 
 namespace kilochain {
 namespace {
@@ -21,73 +17,9 @@ using netcdf::put_labels;
 
 constexpr std::int64_t kMargin = 1 << 18;  // kept free for HDF5's own tables and the closing attributes
 
-std::int64_t size_of_real(const DrawsHeader& header) { return header.real == "float" ? sizeof(float) : sizeof(double); }
-
 /// Of one draw of one chain: lp, a flag, and floats; with some room.
 std::int64_t bytes_of_stats(const DrawsHeader& header) {
   return 9 + (2 + std::ssize(header.stats)) * std::int64_t{sizeof(float)};
-}
-
-std::string now_as_iso8601() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S+00:00", &utc);
-  return text;
-}
-
-void require_header(const std::string& path, const DrawsHeader& h) {
-  const auto wrong = [&](bool ok, const std::string& what, const std::string& where, const std::string& fix) {
-    require(ok, ExitStatus::usage, path + ": " + what, where, fix);
-  };
-  wrong(h.num_chains > 0, "no chains to write", "num_chains " + std::to_string(h.num_chains), "Set --num-chains?");
-  wrong(h.num_samples > 0, "no draws to write", "num_samples " + std::to_string(h.num_samples), "Set --num-samples?");
-  wrong(!h.names.empty(), "no coordinates to write", "0 names", "Is the target's dimension 0?");
-  wrong(h.real == "float" || h.real == "double", "unknown type of draws", "real \"" + h.real + "\"",
-        "Choose --real float or double?");
-  std::int64_t of_variables = 0;
-  for (const auto& [name, size] : h.variables) of_variables += std::max<std::int64_t>(size, 1);
-  wrong(h.variables.empty() || of_variables == std::ssize(h.names), "variables and names do not go together",
-        std::to_string(of_variables) + " values of variables, " + std::to_string(h.names.size()) + " names",
-        "Does the target name every recorded value?");
-  std::map<std::string, std::size_t> seen;
-  for (std::size_t i = 0; i < h.names.size(); ++i) {
-    const auto [first, added] = seen.emplace(h.names[i], i);
-    wrong(added, "two coordinates have the name \"" + h.names[i] + "\"",
-          "coordinates " + std::to_string(first->second) + " and " + std::to_string(i), "Rename one of the columns?");
-  }
-}
-
-/// One attribute for every group: what made the file.
-void put_origin(int group) {
-  netcdf::put_attribute(group, "created_at", now_as_iso8601());
-  netcdf::put_attribute(group, "inference_library", "kilochain");
-  netcdf::put_attribute(group, "inference_library_version", version());
-}
-
-nlohmann::json list_of(const std::vector<std::pair<std::string, std::int64_t>>& variables) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const auto& [name, size] : variables) list.push_back({name, size});
-  return list;
-}
-
-void put_header(int group, const DrawsHeader& header) {
-  if (header.config.is_object()) {
-    for (const auto& [name, value] : header.config.items()) netcdf::put_attribute(group, name, value);
-  }
-  const nlohmann::json facts = {{"target", header.target},
-                                {"sampler", header.sampler},
-                                {"num_chains", header.num_chains},
-                                {"num_warmup", header.num_warmup},
-                                {"num_samples", header.num_samples},
-                                {"thin", header.thin},
-                                {"seed", header.seed},
-                                {"real", header.real},
-                                {"variable", header.variable},
-                                {"variables", list_of(header.variables).dump()},
-                                {"configuration", header.config.dump()}};
-  for (const auto& [name, value] : facts.items()) netcdf::put_attribute(group, name, value);
 }
 
 /// Whether the group itself (not its parents) has dimension `name`.
@@ -107,22 +39,10 @@ bool dim_of_group(int group, const std::string& name, int& dim) {
   return false;
 }
 
-/// A variable over chain, draw (and parameter) whose missing part reads as NaN.
-template <class Real>
-int define_real(int group, const std::string& name, int rank, const int* dims, const ChunkShape& shape) {
-  int variable = -1;
-  const auto chunk = netcdf::sizes(std::array{shape.chains, shape.draws, shape.parameters});
-  const Real missing = std::numeric_limits<Real>::quiet_NaN();
-  check(nc_def_var(group, name.c_str(), std::is_same_v<Real, float> ? NC_FLOAT : NC_DOUBLE, rank, dims, &variable));
-  check(nc_def_var_chunking(group, variable, NC_CHUNKED, chunk.data()));
-  check(nc_def_var_fill(group, variable, NC_FILL, &missing));
-  return variable;
-}
-
 }  // namespace
 
 DrawsWriter::DrawsWriter(std::string path, DrawsHeader header) : path_(std::move(path)), header_(std::move(header)) {
-  require_header(path_, header_);
+  draws_detail::require_header(path_, header_);
   variables_ = variables_of(header_);
   const std::string why = why_not_writable(path_);
   require(why.empty(), ExitStatus::usage, path_ + ": the draws cannot be written there", why,
@@ -148,77 +68,6 @@ DrawsWriter::~DrawsWriter() {
   if (file_ < 0) return;
   nc_close(file_);
   release_disk_space(path_);
-}
-
-void DrawsWriter::define() {
-  check(nc_set_fill(file_, NC_FILL, nullptr));
-  put_origin(file_);
-  put_header(file_, header_);
-  netcdf::put_attribute(file_, "kilochain_draws_format", 1);
-  netcdf::put_attribute(file_, "kept_draws", name_of(header_.kept));
-  if (!header_.stats.empty()) netcdf::put_attribute(file_, "stats", nlohmann::json(header_.stats).dump());
-  put_labels(file_, define_dim(file_, "parameter", std::ssize(header_.names)), "parameter", header_.names);
-  check(nc_def_var(file_, "draws_written", NC_INT64, 0, nullptr, &written_variable_));
-  const long long none = 0;
-  check(nc_put_var_longlong(file_, written_variable_, &none));
-  if (header_.kept != KeptDraws::moments) {
-    define_posterior();
-    sample_stats_ = define_stats("sample_stats");
-  }
-  if (header_.save_warmup_stats) warmup_stats_ = define_stats("warmup_sample_stats");
-}
-
-int DrawsWriter::define_chain_and_draw(int group, int dims[2]) {
-  dims[0] = define_dim(group, "chain", header_.num_chains);
-  dims[1] = define_dim(group, "draw", NC_UNLIMITED);
-  int chain = -1, draw = -1;
-  check(nc_def_var(group, "chain", NC_INT64, 1, &dims[0], &chain));
-  std::vector<long long> numbers(header_.num_chains);
-  std::iota(numbers.begin(), numbers.end(), 0);
-  check(nc_put_var_longlong(group, chain, numbers.data()));
-  const std::size_t per_chunk = 1024;
-  check(nc_def_var(group, "draw", NC_INT64, 1, &dims[1], &draw));
-  check(nc_def_var_chunking(group, draw, NC_CHUNKED, &per_chunk));
-  return draw;
-}
-
-void DrawsWriter::define_posterior() {
-  check(nc_def_grp(file_, "posterior", &posterior_));
-  put_origin(posterior_);
-  put_header(posterior_, header_);
-  int dims[3];
-  draw_ = define_chain_and_draw(posterior_, dims);
-  for (auto& v : variables_) {
-    if (!v.scalar) {
-      const std::string labels = v.name + "_dim";
-      dims[2] = define_dim(posterior_, labels, v.size);
-      put_labels(posterior_, dims[2], labels,
-                 {header_.names.begin() + v.first, header_.names.begin() + v.first + v.size});
-    }
-    const int rank = v.scalar ? 2 : 3;
-    v.id = header_.real == "float" ? define_real<float>(posterior_, v.name, rank, dims, v.chunk)
-                                   : define_real<double>(posterior_, v.name, rank, dims, v.chunk);
-  }
-  if (!header_.spins.empty()) define_spins(dims);
-}
-
-DrawsWriter::StatsGroup DrawsWriter::define_stats(const char* name) {
-  StatsGroup out;
-  out.chunk = stats_chunk_shape(header_);
-  check(nc_def_grp(file_, name, &out.group));
-  put_origin(out.group);
-  int dims[2];
-  out.draw = define_chain_and_draw(out.group, dims);
-  out.lp = define_real<double>(out.group, "lp", 2, dims, out.chunk);
-  out.acceptance_rate = define_real<float>(out.group, "acceptance_rate", 2, dims, out.chunk);
-  for (const auto& stat : header_.stats) {
-    out.stats.push_back(define_real<float>(out.group, stat, 2, dims, out.chunk));
-  }
-  const auto chunk = netcdf::sizes(std::array{out.chunk.chains, out.chunk.draws});
-  check(nc_def_var(out.group, "diverging", NC_BYTE, 2, dims, &out.diverging));
-  check(nc_def_var_chunking(out.group, out.diverging, NC_CHUNKED, chunk.data()));
-  check(nc_put_att_text(out.group, out.diverging, "dtype", 4, "bool"));  // xarray's sign for a boolean
-  return out;
 }
 
 template <class Body>
@@ -252,7 +101,7 @@ void DrawsWriter::reserve(std::int64_t bytes, std::int64_t first_draw, std::int6
 template <class Real>
 void DrawsWriter::append(std::int64_t first_draw, std::int64_t count, const Window<Real>& window,
                          const std::vector<Divergence>& divergences) {
-  KC_CHECK(header_.real == name_of(window.precision) && window.draws.columns == std::ssize(header_.names));
+  KC_CHECK(header_.real == window.precision && window.draws.columns == std::ssize(header_.names));
   require(posterior_ >= 0 && first_draw == written_ && count >= 0, ExitStatus::output,
           path_ + ": draws out of order, or of a run that keeps moments only",
           "draws from " + std::to_string(first_draw) + ", the file has " + std::to_string(written_),
@@ -262,7 +111,8 @@ void DrawsWriter::append(std::int64_t first_draw, std::int64_t count, const Wind
   std::int64_t elements = 0;
   for (const auto& v : variables_) elements += touched_elements(v.chunk, header_.num_chains, v.size, first_draw, count);
   const std::int64_t spins = window.spins.columns * header_.num_chains * count;
-  reserve(spins + std::ssize(divergences) * 8 * (std::ssize(header_.names) + 2) + elements * size_of_real(header_) +
+  reserve(spins + std::ssize(divergences) * 8 * (std::ssize(header_.names) + 2) +
+              elements * static_cast<std::int64_t>(bytes_of(header_.real)) +
               touched_elements(sample_stats_.chunk, header_.num_chains, 1, first_draw, count) * sizes,
           first_draw, count);
   guarded("draws " + std::to_string(first_draw) + " to " + std::to_string(first_draw + count - 1), [&] {
@@ -334,7 +184,7 @@ void DrawsWriter::add_constant_data(const std::string& name,
   guarded("constant data " + name, [&] {
     if (constant_ < 0) {
       check(nc_def_grp(file_, "constant_data", &constant_));
-      put_origin(constant_);
+      draws_detail::put_origin(constant_);
     }
     std::vector<int> ids;
     for (const auto& [dim, size] : dims) {
@@ -356,7 +206,7 @@ void DrawsWriter::write_summary(const std::vector<ParameterSummary>& parameters,
   guarded("the summary", [&] {
     int group = -1;
     check(nc_def_grp(file_, "summary", &group));
-    put_origin(group);
+    draws_detail::put_origin(group);
     const auto put = [group](const char* name, int dim, const std::vector<double>& values) {
       int variable = -1;
       check(nc_def_var(group, name, NC_DOUBLE, 1, &dim, &variable));

@@ -55,7 +55,7 @@ std::string format_head(const RunSummary& run) {
   };
   line(fmt::runtime("{} on {}: {} chains, {} warm-up + {} samples each{} ({}, {})"), run.sampler, run.target,
        run.num_chains, run.num_warmup, run.num_samples,
-       run.thin > 1 ? fmt::format(", every {}th kept", run.thin) : std::string(), run.device, run.real);
+       run.thin > 1 ? fmt::format(", every {}th kept", run.thin) : std::string(), run.device, name_of(run.real));
   line(fmt::runtime("time        {:.3g} s: warm-up {:.3g} s, sampling {:.3g} s; {} gradient evaluations"),
        run.seconds_total, run.seconds_warmup, run.seconds_sampling, run.gradient_evaluations);
   if (!run.warmup_converged) {

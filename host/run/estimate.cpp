@@ -10,6 +10,7 @@
 #include "host/chains/rounds.hpp"
 #include "host/run/start.hpp"
 #include "host/statistics/streaming/streaming.hpp"
+#include "kernels/device/units.hpp"
 
 namespace kilochain {
 namespace {
@@ -24,14 +25,6 @@ std::size_t free_on_disk(const std::string& output) {
   struct statvfs s;
   if (statvfs(folder.empty() ? "." : folder.c_str(), &s) != 0) return ~std::size_t(0);
   return static_cast<std::size_t>(s.f_bavail) * s.f_frsize;
-}
-
-std::string human(std::size_t bytes) {
-  const char* unit[] = {"B", "kB", "MB", "GB", "TB"};
-  double v = static_cast<double>(bytes);
-  int k = 0;
-  while (v >= 1000 && k < 4) v /= 1000, ++k;
-  return k == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.2f} {}", v, unit[k]);
 }
 
 /// An automatic length is taken to be a tenth of what it stops at.
@@ -219,11 +212,12 @@ Estimate estimate(const Options& o, const Context& context, Target<Real>& target
 void refuse_if_too_large(const Options& o, const Estimate& e) {
   if (e.fits) return;
   std::string table;
-  for (const auto& row : e.rows) table += fmt::format("\n  {:<26} {:<7} {:>12}", row.what, row.where, human(row.bytes));
+  for (const auto& row : e.rows)
+    table += fmt::format("\n  {:<26} {:<7} {:>12}", row.what, row.where, bytes_text(row.bytes));
   throw Error(ExitStatus::usage, fmt::format("{} chains need more memory or disk than there is", o.num_chains),
-              fmt::format("host {} of {}, device {} of {}, disk {} of {};{}\n", human(e.host_bytes),
-                          human(e.host_available), human(e.device_bytes), human(e.device_available),
-                          human(e.disk_bytes), human(e.disk_available), table),
+              fmt::format("host {} of {}, device {} of {}, disk {} of {};{}\n", bytes_text(e.host_bytes),
+                          bytes_text(e.host_available), bytes_text(e.device_bytes), bytes_text(e.device_available),
+                          bytes_text(e.disk_bytes), bytes_text(e.disk_available), table),
               e.advice);
 }
 

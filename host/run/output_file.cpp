@@ -23,7 +23,7 @@ void OutputFile::create(std::int64_t num_warmup, std::int64_t num_samples) {
   h.num_samples = num_samples;
   h.thin = options_.thin;
   h.seed = options_.seed;
-  h.real = name_of(precision_);
+  h.real = precision_;
   h.variable = info_.variable;
   h.names = info_.names;
   for (const Variable& v : info_.variables)

@@ -28,7 +28,7 @@ RunSummary summary_of(const Phases<Real>& run, const WarmedUp& warm, const Sampl
   s.target = run.options.target;
   s.sampler = run.options.sampler;
   s.device = run.context.name;
-  s.real = name_of(precision_of<Real>);
+  s.real = precision_of<Real>;
   s.num_chains = run.options.num_chains;
   s.num_warmup = warm.iterations;
   s.num_samples = sampled.iterations;

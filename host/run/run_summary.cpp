@@ -90,7 +90,7 @@ nlohmann::json to_json(const RunSummary& run) {
       {"target", run.target},
       {"sampler", run.sampler},
       {"device", run.device},
-      {"real", run.real},
+      {"real", name_of(run.real)},
       {"num_chains", run.num_chains},
       {"num_warmup", run.num_warmup},
       {"num_samples", run.num_samples},

@@ -17,7 +17,8 @@
 namespace kilochain {
 
 struct RunSummary {
-  std::string target, sampler, device, real;
+  std::string target, sampler, device;
+  Precision real = Precision::double_precision;
   std::int64_t num_chains = 0, num_warmup = 0, num_samples = 0, thin = 1;
   double seconds_warmup = 0, seconds_sampling = 0, seconds_total = 0;
   /// Mean over chains, and quantiles over chains of each chain's mean acceptance probability, while sampling.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/registry/settings.hpp"
+#include "kernels/choices.hpp"
 #include "papers/data_folder.hpp"
 
 namespace kilochain::titsias2019 {
@@ -45,8 +46,8 @@ struct Setup {
   SettingTexts target_settings, sampler_settings;
   std::int64_t num_warmup = 20000, num_samples = 20000;
   std::string init = "normal";
-  std::string real = "double";  ///< float or double
-  std::string printed = {};     ///< as printed: how that differs from what the authors ran; empty when it does not
+  Precision real = Precision::double_precision;
+  std::string printed = {};  ///< as printed: how that differs from what the authors ran; empty when it does not
 };
 
 /// The setup of a row. as_printed: what the paper's text says, where the authors ran something else. `labels`: a file

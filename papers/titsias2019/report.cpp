@@ -178,7 +178,7 @@ std::string markdown(const Page& page) {
       "alone, and the batch of repeats divided by their number. "
       "`published` is the paper's table; `authors' code` is their released code, run again under GNU Octave on one "
       "core of the same kind of machine.\n\n",
-      page.title, page.command, page.machine, page.real == "float" ? "single" : "double");
+      page.title, page.command, page.machine, page.real == Precision::single_precision ? "single" : "double");
   out += what_holds(page.rows);
   if (!page.missing.empty()) out += fmt::format("**Not run.** {}.\n\n", fmt::join(page.missing, ", "));
   for (const auto& [key, rows] : tables) out += table_section(key.first, key.second, rows);

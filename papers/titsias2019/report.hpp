@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/choices.hpp"
+
 namespace kilochain::titsias2019 {
 
 using Cells = std::vector<std::vector<std::string>>;
@@ -15,7 +17,8 @@ Cells table_cells(const std::vector<nlohmann::json>& rows);
 std::vector<std::string> verdicts(const std::vector<nlohmann::json>& rows);
 
 struct Page {
-  std::string title, machine, command, real;
+  std::string title, machine, command;
+  Precision real = Precision::double_precision;
   std::vector<nlohmann::json> rows;  ///< with "date" and "commit" each
   std::vector<std::string> missing;  ///< rows of the paper that have not been run
   std::vector<int> figures;          ///< those whose data lie beside the page

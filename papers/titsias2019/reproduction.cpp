@@ -128,6 +128,7 @@ class Reproduction {
     const PaperRow* row;
     Setup setup;
   };
+  bool in_float() const { return precision_named(flags_.real) == Precision::single_precision; }
   static void say(const std::string& line) { fmt::print(stderr, "{}\n", line); }
 
   /// The labels of the published MNIST runs, written when first needed.
@@ -147,8 +148,7 @@ class Reproduction {
     return flags_.seed + (static_cast<std::uint64_t>(&row - titsias2019_rows().data()) << 32);
   }
   std::string stem() const {
-    return std::string("titsias2019") + (flags_.as_printed ? "_as_printed" : "") +
-           (flags_.real == "float" ? "_float" : "");
+    return std::string("titsias2019") + (flags_.as_printed ? "_as_printed" : "") + (in_float() ? "_float" : "");
   }
   std::string output() const { return flags_.output.empty() ? "." : flags_.output; }
 
@@ -166,7 +166,7 @@ class Reproduction {
       matched = true;
       Setup setup =
           setup_of(row.target, row.sampler, flags_.as_printed, data_, row.target == "mnist_5v6" ? labels() : "");
-      setup.real = flags_.real;
+      setup.real = *precision_named(flags_.real);
       if (has_sampler(setup))
         chosen_.push_back({&row, setup});
       else
@@ -177,7 +177,7 @@ class Reproduction {
             "no row of the chosen tables has that sampler or target",
             fmt::format("Did you mean {}?", nearest_name(flags_.only, known)));
     figures_ = flags_.figures;
-    if (everything && !flags_.output.empty() && flags_.only.empty() && !flags_.as_printed && flags_.real == "double")
+    if (everything && !flags_.output.empty() && flags_.only.empty() && !flags_.as_printed && !in_float())
       figures_ = {1, 2, 3, 4, 5};
   }
 
@@ -252,8 +252,8 @@ class Reproduction {
     if (!page.rows.empty()) write(store, Json(page.rows).dump(1) + "\n");
     page.title = "Gradient-based Adaptive MCMC (Titsias & Dellaportas 2019), run again";
     page.command = fmt::format("kilochain reproduce titsias2019{}{} --output", flags_.as_printed ? " --as-printed" : "",
-                               flags_.real == "float" ? " --real float" : "");
-    page.real = flags_.real;
+                               in_float() ? " --real float" : "");
+    page.real = *precision_named(flags_.real);
     page.machine = papers::machine();
     page.stem = stem();
     for (int f = 1; f <= 7; ++f)
@@ -283,10 +283,10 @@ int reproduce(const Flags& flags) {
       require(k >= 1 && k <= 7, ExitStatus::usage,
               fmt::format("command line: {} {}", list == &flags.tables ? "--table" : "--figure", k),
               "must be >= 1 and <= 7", "Try 1?");
-  require(flags.real == "float" || flags.real == "double", ExitStatus::usage,
+  require(precision_named(flags.real).has_value(), ExitStatus::usage,
           fmt::format("command line: --real {}", flags.real), "must be float or double",
           fmt::format("Did you mean {}?", nearest_name(flags.real, {"float", "double"})));
-  require(flags.real == "double" || flags.figures.empty(), ExitStatus::usage,
+  require(precision_named(flags.real) == Precision::double_precision || flags.figures.empty(), ExitStatus::usage,
           "command line: --figure with --real float", "figures are computed in double", "Leave --real out?");
   require(flags.repeats >= 0 && flags.repeats <= 10000, ExitStatus::usage,
           fmt::format("command line: --repeats {}", flags.repeats), "must be >= 1 and <= 10000", "Try 10?");

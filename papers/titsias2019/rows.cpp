@@ -111,8 +111,8 @@ bool has_sampler(const Setup& setup) {
 
 RowResult run_row(const PaperRow& row, const Setup& setup, Index num_repeats, std::uint64_t seed,
                   const std::atomic<bool>& stop, const std::function<void(double)>& tick) {
-  return setup.real == "float" ? run_row_in<float>(row, setup, num_repeats, seed, stop, tick)
-                               : run_row_in<double>(row, setup, num_repeats, seed, stop, tick);
+  return setup.real == Precision::single_precision ? run_row_in<float>(row, setup, num_repeats, seed, stop, tick)
+                                                   : run_row_in<double>(row, setup, num_repeats, seed, stop, tick);
 }
 
 nlohmann::json to_json(const RowResult& r, bool whole) {
@@ -144,7 +144,7 @@ nlohmann::json to_json(const RowResult& r, bool whole) {
                       {"repeats", r.repeats.size()},
                       {"seconds", r.seconds},
                       {"seconds_batched", r.seconds_batched},
-                      {"real", r.real},
+                      {"real", name_of(r.real)},
                       {"acceptance", mean(&Repeat::acceptance)},
                       {"ess_min", mean(&Repeat::ess_min)},
                       {"ess_median", mean(&Repeat::ess_median)},

@@ -16,8 +16,8 @@ Mean mean_of(const std::vector<Repeat>& repeats, double Repeat::*member);
 
 struct RowResult {
   const PaperRow* row = nullptr;
-  std::string printed;          ///< Setup::printed
-  std::string real = "double";  ///< Setup::real
+  std::string printed;                           ///< Setup::printed
+  Precision real = Precision::double_precision;  ///< Setup::real
   std::vector<Repeat> repeats;
   double seconds = 0;              ///< one repeat alone on one core, warm-up included
   double seconds_batched = 0;      ///< all repeats on one core, divided by their number

@@ -24,8 +24,7 @@ struct TemporaryFile {
   std::string path;
 };
 
-inline DrawsHeader make_header(std::int64_t num_chains, std::int64_t num_samples, std::int64_t dim,
-                               const std::string& real) {
+inline DrawsHeader make_header(std::int64_t num_chains, std::int64_t num_samples, std::int64_t dim, Precision real) {
   DrawsHeader header;
   header.target = "gaussian";
   header.sampler = "gad_mala_fast";

@@ -17,7 +17,7 @@ using Reals = testing::Types<float, double>;
 TYPED_TEST_SUITE(DrawsFileOf, Reals);
 
 TYPED_TEST(DrawsFileOf, RoundTripIsExact) {
-  const std::string real = std::is_same_v<TypeParam, float> ? "float" : "double";
+  constexpr Precision real = precision_of<TypeParam>;
   for (const std::int64_t num_chains : {1, 3, 33}) {
     for (const std::int64_t dim : {1, 5, 37}) {
       const TemporaryFile file;
@@ -36,7 +36,7 @@ TYPED_TEST(DrawsFileOf, RoundTripIsExact) {
 
 TEST(DrawsFile, HeaderAttributesAndStatisticsComeBack) {
   const TemporaryFile file;
-  const DrawsHeader header = make_header(3, 45, 2, "double");
+  const DrawsHeader header = make_header(3, 45, 2, Precision::double_precision);
   {
     DrawsWriter writer(file.path, header);
     write_run<double>(writer, header, 45);
@@ -57,7 +57,7 @@ TEST(DrawsFile, HeaderAttributesAndStatisticsComeBack) {
   EXPECT_EQ(back.num_samples, 45);
   EXPECT_EQ(back.thin, 2);
   EXPECT_EQ(back.seed, header.seed);
-  EXPECT_EQ(back.real, "double");
+  EXPECT_EQ(back.real, Precision::double_precision);
   EXPECT_EQ(back.variable, "w");
   EXPECT_EQ(back.names, header.names);
   EXPECT_EQ(back.config, header.config);
@@ -93,7 +93,7 @@ TEST(DrawsFile, HeaderAttributesAndStatisticsComeBack) {
 TEST(DrawsFile, QuarantinedIsAListWhateverItsLength) {
   for (const std::vector<std::int64_t>& list : {std::vector<std::int64_t>{}, {4}, {4, 9}}) {
     const TemporaryFile file;
-    DrawsWriter writer(file.path, make_header(10, 5, 1, "float"));
+    DrawsWriter writer(file.path, make_header(10, 5, 1, Precision::single_precision));
     writer.add_attributes({{"quarantined", list}});
     writer.finish();
     EXPECT_EQ(DrawsReader(file.path).quarantined(), list);
@@ -102,7 +102,7 @@ TEST(DrawsFile, QuarantinedIsAListWhateverItsLength) {
 
 TEST(DrawsFile, WarmupStatisticsHaveTheirOwnGroup) {
   const TemporaryFile file;
-  DrawsHeader header = make_header(3, 45, 2, "double");
+  DrawsHeader header = make_header(3, 45, 2, Precision::double_precision);
   header.save_warmup_stats = true;
   DrawsWriter writer(file.path, header);
   Buffers<double> buffers(header, 10);
@@ -119,7 +119,7 @@ TEST(DrawsFile, WarmupStatisticsHaveTheirOwnGroup) {
 
 TEST(DrawsFile, MomentsOnlyHoldsTheSummary) {
   const TemporaryFile file;
-  DrawsHeader header = make_header(4096, 20000, 3, "float");
+  DrawsHeader header = make_header(4096, 20000, 3, Precision::single_precision);
   header.kept = KeptDraws::moments;
   DrawsWriter writer(file.path, header);
   std::vector<ParameterSummary> table;
@@ -158,7 +158,7 @@ TEST(DrawsFile, MomentsOnlyHoldsTheSummary) {
 TEST(DrawsFile, WithoutDrawsHoldsNothingAndSaysSo) {
   for (const KeptDraws kept : {KeptDraws::all, KeptDraws::moments}) {
     const TemporaryFile file;
-    DrawsHeader header = make_header(3, 45, 20, "float");
+    DrawsHeader header = make_header(3, 45, 20, Precision::single_precision);
     header.kept = kept;
     DrawsWriter(file.path, header).add_attributes({{"interrupted", 1}});
     const DrawsReader reader(file.path);
@@ -185,7 +185,7 @@ TEST(DrawsFile, WithoutDrawsHoldsNothingAndSaysSo) {
 /// Files of moments that were written before acceptance rates were: the rest is there.
 TEST(DrawsFile, MomentsWithoutAcceptanceRatesAreRead) {
   const TemporaryFile file;
-  DrawsHeader header = make_header(3, 45, 1, "double");
+  DrawsHeader header = make_header(3, 45, 1, Precision::double_precision);
   header.kept = KeptDraws::moments;
   DrawsWriter writer(file.path, header);
   writer.write_summary({{header.names[0]}}, {0.5, 0.5, 0.5});
@@ -208,7 +208,7 @@ TEST(DrawsFile, MomentsWithoutAcceptanceRatesAreRead) {
 /// The version is spelt once for programs, in CMakeLists.txt; the file and the list of changes follow it.
 TEST(DrawsFile, NamesTheVersionThatTheChangesNameFirst) {
   const TemporaryFile file;
-  DrawsWriter(file.path, make_header(1, 4, 1, "double")).finish();
+  DrawsWriter(file.path, make_header(1, 4, 1, Precision::double_precision)).finish();
   EXPECT_EQ(DrawsReader(file.path).attributes().at("inference_library_version"), version());
   std::ifstream changes(KILOCHAIN_SOURCE_DIR "/CHANGELOG.md");
   std::string line;
@@ -218,7 +218,7 @@ TEST(DrawsFile, NamesTheVersionThatTheChangesNameFirst) {
 
 TEST(DrawsFile, GroupsOfParametersFitTheBudget) {
   const TemporaryFile file;
-  const DrawsHeader header = make_header(4, 10, 25, "float");
+  const DrawsHeader header = make_header(4, 10, 25, Precision::single_precision);
   DrawsWriter writer(file.path, header);
   write_run<float>(writer, header, 10);
   writer.finish();

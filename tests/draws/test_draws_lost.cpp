@@ -34,7 +34,7 @@ int in_child(const std::function<int()>& body) {
 
 TEST(DrawsFile, InterruptedRunHasTheDrawsItWrote) {
   const TemporaryFile file;
-  const DrawsHeader header = make_header(5, 1000, 6, "float");
+  const DrawsHeader header = make_header(5, 1000, 6, Precision::single_precision);
   DrawsWriter writer(file.path, header);
   write_run<float>(writer, header, 23);
   EXPECT_EQ(writer.draws_written(), 23);
@@ -46,7 +46,7 @@ TEST(DrawsFile, InterruptedRunHasTheDrawsItWrote) {
 
 TEST(DrawsFile, KilledProcessLeavesItsDraws) {
   const TemporaryFile file;
-  const DrawsHeader header = make_header(20, 100000, 6, "double");
+  const DrawsHeader header = make_header(20, 100000, 6, Precision::double_precision);
   int reports[2];
   ASSERT_EQ(::pipe(reports), 0);
   const pid_t child = ::fork();
@@ -80,7 +80,7 @@ TEST(DrawsFile, KilledProcessLeavesItsDraws) {
 // A limit on the size of files stands for the full disk: every system has it, and the error takes the same way.
 TEST(DrawsFile, FullDiskKeepsEarlierDraws) {
   const TemporaryFile file;
-  const DrawsHeader header = make_header(20, 100000, 30, "double");
+  const DrawsHeader header = make_header(20, 100000, 30, Precision::double_precision);
   const int status = in_child([&] {
     ::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{4u << 20, 4u << 20};
@@ -107,19 +107,16 @@ TEST(DrawsFile, FullDiskKeepsEarlierDraws) {
 }
 
 TEST(DrawsFile, UnwritablePathsAreRefusedBeforeSampling) {
-  const DrawsHeader header = make_header(2, 5, 1, "float");
+  const DrawsHeader header = make_header(2, 5, 1, Precision::single_precision);
   expect_error([&] { DrawsWriter("/no/such/directory/draws.nc", header); }, ExitStatus::usage, "No such file");
   expect_error([&] { DrawsWriter(std::filesystem::temp_directory_path().string(), header); }, ExitStatus::usage,
                "Is a directory");
   expect_error([&] { DrawsWriter("/dev/null", header); }, ExitStatus::usage, "not a regular file");
   const TemporaryFile file;
   DrawsHeader wrong = header;
-  wrong.real = "half";
-  expect_error([&] { DrawsWriter(file.path, wrong); }, ExitStatus::usage, "half");
-  wrong = header;
   wrong.num_chains = 0;
   expect_error([&] { DrawsWriter(file.path, wrong); }, ExitStatus::usage, "num_chains 0");
-  wrong = make_header(2, 5, 4, "float");
+  wrong = make_header(2, 5, 4, Precision::single_precision);
   wrong.names[3] = wrong.names[1];
   expect_error([&] { DrawsWriter(file.path, wrong); }, ExitStatus::usage, "coordinates 1 and 3");
   EXPECT_FALSE(std::filesystem::exists(file.path));
@@ -127,7 +124,7 @@ TEST(DrawsFile, UnwritablePathsAreRefusedBeforeSampling) {
 
 TEST(DrawsFile, DrawsOutOfOrderAreRefused) {
   const TemporaryFile file;
-  const DrawsHeader header = make_header(2, 50, 1, "float");
+  const DrawsHeader header = make_header(2, 50, 1, Precision::single_precision);
   DrawsWriter writer(file.path, header);
   Buffers<float> buffers(header, 10);
   writer.append(0, 10, buffers.fill(0, 10));
@@ -148,7 +145,7 @@ TEST(DrawsFile, ReaderRefusesOtherFiles) {
 
 TEST(DrawsFile, ReaderRefusesATruncatedFile) {
   const TemporaryFile file;
-  const DrawsHeader header = make_header(20, 45, 6, "double");
+  const DrawsHeader header = make_header(20, 45, 6, Precision::double_precision);
   {
     DrawsWriter writer(file.path, header);
     write_run<double>(writer, header, 45);

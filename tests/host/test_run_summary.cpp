@@ -18,7 +18,8 @@ ParameterSummary parameter(const std::string& name, double bulk, double tail, do
 
 RunSummary run_of(std::vector<ParameterSummary> parameters) {
   RunSummary run;
-  run.target = "neal_gaussian", run.sampler = "gad_mala_fast", run.device = "cpu", run.real = "double";
+  run.target = "neal_gaussian", run.sampler = "gad_mala_fast", run.device = "cpu",
+  run.real = Precision::double_precision;
   run.num_chains = 10, run.num_warmup = 100, run.num_samples = 200;
   run.seconds_warmup = 1, run.seconds_sampling = 3, run.seconds_total = 4;
   run.gradient_evaluations = 3000;

@@ -1,0 +1,173 @@
+// What a file of draws consists of: its groups, dimensions, variables and the attributes known before the first draw.
+#include <chrono>
+#include <ctime>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "host/draws/draws_chunks.hpp"
+#include "host/draws/draws_file.hpp"
+#include "host/draws/draws_groups.hpp"
+#include "host/draws/netcdf.hpp"
+#include "kernels/device/error.hpp"
+#include "kernels/device/version.hpp"
+
+namespace kilochain {
+
+using draws_detail::put_origin;
+using netcdf::check;
+using netcdf::define_dim;
+using netcdf::put_labels;
+
+namespace {
+
+std::string now_as_iso8601() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S+00:00", &utc);
+  return text;
+}
+
+nlohmann::json list_of(const std::vector<std::pair<std::string, std::int64_t>>& variables) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& [name, size] : variables) list.push_back({name, size});
+  return list;
+}
+
+void put_header(int group, const DrawsHeader& header) {
+  if (header.config.is_object()) {
+    for (const auto& [name, value] : header.config.items()) netcdf::put_attribute(group, name, value);
+  }
+  const nlohmann::json facts = {{"target", header.target},
+                                {"sampler", header.sampler},
+                                {"num_chains", header.num_chains},
+                                {"num_warmup", header.num_warmup},
+                                {"num_samples", header.num_samples},
+                                {"thin", header.thin},
+                                {"seed", header.seed},
+                                {"real", name_of(header.real)},
+                                {"variable", header.variable},
+                                {"variables", list_of(header.variables).dump()},
+                                {"configuration", header.config.dump()}};
+  for (const auto& [name, value] : facts.items()) netcdf::put_attribute(group, name, value);
+}
+
+/// A variable over chain, draw (and parameter) whose missing part reads as NaN.
+template <class Real>
+int define_real(int group, const std::string& name, int rank, const int* dims, const ChunkShape& shape) {
+  int variable = -1;
+  const auto chunk = netcdf::sizes(std::array{shape.chains, shape.draws, shape.parameters});
+  const Real missing = std::numeric_limits<Real>::quiet_NaN();
+  check(nc_def_var(group, name.c_str(), std::is_same_v<Real, float> ? NC_FLOAT : NC_DOUBLE, rank, dims, &variable));
+  check(nc_def_var_chunking(group, variable, NC_CHUNKED, chunk.data()));
+  check(nc_def_var_fill(group, variable, NC_FILL, &missing));
+  return variable;
+}
+
+}  // namespace
+
+namespace draws_detail {
+
+void require_header(const std::string& path, const DrawsHeader& h) {
+  const auto wrong = [&](bool ok, const std::string& what, const std::string& where, const std::string& fix) {
+    require(ok, ExitStatus::usage, path + ": " + what, where, fix);
+  };
+  wrong(h.num_chains > 0, "no chains to write", "num_chains " + std::to_string(h.num_chains), "Set --num-chains?");
+  wrong(h.num_samples > 0, "no draws to write", "num_samples " + std::to_string(h.num_samples), "Set --num-samples?");
+  wrong(!h.names.empty(), "no coordinates to write", "0 names", "Is the target's dimension 0?");
+  std::int64_t of_variables = 0;
+  for (const auto& [name, size] : h.variables) of_variables += std::max<std::int64_t>(size, 1);
+  wrong(h.variables.empty() || of_variables == std::ssize(h.names), "variables and names do not go together",
+        std::to_string(of_variables) + " values of variables, " + std::to_string(h.names.size()) + " names",
+        "Does the target name every recorded value?");
+  std::map<std::string, std::size_t> seen;
+  for (std::size_t i = 0; i < h.names.size(); ++i) {
+    const auto [first, added] = seen.emplace(h.names[i], i);
+    wrong(added, "two coordinates have the name \"" + h.names[i] + "\"",
+          "coordinates " + std::to_string(first->second) + " and " + std::to_string(i), "Rename one of the columns?");
+  }
+}
+
+void put_origin(int group) {
+  netcdf::put_attribute(group, "created_at", now_as_iso8601());
+  netcdf::put_attribute(group, "inference_library", "kilochain");
+  netcdf::put_attribute(group, "inference_library_version", version());
+}
+
+}  // namespace draws_detail
+
+void DrawsWriter::define() {
+  check(nc_set_fill(file_, NC_FILL, nullptr));
+  put_origin(file_);
+  put_header(file_, header_);
+  netcdf::put_attribute(file_, "kilochain_draws_format", 1);
+  netcdf::put_attribute(file_, "kept_draws", name_of(header_.kept));
+  if (!header_.stats.empty()) netcdf::put_attribute(file_, "stats", nlohmann::json(header_.stats).dump());
+  put_labels(file_, define_dim(file_, "parameter", std::ssize(header_.names)), "parameter", header_.names);
+  check(nc_def_var(file_, "draws_written", NC_INT64, 0, nullptr, &written_variable_));
+  const long long none = 0;
+  check(nc_put_var_longlong(file_, written_variable_, &none));
+  if (header_.kept != KeptDraws::moments) {
+    define_posterior();
+    sample_stats_ = define_stats("sample_stats");
+  }
+  if (header_.save_warmup_stats) warmup_stats_ = define_stats("warmup_sample_stats");
+}
+
+int DrawsWriter::define_chain_and_draw(int group, int dims[2]) {
+  dims[0] = define_dim(group, "chain", header_.num_chains);
+  dims[1] = define_dim(group, "draw", NC_UNLIMITED);
+  int chain = -1, draw = -1;
+  check(nc_def_var(group, "chain", NC_INT64, 1, &dims[0], &chain));
+  std::vector<long long> numbers(header_.num_chains);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  check(nc_put_var_longlong(group, chain, numbers.data()));
+  const std::size_t per_chunk = 1024;
+  check(nc_def_var(group, "draw", NC_INT64, 1, &dims[1], &draw));
+  check(nc_def_var_chunking(group, draw, NC_CHUNKED, &per_chunk));
+  return draw;
+}
+
+void DrawsWriter::define_posterior() {
+  check(nc_def_grp(file_, "posterior", &posterior_));
+  put_origin(posterior_);
+  put_header(posterior_, header_);
+  int dims[3];
+  draw_ = define_chain_and_draw(posterior_, dims);
+  for (auto& v : variables_) {
+    if (!v.scalar) {
+      const std::string labels = v.name + "_dim";
+      dims[2] = define_dim(posterior_, labels, v.size);
+      put_labels(posterior_, dims[2], labels,
+                 {header_.names.begin() + v.first, header_.names.begin() + v.first + v.size});
+    }
+    const int rank = v.scalar ? 2 : 3;
+    v.id = in_precision(header_.real, [&](auto of) {
+      return define_real<decltype(of)>(posterior_, v.name, rank, dims, v.chunk);
+    });
+  }
+  if (!header_.spins.empty()) define_spins(dims);
+}
+
+DrawsWriter::StatsGroup DrawsWriter::define_stats(const char* name) {
+  StatsGroup out;
+  out.chunk = stats_chunk_shape(header_);
+  check(nc_def_grp(file_, name, &out.group));
+  put_origin(out.group);
+  int dims[2];
+  out.draw = define_chain_and_draw(out.group, dims);
+  out.lp = define_real<double>(out.group, "lp", 2, dims, out.chunk);
+  out.acceptance_rate = define_real<float>(out.group, "acceptance_rate", 2, dims, out.chunk);
+  for (const auto& stat : header_.stats) {
+    out.stats.push_back(define_real<float>(out.group, stat, 2, dims, out.chunk));
+  }
+  const auto chunk = netcdf::sizes(std::array{out.chunk.chains, out.chunk.draws});
+  check(nc_def_var(out.group, "diverging", NC_BYTE, 2, dims, &out.diverging));
+  check(nc_def_var_chunking(out.group, out.diverging, NC_CHUNKED, chunk.data()));
+  check(nc_put_att_text(out.group, out.diverging, "dtype", 4, "bool"));  // xarray's sign for a boolean
+  return out;
+}
+
+}  // namespace kilochain
