@@ -86,20 +86,49 @@ std::vector<Pair> pairs(const std::vector<Json>& cells) {
   return out;
 }
 
-/// What changes on a target when a sampler adapts otherwise: sentences.
-std::string changes(const std::vector<Json>& cells, const std::string& adaptation) {
-  std::string out;
+/// One sampler on one target that adapts otherwise, beside the paper's way.
+struct Change {
+  std::string target, name;
+  Number error, error_before, share, share_before;
+  double z_error() const { return z_of(error, error_before); }
+  double z_share() const { return z_of(share, share_before); }
+  /// The share inside the region is nearer to what it should be, beyond doubt (or farther off, when `worse`).
+  bool share_nearer(bool worse = false) const {
+    const double nearer = std::abs(share_before.value) - std::abs(share.value);
+    return std::abs(z_share()) > 4 && (worse ? -nearer : nearer) > 0;
+  }
+};
+std::vector<Change> changes(const std::vector<Json>& cells, const std::string& adaptation) {
+  std::vector<Change> out;
   for (const char* target : {"pi3", "pi4"})
     for (const char* name : {"AP", "AM", "M-GaA", "M-CMA"}) {
       const Json *base = find(cells, target, 8, name, "throughout"), *other = find(cells, target, 8, name, adaptation);
-      if (!base || !other) continue;
-      const Number e0 = number(*base, mean_error), e1 = number(*other, mean_error), r0 = number(*base, region_68),
-                   r1 = number(*other, region_68);
-      out += fmt::format(
-          "{}{} {}: error {:.2f} to {:.2f} (z {:+.1f}), share inside 68.3 % {:+.2f} to {:+.2f} points (z {:+.1f})",
-          out.empty() ? "" : "; ", target, name, e0.value, e1.value, z_of(e1, e0), r0.value, r1.value, z_of(r1, r0));
+      if (base && other)
+        out.push_back({target, name, number(*other, mean_error), number(*base, mean_error), number(*other, region_68),
+                       number(*base, region_68)});
     }
   return out;
+}
+
+constexpr struct {
+  const char *adaptation, *head;
+} other_ways[] = {{"vanishing", "vanishing adaptation"},
+                  {"constant", "a constant rate in place of 1/(t + 2)"},
+                  {"frozen", "adaptation frozen after the first half"},
+                  {"pooled", "a hundred chains that share what they learn"}};
+
+/// "With vanishing adaptation the error of the mean falls in 2 of 6 cells, rises in none; ..."
+std::string sentence(const std::string& head, const std::vector<Change>& all) {
+  const auto count = [&](auto which) {
+    const auto n = std::count_if(all.begin(), all.end(), which);
+    return n == 0 ? std::string("none") : std::to_string(n);
+  };
+  return fmt::format(
+      " With {}, of {} cells the error of the mean falls in {} and rises in {}, the share inside the region of 68.3 % "
+      "comes nearer to it in {} and goes farther off in {}.",
+      head, all.size(), count([](const Change& c) { return c.z_error() < -4; }),
+      count([](const Change& c) { return c.z_error() > 4; }), count([](const Change& c) { return c.share_nearer(); }),
+      count([](const Change& c) { return c.share_nearer(true); }));
 }
 
 std::string conclusions(const std::vector<Json>& cells) {
@@ -112,30 +141,31 @@ std::string conclusions(const std::vector<Json>& cells) {
   for (const Json& c : cells) most = std::max(most, c["runs"].get<int>());
   std::string out = fmt::format(
       "**What the runs say.** Of the {} differences in mean error between two samplers of the table, {} are real and "
-      "were "
-      "seen by the paper's 100 runs (beyond two of its own standard errors, on the right side), {} are real but were "
-      "in its "
-      "noise, {} come out the other way round, and {} are not there at up to {} runs a cell.",
+      "were seen by the paper's 100 runs (beyond two of its own standard errors, on the right side), {} are real but "
+      "were in its noise, {} come out the other way round, and {} are not there at up to {} runs a cell.",
       all.size(), count("real, and seen"), count("real, in the noise of 100 runs"), count("reversed"),
       count("no difference found"), most);
-  const struct {
-    const char *adaptation, *head;
-  } kinds[] = {{"vanishing", "With vanishing adaptation"},
-               {"constant", "With a constant rate in place of 1/(t+2)"},
-               {"frozen", "With adaptation frozen after the first half"},
-               {"pooled", "With a hundred chains that share what they learn"}};
-  for (const auto& k : kinds)
-    if (const std::string c = changes(cells, k.adaptation); !c.empty()) out += fmt::format(" {}: {}.", k.head, c);
-  std::string gradients;
+  for (const auto& way : other_ways)
+    if (const auto found = changes(cells, way.adaptation); !found.empty()) out += sentence(way.head, found);
   for (const char* target : {"pi3", "pi4"})
     for (const char* name : {"gad_mala_fast", "nuts"})
       if (const Json* c = find(cells, target, 8, name, "frozen"))
-        gradients +=
-            fmt::format("{}{} {}: error {:.2f} ({:.2f}), inside 68.3 % {:+.2f} ({:.2f})", gradients.empty() ? "" : "; ",
-                        target, name, number(*c, mean_error).value, number(*c, mean_error).error,
-                        number(*c, region_68).value, number(*c, region_68).error);
-  if (!gradients.empty()) out += fmt::format(" The gradient-based samplers beside them: {}.", gradients);
-  return out + "\n\n";
+        out += fmt::format(" On {} {} has error {}, and {} points inside 68.3 %.", target, name,
+                           with_error(number(*c, mean_error).value, number(*c, mean_error).error),
+                           with_error(number(*c, region_68).value, number(*c, region_68).error, true));
+  return out + " A change counts beyond four standard errors.\n\n";
+}
+
+/// The changes with their z, a row each.
+std::string changes_table(const std::vector<Json>& cells) {
+  Rows rows = {{"change", "target", "sampler", "mean error", "z", "68.3 %", "z"}};
+  for (const auto& way : other_ways)
+    for (const Change& c : changes(cells, way.adaptation))
+      rows.push_back({way.head, c.target, c.name, fmt::format("{:.2f} to {:.2f}", c.error_before.value, c.error.value),
+                      fmt::format("{:+.1f}", c.z_error()),
+                      fmt::format("{:+.2f} to {:+.2f}", c.share_before.value, c.share.value),
+                      fmt::format("{:+.1f}", c.z_share())});
+  return markdown_table(rows, 3);
 }
 
 }  // namespace
@@ -201,15 +231,11 @@ std::string markdown(const Page& page) {
     made.insert(fmt::format("{}, commit {}", text(c, "date"), text(c, "commit")));
   }
   std::string out = fmt::format(
-      "# Comparison of adaptive MCMC samplers (Milgo et al.), run again\n\nMade by `{}`; not by hand. {} {}. Each run: "
-      "x_0 uniform on "
-      "[-5, 5]^d, sigma_0 = 1, 10 000 iterations, the last 5 000 kept; the error is the distance of their mean from "
-      "the "
-      "target's, and the "
-      "shares inside the 68.3 % region and outside the 99 % region are given as differences from 68.3 % and 1 % in "
-      "percentage points. "
-      "Standard errors in brackets; s: CPU seconds of all runs of the cell, one core. MH is `rwm` with `preset = "
-      "mh_optimal`.\n\n",
+      "# Comparison of adaptive MCMC samplers (Milgo et al.), run again\n\n"
+      "Made by `{}`; not by hand. {} {}. Each run: x_0 uniform on [-5, 5]^d, sigma_0 = 1, 10 000 iterations, the last "
+      "5 000 kept; the error is the distance of their mean from the target's, and the shares inside the 68.3 % region "
+      "and outside the 99 % region are given as differences from 68.3 % and 1 % in percentage points. Standard errors "
+      "in brackets; s: CPU seconds of all runs of the cell, one core. MH is `rwm` with `preset = mh_optimal`.\n\n",
       page.command, page.machine, fmt::join(made, "; "));
   out += conclusions(page.cells);
   std::string findings;
@@ -220,29 +246,29 @@ std::string markdown(const Page& page) {
                               f["z"].get<double>(), text(f, "reason").empty() ? "No reason found." : text(f, "reason"));
   if (!many.empty())
     out +=
-        "## Published numbers more than four standard errors from ours\n\nThe errors are those of 100 runs on their "
-        "side; "
-        "printed shares carry no sign and are compared with the absolute value of ours.\n\n" +
+        "## Published numbers more than four standard errors from ours\n\n"
+        "The errors are those of 100 runs on their side; printed shares carry no sign and are compared with the "
+        "absolute value of ours.\n\n" +
         (findings.empty() ? std::string("None.\n") : findings) + "\n";
   if (!few.empty()) out += "## Table 1 as published: 100 runs\n\n" + markdown_table(table_rows(few), 3) + "\n";
   if (!many.empty()) out += "## Table 1 with many runs\n\n" + markdown_table(table_rows(many), 3) + "\n";
   if (const auto all = pairs(page.cells); !all.empty()) {
     out +=
-        "## Which differences are real\n\nDifferences in the mean error, in brackets divided by their standard "
-        "error.\n\n"
+        "## Which differences are real\n\n"
+        "Differences in the mean error, in brackets divided by their standard error.\n\n"
         "| pair | published | here | verdict |\n|---|---:|---:|---|\n";
     for (const Pair& p : all) out += fmt::format("| {} | {} |\n", p.text, p.verdict);
     out += "\n";
   }
   if (!open.empty())
-    out += "## Vanishing, frozen and pooled adaptation, and gradients\n\n" + markdown_table(table_rows(open), 3) + "\n";
+    out += "## Vanishing, frozen and pooled adaptation, and gradients\n\n" + changes_table(page.cells) + "\n" +
+           markdown_table(table_rows(open), 3) + "\n";
   if (!others.empty()) out += "## The other cells\n\n" + markdown_table(table_rows(others), 3) + "\n";
   if (page.has_figure)
     out +=
-        "## Figure 1\n\n![Figure 1](milgo_figure1.png)\n\nDraws of pi4, d = 8, in its first two coordinates after the "
-        "first "
-        "half, over the contours that hold 68.3, 90, 95 and 99 % of them in two dimensions. Drawn by "
-        "`tools/plot_milgo.py`.\n";
+        "## Figure 1\n\n![Figure 1](milgo_figure1.png)\n\n"
+        "Draws of pi4, d = 8, in its first two coordinates after the first half, over the contours that hold 68.3, 90, "
+        "95 and 99 % of them in two dimensions. Drawn by `tools/plot_milgo.py`.\n";
   return out;
 }
 
