@@ -4,6 +4,7 @@
 // so that the step stays positive.
 #pragma once
 #include "kernels/adapt/schedule.hpp"
+#include "kernels/iteration.hpp"
 
 namespace kilochain {
 
@@ -31,5 +32,44 @@ KC_HD void adapt_acceptance_step(const Team& team, const AcceptanceStep& s, cons
   team.single([&] { *step *= 1 + rate * (source.acceptance() - s.target_accept) / s.target_accept; });
   team.sync();
 }
+
+/// What samplers share that learn one variance by their acceptance, and nothing else. Theirs: Settings from
+/// VarianceSettings, State, propose, update.
+struct VarianceSettings : AcceptanceStep {
+  double initial_variance = 0;
+  using AcceptanceStep::AcceptanceStep;
+};
+
+template <class Real>
+struct LearnsVariance {
+  struct Adaptation {
+    Scalar<double> variance;
+  };
+  template <class V>
+  static KC_HD void adaptation(V&& visit, Adaptation& a, const VarianceSettings&) {
+    visit("variance", a.variance, Keep::yes);
+  }
+  template <class Team>
+  static KC_HD void start_adaptation(const Team& team, const VarianceSettings& s, Adaptation& a, Index n) {
+    team.single([&] { *a.variance = s.initial_variance > 0 ? s.initial_variance : 0.5 / n; });
+    team.sync();
+  }
+  static void resolve(VarianceSettings&, Scope) {}
+  template <class Team, class State>
+  static KC_HD void start(const Team& team, const VarianceSettings&, const Adaptation&, State& st,
+                          const Query<Real>& query, const Reply<Real>& reply, Index n) {
+    start_at(team, st, query, reply, n);
+  }
+  static KC_HD FactorShape signal_shape(const VarianceSettings&) { return FactorShape::diagonal; }
+  template <class State>
+  static KC_HD Signal<Real> signal(const VarianceSettings&, const State&, double accepted) {
+    return acceptance_signal<Real>(accepted);
+  }
+  template <class Team, class Source>
+  static KC_HD void adapt(const Team& team, const VarianceSettings& s, const Schedule& at, const Source& source,
+                          Adaptation& a, Index) {
+    adapt_acceptance_step(team, s, at, source, a.variance);
+  }
+};
 
 }  // namespace kilochain

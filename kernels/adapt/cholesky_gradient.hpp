@@ -273,4 +273,29 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
   team.sync();
 }
 
+/// What samplers share whose factor is learnt so. Theirs: State with the rows a, b of the signal, propose, update.
+template <class Real>
+struct LearnsFactor {
+  using Adaptation = FactorAdaptation<Real>;
+  template <class V>
+  static KC_HD void adaptation(V&& visit, Adaptation& a, const FactorSettings& s) {
+    factor_layout(visit, a, s);
+  }
+  template <class Team>
+  static KC_HD void start_adaptation(const Team& team, const FactorSettings& s, Adaptation& a, Index n) {
+    start_factor(team, s, a, n);
+  }
+  static void resolve(FactorSettings& s, Scope scope) { s.resolve(scope); }
+  static KC_HD FactorShape signal_shape(const FactorSettings& s) { return s.factor; }
+  template <class State>
+  static KC_HD Signal<Real> signal(const FactorSettings&, const State& st, double accepted) {
+    return outer_signal(accepted, st.a, st.b);
+  }
+  template <class Team, class Source>
+  static KC_HD void adapt(const Team& team, const FactorSettings& s, const Schedule& at, const Source& source,
+                          Adaptation& a, Index n) {
+    adapt_factor(team, s, at, source, a, n);
+  }
+};
+
 }  // namespace kilochain

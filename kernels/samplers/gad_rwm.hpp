@@ -10,7 +10,8 @@
 namespace kilochain {
 
 template <class Real>
-struct GadRwm {
+struct GadRwm : LearnsFactor<Real> {
+  using Adaptation = FactorAdaptation<Real>;
   static constexpr About about = {
       .meaning = "random-walk Metropolis with a full Cholesky factor learnt by gradient (Titsias & Dellaportas 2019)",
       .stats = {},
@@ -27,7 +28,6 @@ struct GadRwm {
   static void settings(V&& visit, Settings& s) {
     factor_fields(visit, s);
   }
-  static void resolve(Settings& s, Scope scope) { s.resolve(scope); }
 
   struct State : Position<Real> {
     Row<Real> eps, a, b;  ///< a, b: the outer product of the signal
@@ -38,15 +38,6 @@ struct GadRwm {
     visit("eps", st.eps, Keep::no);
     visit("signal_a", st.a, Keep::no);
     visit("signal_b", st.b, Keep::no);
-  }
-  using Adaptation = FactorAdaptation<Real>;
-  template <class V>
-  static KC_HD void adaptation(V&& visit, Adaptation& a, const Settings& s) {
-    factor_layout(visit, a, s);
-  }
-  template <class Team>
-  static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
-    start_factor(team, s, a, n);
   }
 
   template <class Team>
@@ -79,16 +70,6 @@ struct GadRwm {
     }
     settle(team, move, st, query, reply, info, n);
     return Step::done;
-  }
-
-  static KC_HD FactorShape signal_shape(const Settings& s) { return s.factor; }
-  static KC_HD Signal<Real> signal(const Settings&, const State& st, double accepted) {
-    return outer_signal(accepted, st.a, st.b);
-  }
-  template <class Team, class Source>
-  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,
-                          Index n) {
-    adapt_factor(team, s, at, source, a, n);
   }
 };
 

@@ -11,9 +11,7 @@
 #include <optional>
 
 #include "kernels/adapt/acceptance_step.hpp"
-#include "kernels/adapt/dual_averaging.hpp"
-#include "kernels/adapt/mass.hpp"
-#include "kernels/iteration.hpp"
+#include "kernels/adapt/mass_and_step.hpp"
 #include "kernels/policy.hpp"
 
 namespace kilochain {
@@ -22,7 +20,11 @@ enum class StepRule : std::int32_t { multiplicative, dual_averaging, fixed };
 enum class HmcPreset : std::int32_t { none, hmc5, hmc10, hmc20 };
 
 template <class Real>
-struct Hmc {
+struct Hmc : LearnsMassAndStep<Real> {
+  using Base = LearnsMassAndStep<Real>;
+  using Adaptation = typename Base::Adaptation;
+  using Base::kinetic;
+
   static constexpr About about = {
       .meaning = "Hamiltonian Monte Carlo, trajectories of a chosen number of leapfrog steps",
       .stats = {"energy", "energy_error", "n_steps", "step_size"},
@@ -69,7 +71,6 @@ struct Hmc {
     acceptance_step_fields(visit, s);
     visit("max_energy_error", s.max_energy_error, positive(), "a larger energy error counts as a divergence");
   }
-  static void resolve(Settings&, Scope) {}
 
   struct State : PositionAndGradient<Real> {
     Row<Real> r, work, d;  ///< whitened momentum; workspace; the signal x - centre
@@ -87,34 +88,9 @@ struct Hmc {
     visit("left", st.left, Keep::no);
     visit("probability", st.probability, Keep::no);
   }
-  struct Adaptation : MassAdaptation<Real> {
-    Scalar<double> step;
-    Numbers<double> dual;
-  };
-  template <class V>
-  static KC_HD void adaptation(V&& visit, Adaptation& a, const Settings& s) {
-    mass_layout(visit, a, s.mass);
-    visit("step_size", a.step, Keep::yes);
-    visit("dual_averaging", a.dual, dual_size, Keep::yes);
-  }
   template <class Team>
   static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
-    start_mass(team, s.mass, a, n);
-    const double step = s.step_size > 0 ? s.step_size : 0.5 / n;
-    team.single([&] { *a.step = step; });
-    restart_dual_averaging(team, step, a.dual);
-  }
-
-  template <class Team>
-  static KC_HD void start(const Team& team, const Settings&, const Adaptation&, State& st, const Query<Real>& query,
-                          const Reply<Real>& reply, Index n) {
-    start_at(team, st, query, reply, n);
-  }
-
-  /// |r|^2/2, in double: an energy error is a small difference of large numbers.
-  template <class Team>
-  static KC_HD double kinetic(const Team& team, Row<Real> r, Index n) {
-    return 0.5 * team.template sum<double>(n, [&](Index i) { return double(r[i]) * double(r[i]); });
+    Base::start_mass_and_step(team, s.mass, s.step_size > 0 ? s.step_size : 0.5 / n, a, n);
   }
 
   struct Leaps {
@@ -192,19 +168,17 @@ struct Hmc {
     return Step::done;
   }
 
-  static KC_HD FactorShape signal_shape(const Settings& s) { return mass_shape(s.mass); }
   static KC_HD Signal<Real> signal(const Settings& s, const State& st, double accepted) {
     return mass_signal(s.mass, s.step_rule == StepRule::multiplicative ? accepted : *st.probability, st.d);
   }
   template <class Team, class Source>
   static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,
                           Index n) {
-    const bool fresh = adapt_mass(team, s.mass, at, source, a, n), last = at.t + 1 == at.num_warmup;
+    const bool fresh = adapt_mass(team, s.mass, at, source, a, n);
     if (s.step_rule == StepRule::multiplicative) {
       adapt_acceptance_step(team, s, at, source, a.step);
     } else {
-      adapt_dual_averaging(team, s.target_accept, source.acceptance(), last || fresh, a.dual, a.step);
-      if (fresh) restart_dual_averaging(team, *a.step, a.dual);
+      Base::average_step(team, s.target_accept, at, source, fresh, a);
     }
   }
 };

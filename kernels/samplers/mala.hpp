@@ -4,12 +4,12 @@
 // Team-uniform; bitwise the same under any batch split. Cost: O(n) and one gradient an iteration.
 #pragma once
 #include "kernels/adapt/acceptance_step.hpp"
-#include "kernels/iteration.hpp"
 
 namespace kilochain {
 
 template <class Real>
-struct Mala {
+struct Mala : LearnsVariance<Real> {
+  using Adaptation = typename LearnsVariance<Real>::Adaptation;
   static constexpr About about = {
       .meaning = "Metropolis-adjusted Langevin, one step for all coordinates",
       .stats = {"step_size"},
@@ -19,9 +19,8 @@ struct Mala {
       .signals_vector = false,
   };
 
-  struct Settings : AcceptanceStep {
-    double initial_variance = 0;
-    Settings() : AcceptanceStep{0.54} {}
+  struct Settings : VarianceSettings {
+    Settings() : VarianceSettings{0.54} {}
   };
   template <class V>
   static void settings(V&& visit, Settings& s) {
@@ -29,7 +28,6 @@ struct Mala {
     visit("initial_variance", s.initial_variance, at_least(0),
           "variance delta of the proposal at the start; 0 takes 0.5/n");
   }
-  static void resolve(Settings&, Scope) {}
 
   struct State : PositionAndGradient<Real> {
     Row<Real> eps;
@@ -38,24 +36,6 @@ struct Mala {
   static KC_HD void state(V&& visit, State& st, const Settings&) {
     position_fields(visit, st);
     visit("eps", st.eps, Keep::no);
-  }
-  struct Adaptation {
-    Scalar<double> variance;
-  };
-  template <class V>
-  static KC_HD void adaptation(V&& visit, Adaptation& a, const Settings&) {
-    visit("variance", a.variance, Keep::yes);
-  }
-  template <class Team>
-  static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
-    team.single([&] { *a.variance = s.initial_variance > 0 ? s.initial_variance : 0.5 / n; });
-    team.sync();
-  }
-
-  template <class Team>
-  static KC_HD void start(const Team& team, const Settings&, const Adaptation&, State& st, const Query<Real>& query,
-                          const Reply<Real>& reply, Index n) {
-    start_at(team, st, query, reply, n);
   }
   template <class Team>
   static KC_HD void propose(const Team& team, const Rng& rng, const Settings&, const Schedule&, const Adaptation& a,
@@ -78,16 +58,6 @@ struct Mala {
     info.stats[0] = sqrt(*a.variance);
     settle(team, move, st, query, reply, info, n);
     return Step::done;
-  }
-
-  static KC_HD FactorShape signal_shape(const Settings&) { return FactorShape::diagonal; }
-  static KC_HD Signal<Real> signal(const Settings&, const State&, double accepted) {
-    return acceptance_signal<Real>(accepted);
-  }
-  template <class Team, class Source>
-  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,
-                          Index) {
-    adapt_acceptance_step(team, s, at, source, a.variance);
   }
 };
 

@@ -8,9 +8,7 @@
 // deepest tree. Momenta are whitened by the mass (kernels/adapt/mass.hpp). Dual averaging, Stan's windows.
 // State: 16 + 2 max_tree_depth rows. Cost: a gradient and O(n) a leaf, two sums more for each subtree that it closes.
 #pragma once
-#include "kernels/adapt/dual_averaging.hpp"
-#include "kernels/adapt/mass.hpp"
-#include "kernels/iteration.hpp"
+#include "kernels/adapt/mass_and_step.hpp"
 
 namespace kilochain {
 
@@ -29,7 +27,11 @@ struct NutsSettings {
 };
 
 template <class Real, class Rules = NutsRules>
-struct Nuts {
+struct Nuts : LearnsMassAndStep<Real> {
+  using Base = LearnsMassAndStep<Real>;
+  using Adaptation = typename Base::Adaptation;
+  using Base::kinetic;
+
   static constexpr About about = {
       .meaning = "No-U-turn sampler: trajectories as long as they go somewhere (Hoffman & Gelman 2014)",
       .stats = {"tree_depth", "n_steps", "energy", "energy_error", "reached_max_treedepth", "step_size"},
@@ -52,7 +54,6 @@ struct Nuts {
     visit("max_energy_error", s.max_energy_error, positive(),
           "a larger energy error is a divergence and ends the tree");
   }
-  static void resolve(Settings&, Scope) {}
 
   /// Numbers of the tree under way, by name.
   enum Slot {
@@ -103,33 +104,11 @@ struct Nuts {
     visit("tree", st.tree, num_slots, Keep::no);
     visit("probability", st.probability, Keep::no);
   }
-  struct Adaptation : MassAdaptation<Real> {
-    Scalar<double> step;
-    Numbers<double> dual;
-  };
-  template <class V>
-  static KC_HD void adaptation(V&& visit, Adaptation& a, const Settings& s) {
-    mass_layout(visit, a, s.mass);
-    visit("step_size", a.step, Keep::yes);
-    visit("dual_averaging", a.dual, dual_size, Keep::yes);
-  }
   template <class Team>
   static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
-    start_mass(team, s.mass, a, n);
-    team.single([&] { *a.step = s.step_size; });
-    restart_dual_averaging(team, s.step_size, a.dual);
+    Base::start_mass_and_step(team, s.mass, s.step_size, a, n);
   }
 
-  template <class Team>
-  static KC_HD void start(const Team& team, const Settings&, const Adaptation&, State& st, const Query<Real>& query,
-                          const Reply<Real>& reply, Index n) {
-    start_at(team, st, query, reply, n);
-  }
-
-  template <class Team>
-  static KC_HD double kinetic(const Team& team, Row<Real> r, Index n) {
-    return 0.5 * team.template sum<double>(n, [&](Index i) { return double(r[i]) * double(r[i]); });
-  }
   static KC_INLINE double log_sum(double a, double b) {
     const double most = a > b ? a : b, least = a > b ? b : a;
     return most + math::log(1 + math::exp(least - most));
@@ -324,16 +303,14 @@ struct Nuts {
     return Step::done;
   }
 
-  static KC_HD FactorShape signal_shape(const Settings& s) { return mass_shape(s.mass); }
   static KC_HD Signal<Real> signal(const Settings& s, const State& st, double) {
     return mass_signal(s.mass, *st.probability, st.d);
   }
   template <class Team, class Source>
   static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,
                           Index n) {
-    const bool fresh = adapt_mass(team, s.mass, at, source, a, n), last = at.t + 1 == at.num_warmup;
-    adapt_dual_averaging(team, s.target_accept, source.acceptance(), last || fresh, a.dual, a.step);
-    if (fresh) restart_dual_averaging(team, *a.step, a.dual);
+    const bool fresh = adapt_mass(team, s.mass, at, source, a, n);
+    Base::average_step(team, s.target_accept, at, source, fresh, a);
   }
 };
 

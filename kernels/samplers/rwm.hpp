@@ -5,7 +5,6 @@
 // Team-uniform; bitwise the same under any batch split. Cost: O(n) and one value of the target an iteration.
 #pragma once
 #include "kernels/adapt/acceptance_step.hpp"
-#include "kernels/iteration.hpp"
 
 namespace kilochain {
 
@@ -13,7 +12,8 @@ enum class RwmPreset : std::int32_t { none, mh_optimal };
 enum class LongAxis : std::int32_t { none, first, diagonal };
 
 template <class Real>
-struct Rwm {
+struct Rwm : LearnsVariance<Real> {
+  using Adaptation = typename LearnsVariance<Real>::Adaptation;
   static constexpr About about = {
       .meaning = "random-walk Metropolis, one scale for all coordinates",
       .stats = {"step_size"},
@@ -23,11 +23,11 @@ struct Rwm {
       .signals_vector = false,
   };
 
-  struct Settings : AcceptanceStep {
-    double initial_variance = 0, long_sd = 10;
+  struct Settings : VarianceSettings {
+    double long_sd = 10;
     RwmPreset preset = RwmPreset::none;
     LongAxis long_axis = LongAxis::none;
-    Settings() : AcceptanceStep{0.25} {}
+    Settings() : VarianceSettings{0.25} {}
   };
   template <class V>
   static void settings(V&& visit, Settings& s) {
@@ -40,30 +40,11 @@ struct Rwm {
     acceptance_step_fields(visit, s);
     visit("initial_variance", s.initial_variance, at_least(0), "variance of the proposal at the start; 0 takes 0.5/n");
   }
-  static void resolve(Settings&, Scope) {}
 
   using State = Position<Real>;
   template <class V>
   static KC_HD void state(V&& visit, State& st, const Settings&) {
     position_fields(visit, st);
-  }
-  struct Adaptation {
-    Scalar<double> variance;
-  };
-  template <class V>
-  static KC_HD void adaptation(V&& visit, Adaptation& a, const Settings&) {
-    visit("variance", a.variance, Keep::yes);
-  }
-  template <class Team>
-  static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
-    team.single([&] { *a.variance = s.initial_variance > 0 ? s.initial_variance : 0.5 / n; });
-    team.sync();
-  }
-
-  template <class Team>
-  static KC_HD void start(const Team& team, const Settings&, const Adaptation&, State& st, const Query<Real>& query,
-                          const Reply<Real>& reply, Index n) {
-    start_at(team, st, query, reply, n);
   }
   template <class Team>
   static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule&, const Adaptation& a,
@@ -91,16 +72,6 @@ struct Rwm {
     info.stats[0] = sqrt(*a.variance);
     settle(team, move, st, query, reply, info, n);
     return Step::done;
-  }
-
-  static KC_HD FactorShape signal_shape(const Settings&) { return FactorShape::diagonal; }
-  static KC_HD Signal<Real> signal(const Settings&, const State&, double accepted) {
-    return acceptance_signal<Real>(accepted);
-  }
-  template <class Team, class Source>
-  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,
-                          Index) {
-    adapt_acceptance_step(team, s, at, source, a.variance);
   }
 };
 
