@@ -139,9 +139,8 @@ KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, c
     }
   }
   team.sync();
-  KC_CHECK(!control.waiting || *query.needs <= Sampler::about.needs.in(segment.phase()));
-  team.sync();
   team.single([&] {
+    KC_CHECK(!control.waiting || *query.needs <= Sampler::about.needs.in(segment.phase()));
     if (!control.waiting) *query.needs = Needs::nothing;
     c.control[chain] = control;
   });
