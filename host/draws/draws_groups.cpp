@@ -1,4 +1,6 @@
 // What a file of draws consists of: its groups, dimensions, variables and the attributes known before the first draw.
+#include "host/draws/draws_groups.hpp"
+
 #include <chrono>
 #include <ctime>
 #include <limits>
@@ -7,7 +9,6 @@
 
 #include "host/draws/draws_chunks.hpp"
 #include "host/draws/draws_file.hpp"
-#include "host/draws/draws_groups.hpp"
 #include "host/draws/netcdf.hpp"
 #include "kernels/device/error.hpp"
 #include "kernels/device/version.hpp"
@@ -144,9 +145,8 @@ void DrawsWriter::define_posterior() {
                  {header_.names.begin() + v.first, header_.names.begin() + v.first + v.size});
     }
     const int rank = v.scalar ? 2 : 3;
-    v.id = in_precision(header_.real, [&](auto of) {
-      return define_real<decltype(of)>(posterior_, v.name, rank, dims, v.chunk);
-    });
+    v.id = in_precision(header_.real,
+                        [&](auto of) { return define_real<decltype(of)>(posterior_, v.name, rank, dims, v.chunk); });
   }
   if (!header_.spins.empty()) define_spins(dims);
 }
