@@ -80,12 +80,13 @@ struct Intracluster {
   static KC_HD void step(const Team& team, const Rng& rng, const Settings& s, double beta, Board& board, char* memory,
                          Info& info) {
     Index* const path = reinterpret_cast<Index*>(memory);
-    Uniforms drawn(rng, Purpose::direction), chosen(rng, Purpose::proposal);
+    Uniforms drawn(rng, Purpose::direction);
     const double gamma = s.gamma_min + (s.gamma_max - s.gamma_min) * drawn(0);
     const auto up = static_cast<Index>(board.up());
     Index k = s.walk_min + static_cast<Index>(drawn(1) * (s.walk_max - s.walk_min + 1));
     k = k < s.walk_max ? k : s.walk_max;
     k = k < up ? k : up;
+    UniformSequence<Team> chosen(rng, Purpose::proposal, static_cast<std::uint32_t>(2 * k));
     board.set_law(team, {gamma == 0 ? Law::equal : Law::heat_bath, gamma});
     const double before = board.energy();
     double normalisers = 0, from = 1, back = 1;

@@ -116,6 +116,13 @@ class PackedLattice {
     const Index w = bit >> 6, s = bit & 63;
     return words[w] >> s | words[w + 1] << 1 << (63 - s);
   }
+  /// Words of 64 bits from any bit on: one shift for all of them.
+  struct Shifted {
+    const Bits* words;
+    Index shift;
+    KC_INLINE Shifted(const Bits* of, Index bit) : words(of + (bit >> 6)), shift(bit & 63) {}
+    KC_INLINE Bits operator[](Index w) const { return words[w] >> shift | words[w + 1] << 1 << (63 - shift); }
+  };
   /// The half rows at both ends, from the other end.
   KC_INLINE void spread(int s) const {
     Bits* const b = colour_[s];
@@ -134,15 +141,17 @@ class PackedLattice {
     const Bits odd_colour = s ? ~Bits(0) : 0, same = model_.coupling < 0 ? 0 : ~Bits(0);
     const Index half = model_.half(), begin = 64 * (model_.halo() + g * group);
     const Bits *odd = model_.odd + g * group, *first = model_.first + g * group, *last = model_.last + g * group;
+    const Shifted up(other, begin - half), down(other, begin + half), before(other, begin - 1), after(other, begin + 1);
+    const Shifted round_left(other, begin + half - 1), round_right(other, begin - half + 1);
+    const Bits* level = other + model_.halo() + g * group;
 #pragma GCC ivdep
     for (Index w = 0; w < group; ++w) {
-      const Index bit = begin + 64 * w;
       const Bits x = own[w] ^ same, right_side = odd[w] ^ odd_colour;
-      const Bits left = (at(other, bit - 1) & ~first[w]) | (at(other, bit + half - 1) & first[w]);
-      const Bits right = (at(other, bit + 1) & ~last[w]) | (at(other, bit - half + 1) & last[w]);
-      a[0][w] = x ^ other[model_.halo() + g * group + w];
-      a[1][w] = x ^ at(other, bit - half);
-      a[2][w] = x ^ at(other, bit + half);
+      const Bits left = (before[w] & ~first[w]) | (round_left[w] & first[w]);
+      const Bits right = (after[w] & ~last[w]) | (round_right[w] & last[w]);
+      a[0][w] = x ^ level[w];
+      a[1][w] = x ^ up[w];
+      a[2][w] = x ^ down[w];
       a[3][w] = x ^ ((left & ~right_side) | (right & right_side));
     }
   }
@@ -187,6 +196,7 @@ class PackedLattice {
     for (Index w = 0; w < group; ++w) {
       own[w] ^= flip[w];
       flips += ones(flip[w]);
+      if (s == 0) continue;  // bonds are counted once, from the second colour
       for (const auto& of : a) agree += ones((of[w] ^ flip[w]) & valid[w]);
     }
     return static_cast<double>((agree << tally_shift) + flips);
