@@ -187,7 +187,7 @@ TEST(Options, RefusesWrongFlags) {
       {"--seed", "18446744073709551616"},
       "command line: --seed = 18446744073709551616 (must be a whole number >= 0 and <= 18446744073709551615). Try 1?");
   refused_gaussian({"--draws", "moment"},
-                   "command line: --draws = moment (must be one of all|moments|none). Did you mean moments?");
+                   "command line: --draws = moment (must be one of all|moments|none|energy). Did you mean moments?");
   refused_gaussian({"--json=perhaps"}, "command line: --json = perhaps (must be yes or no). Write --json = yes?");
   refused_gaussian({"--seed", "1", "--seed=2"}, "command line: --seed is given twice (1 and 2). Keep one?");
   refused_gaussian({"--beta-rate", "1", "--sampler.beta-rate", "2"},
