@@ -26,7 +26,7 @@ host/registry             kernels kernels/device kernels/discrete targets target
 host/tune                 kernels/device kernels/random
 host/run                  kernels kernels/device targets targets/data targets/discrete $steps
 host/frontend             kernels kernels/device targets/data $steps host/run host/tune
-papers                    $kernels targets targets/data $steps host/run host/tune host/frontend
+papers                    $kernels targets targets/data targets/discrete $steps host/run host/tune host/frontend
 include                   host/run model
 examples                  include model
 tests                     *

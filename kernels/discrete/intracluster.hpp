@@ -4,22 +4,25 @@
 // A flip of value v turns w(v) into w(-v) = w(v) exp(2 gamma v), and E grows by 2 v, so that
 //   log r = (gamma - beta) (E_new - E_old) + sum over flips of log(W chosen from, before / W of the other side, after).
 // gamma is uniform on [gamma_min, gamma_max] and k on walk_min .. walk_max, drawn for each step beside the state: a
-// mixture of kernels that all leave the law unchanged. Weights are always those of the gamma in force.
+// mixture of kernels that all leave the law unchanged. Weights are always those of the gamma in force. Or both come from
+// a row of a policy that is drawn for each step (kernels/policy.hpp), which is as good a mixture: the thesis' IMBayesOpt.
 #pragma once
 #include <string>
 
 #include "kernels/device/error.hpp"
 #include "kernels/discrete/board.hpp"
+#include "kernels/policy.hpp"
 
 namespace kilochain::discrete {
 
-enum class WalkPreset : std::int32_t { own, kawasaki, im_expert, im_unif };
-inline constexpr Names walk_preset_names{"own", "kawasaki", "im_expert", "im_unif"};
+enum class WalkPreset : std::int32_t { own, kawasaki, im_expert, im_unif, im_bayesopt };
+inline constexpr Names walk_preset_names{"own", "kawasaki", "im_expert", "im_unif", "im_bayesopt"};
 
 struct WalkSettings {
   WalkPreset preset = WalkPreset::own;
   std::int32_t walk_min = 1, walk_max = 20;
   double gamma_min = 0, gamma_max = 0;
+  Policy<2> policy = {};
 };
 
 template <class Board>
@@ -41,21 +44,26 @@ struct Intracluster {
     visit("walk_max", s.walk_max, between(1, longest_walk), "longest walk; at most the up spins of the slice");
     visit("gamma_min", s.gamma_min, at_least(0), "least weight of the fields in a choice");
     visit("gamma_max", s.gamma_max, at_least(0), "largest weight of the fields in a choice");
+    visit("policy", s.policy,
+          PolicyColumns<2>{{{"gamma", at_least(0), false}, {"walk", between(1, longest_walk), true}}},
+          "CSV file with columns gamma, walk or both: each step takes a row at random");
   }
 
   /// Presets become numbers. Throws Error (usage) for a range that is none, and for a preset that this model has not.
   static void resolve(Settings& s, const Facts& facts) {
     const std::string model = facts.expert;
     const bool two = model == "2d", rbm = model == "rbm";
-    if (s.preset == Preset::kawasaki) s = {s.preset, 1, 1, 0, 0};
+    if (s.preset == Preset::kawasaki) s = {s.preset, 1, 1, 0, 0, {}};
+    require(s.preset != Preset::im_bayesopt || s.policy.rows > 0, ExitStatus::usage,
+            "intracluster: preset = im_bayesopt", "policy is not set", "Name the file with --policy?");
     if (s.preset == Preset::im_expert || s.preset == Preset::im_unif)
       require(!model.empty(), ExitStatus::usage,
               std::string("intracluster: preset = ") + walk_preset_names.value[static_cast<int>(s.preset)],
               "the thesis has it for lattices of 2 and 3 axes, spin glasses and RBMs",
               "Give --walk-min, --walk-max, --gamma-min and --gamma-max?");
     if (s.preset == Preset::im_expert)
-      s = {s.preset, two ? 90 : 1, two ? 90 : rbm ? 20 : 25, two ? 0.44 : 0.8, two ? 0.44 : 0.8};
-    if (s.preset == Preset::im_unif) s = {s.preset, 1, two ? 300 : 50, 0, two ? 0.88 : 1.6};
+      s = {s.preset, two ? 90 : 1, two ? 90 : rbm ? 20 : 25, two ? 0.44 : 0.8, two ? 0.44 : 0.8, {}};
+    if (s.preset == Preset::im_unif) s = {s.preset, 1, two ? 300 : 50, 0, two ? 0.88 : 1.6, {}};
     require(s.walk_min <= s.walk_max, ExitStatus::usage, "intracluster: walk_min = " + std::to_string(s.walk_min),
             "walk_max is " + std::to_string(s.walk_max), "Exchange them?");
     require(s.gamma_min <= s.gamma_max, ExitStatus::usage, "intracluster: gamma_min = " + std::to_string(s.gamma_min),
@@ -64,12 +72,16 @@ struct Intracluster {
   /// For a rung of tempering whose beta is `ratio` times the one asked for.
   static KC_INLINE Settings scaled(Settings s, double ratio) {
     s.gamma_min *= ratio, s.gamma_max *= ratio;
+    for (std::int32_t k = 0; k < s.policy.rows; ++k) s.policy.value[k][0] *= ratio;
     return s;
   }
 
   /// The flips of a walk, so that one that is not accepted can be undone.
   static KC_INLINE std::size_t scratch(const Settings& s, const typename Board::Model&) {
-    return 2 * static_cast<std::size_t>(s.walk_max) * sizeof(Index);
+    std::size_t longest = static_cast<std::size_t>(s.walk_max);
+    for (std::int32_t k = 0; s.policy.has[1] && k < s.policy.rows; ++k)
+      longest = longest < s.policy.value[k][1] ? static_cast<std::size_t>(s.policy.value[k][1]) : longest;
+    return 2 * longest * sizeof(Index);
   }
   /// Of a walk that changed the energy by `change`; normalisers: the sum of logarithms above.
   static KC_INLINE double log_ratio(double beta, double gamma, double change, double normalisers) {
@@ -81,10 +93,15 @@ struct Intracluster {
                          Info& info) {
     Index* const path = reinterpret_cast<Index*>(memory);
     Uniforms drawn(rng, Purpose::direction);
-    const double gamma = s.gamma_min + (s.gamma_max - s.gamma_min) * drawn(0);
+    double gamma = s.gamma_min + (s.gamma_max - s.gamma_min) * drawn(0);
     const auto up = static_cast<Index>(board.up());
     Index k = s.walk_min + static_cast<Index>(drawn(1) * (s.walk_max - s.walk_min + 1));
     k = k < s.walk_max ? k : s.walk_max;
+    if (s.policy.rows > 0) {
+      const double* row = s.policy.value[policy_row(s.policy, rng)];
+      if (s.policy.has[0]) gamma = row[0];
+      if (s.policy.has[1]) k = static_cast<Index>(row[1]);
+    }
     k = k < up ? k : up;
     UniformSequence<Team> chosen(rng, Purpose::proposal, static_cast<std::uint32_t>(2 * k));
     board.set_law(team, {gamma == 0 ? Law::equal : Law::heat_bath, gamma});

@@ -58,8 +58,9 @@ TEST(Reproduce, InSinglePrecision) {
 
 TEST(Reproduce, Refusals) {
   ScratchFiles files;
-  expect_refusal(files, {"reproduce", "titsias2018"}, 2,
-                 "command line: unknown paper \"titsias2018\" (milgo, titsias2019). Did you mean titsias2019?");
+  expect_refusal(
+      files, {"reproduce", "titsias2018"}, 2,
+      "command line: unknown paper \"titsias2018\" (mahendran2011, milgo, titsias2019). Did you mean titsias2019?");
   expect_refusal(files, {"reproduce", "titsias2019", "--table", "8"}, 2,
                  "command line: --table 8 (must be >= 1 and <= 7). Try 1?");
   expect_refusal(files, {"reproduce", "titsias2019", "--only", "gad_mala_fat"}, 2,

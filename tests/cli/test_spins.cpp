@@ -96,6 +96,49 @@ with netCDF4.Dataset(sys.argv[2]) as f:
   EXPECT_EQ(status, 0);
 }
 
+TEST(Spins, WalksAreTunedAndDrawnFromAPolicy) {
+  ScratchFiles files;
+  const Argv walks = {"--sampler", "intracluster", "--hamming", "8"};
+  const Argv search = {"tune",
+                       "--target",
+                       "ising",
+                       "--size",
+                       "4x4",
+                       "--beta",
+                       "0.4",
+                       "--num-warmup",
+                       "50",
+                       "--over",
+                       "gamma_max=0:0.8,walk_max=1:6",
+                       "--objective",
+                       "autocorrelation",
+                       "--trial-warmup",
+                       "20",
+                       "--num-chains",
+                       "4",
+                       "--trial-gradients",
+                       "400",
+                       "--evaluations",
+                       "6",
+                       "--confirm",
+                       "0",
+                       "--json",
+                       "--quiet",
+                       "--output",
+                       files.path("t")};
+  const Outcome o = kilochain(files, with(search, walks));
+  ASSERT_EQ(o.status, 0) << o.err;
+  const nlohmann::json j = nlohmann::json::parse(o.out);
+  EXPECT_TRUE(j["best"].contains("gamma_max") && j["best"].contains("walk_max")) << o.out;
+  EXPECT_GT(j["score"], 0.3) << "a torus of 16 spins forgets its energy in a few steps";
+  const std::string policy = files.write("policy.csv", "gamma,walk\n0.1,1\n0.5,3\n");
+  const Argv drawn = {"--preset", "im_bayesopt", "--json"};
+  expect_refusal(files, with(with(lattice, walks), drawn), 2,
+                 "intracluster: preset = im_bayesopt (policy is not set). Name the file with --policy?");
+  const Outcome sampled = kilochain(files, with(with(with(lattice, walks), drawn), {"--policy", policy}));
+  EXPECT_EQ(sampled.status, 0) << sampled.err;
+}
+
 TEST(Spins, BadInputIsRefused) {
   ScratchFiles files;
   const auto refuses = [&](const Argv& more, const std::string& text) {

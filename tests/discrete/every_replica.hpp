@@ -26,6 +26,10 @@ void every_replica(Visit&& visit) {
       with.template operator()<Intracluster, Board>("intracluster on " + on, m, view, s);
       with.template operator()<Intracluster, Board>("tempered intracluster on " + on, m, view, s,
                                                     {3, m.beta, m.beta / 2});
+      s.policy.rows = 3, s.policy.has[0] = s.policy.has[1] = true;
+      const double rows[3][2] = {{0, 1}, {0.4, 4}, {1.1, 2}};
+      for (int k = 0; k < 3; ++k) s.policy.value[k][0] = rows[k][0], s.policy.value[k][1] = rows[k][1];
+      with.template operator()<Intracluster, Board>("intracluster by a policy on " + on, m, view, s);
     }
     typename GibbsWithGradients<Board>::Settings g;
     g.moves = 3;  // odd: two states would otherwise always come back
