@@ -27,6 +27,7 @@ State from_environment() {
   };
   s.seed = static_cast<std::uint64_t>(number("KILOCHAIN_EMULATED_SEED", 1));
   s.fail_in = number("KILOCHAIN_EMULATED_FAIL", 0);
+  s.lose_in = number("KILOCHAIN_EMULATED_LOSE", 0);
   s.collects = number("KILOCHAIN_EMULATED_COLLECT", 0) != 0;
   if (number("KILOCHAIN_EMULATED_REPORT", 0) != 0) std::atexit(report);
   return s;
@@ -53,16 +54,14 @@ void fail_call(std::int64_t k) { state().fail_in = k, state().failed = false; }
 bool failed() { return state().failed; }
 std::vector<std::string> faults() { return state().faults; }
 void collect_races(bool on) { state().collects = on; }
-void plant(Mutant mutant, std::int64_t which) {
-  state().mutant = mutant, state().mutant_at = which;
-  drop_sync(mutant == Mutant::sync ? which : -1);
-}
+void plant(Mutant mutant, std::int64_t which) { state().mutant = mutant, state().mutant_at = which; }
 void forget_faults() {
   State& s = state();
   s.faults.clear();
   s.sticky = s.last = cudaSuccess;
   fail_call(0);
   plant(Mutant::none);
+  drop_syncs({});
 }
 
 bool mutant_strikes(Mutant m) { return state().mutant == m && --state().mutant_at == 0; }
@@ -84,6 +83,7 @@ cudaError_t enter(cudaError_t failure) {
     s.failed = true;
     return s.last = failure;
   }
+  if (s.lose_in > 0 && --s.lose_in == 0) s.sticky = cudaErrorECCUncorrectable;
   if (s.sticky != cudaSuccess) s.last = s.sticky;
   return s.sticky;
 }

@@ -28,6 +28,12 @@ std::string bad_matrix(const T* p, int rows, int columns, int ld) {
   return bad_range(p, (std::size_t(ld) * std::size_t(columns - 1) + std::size_t(rows)) * sizeof(T));
 }
 
+template <class T>
+void touch_matrix(const T* p, int rows, int columns, int ld, bool writes) {
+  for (int j = 0; j < columns; ++j)
+    touch_range(p + std::size_t(j) * std::size_t(ld), std::size_t(rows) * sizeof(T), writes);
+}
+
 cublasStatus_t submitted(Blas* handle, std::function<void()> run) {
   const cudaError_t error = submit(handle->stream, {NodeKind::product, nullptr, 0,
                                                     [run] {
@@ -47,6 +53,8 @@ cublasStatus_t gemm(F&& product, Blas* handle, cublasOperation_t ta, cublasOpera
                                  bad_matrix(c, m, n, ldc)})
     if (!bad.empty()) return refused(bad);
   return submitted(handle, [=, by = *alpha, keep = *beta] {
+    touch_matrix(a, na ? m : k, na ? k : m, lda, false), touch_matrix(b, nb ? k : n, nb ? n : k, ldb, false);
+    touch_matrix(c, m, n, ldc, true);
     product(CblasColMajor, of(ta), of(tb), m, n, k, by, a, lda, b, ldb, keep, c, ldc);
   });
 }
@@ -61,6 +69,8 @@ cublasStatus_t trmm(F&& product, Blas* handle, cublasSideMode_t side, cublasFill
        {bad_matrix(a, left ? m : n, left ? m : n, lda), bad_matrix(b, m, n, ldb), bad_matrix(c, m, n, ldc)})
     if (!bad.empty()) return refused(bad);
   return submitted(handle, [=, by = *alpha] {
+    touch_matrix(a, left ? m : n, left ? m : n, lda, false), touch_matrix(b, m, n, ldb, false);
+    touch_matrix(c, m, n, ldc, true);
     if (c != b)
       for (int j = 0; j < n; ++j)
         for (int i = 0; i < m; ++i)

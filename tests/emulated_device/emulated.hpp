@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ struct Counters {
   std::int64_t pageable_copies = 0;           ///< of those, with memory that is not pinned
   std::int64_t memsets = 0, products = 0;     ///< products: calls of cuBLAS that multiply
   std::int64_t synchronisations = 0;          ///< calls that make the host wait
-  std::int64_t events = 0, event_waits = 0;   ///< records; waits of one stream for another
+  std::int64_t events = 0, event_waits = 0;   ///< records; waits for one, of a stream or of the host
   std::int64_t allocations = 0, frees = 0;    ///< of device memory
 };
 Counters counters();
@@ -45,13 +46,13 @@ void collect_races(bool on);
 /// A device as new: no fault, no failure to come, no mutants. Memory and handles stay.
 void forget_faults();
 
-/// Mutants: what the program relies on is left out, once for each call or each place in the source.
-enum class Mutant { none, sync, event_wait, graph_update, event_record };
-/// For sync: which = the place, by its number below sync_sites(); otherwise the which-th call from now.
+/// Mutants: the which-th such call from now is left out.
+enum class Mutant { none, event_wait, graph_update, event_record };
 void plant(Mutant mutant, std::int64_t which = 0);
-/// The places in the source where kernels synchronised since forget_sync_sites.
-std::int64_t sync_sites();
-void forget_sync_sites();
-std::string sync_site(std::int64_t which);
+/// The places in the source where kernels synchronised since forget_syncs, as "file.hpp:line"; and mutants that leave some
+/// of them out, wherever the compiler has put them.
+std::set<std::string> sync_places();
+void drop_syncs(const std::set<std::string>& places);
+void forget_syncs();
 
 }  // namespace kilochain::emulated

@@ -51,7 +51,7 @@ struct Device {
   std::vector<char> dynamic = std::vector<char>(dynamic_bytes);
   std::set<std::uintptr_t> sites;
   std::uintptr_t lately[64] = {};  ///< sites that are known, so that the set is not asked at each synchronisation
-  std::uintptr_t dropped = 0;
+  std::set<std::uintptr_t> dropped;
   Device() {
     for (std::size_t t = 0; t < most_threads; ++t) mprotect(stacks + t * (stack_bytes + page), page, PROT_NONE);
   }
@@ -80,7 +80,7 @@ bool dropped(const void* site) {
   Device& d = device();
   const auto at = reinterpret_cast<std::uintptr_t>(site);
   if (std::uintptr_t& known = d.lately[at / 4 % 64]; known != at) d.sites.insert(known = at);
-  return d.dropped == at;
+  return !d.dropped.empty() && d.dropped.count(at) != 0;
 }
 
 /// orders: what came before is visible to the others after it. True of __syncwarp; a shuffle promises nothing of memory.
@@ -232,7 +232,7 @@ void run(const Launch& launch) {
   d.launch = &launch;
   d.count = launch.block.x * launch.block.y * launch.block.z;
   d.failed = false;
-  ++now.launch;
+  now.launch = new_work();
   now.tick = 1;
   gridDim = launch.grid, blockDim = launch.block;
   std::vector<std::uint32_t> blocks(std::size_t(launch.grid.x) * launch.grid.y * launch.grid.z);
@@ -315,17 +315,23 @@ void trap() {
   std::abort();  // not reached
 }
 
-std::int64_t sync_sites() { return static_cast<std::int64_t>(device().sites.size()); }
-void forget_sync_sites() {
-  device().sites.clear();
+std::set<std::string> sync_places() {
+  const auto& sites = device().sites;
+  const auto places = sources_of({sites.begin(), sites.end()});
+  return {places.begin(), places.end()};
+}
+void forget_syncs() {
+  device().sites.clear(), device().dropped.clear();
   std::fill(std::begin(device().lately), std::end(device().lately), 0);
 }
 std::string sync_site(std::int64_t which) { return source_of(*std::next(device().sites.begin(), which)); }
-void drop_sync(std::int64_t which) {
+void drop_syncs(const std::set<std::string>& places) {
   Device& d = device();
-  d.dropped = 0;
-  for (const auto at : d.sites)
-    if (which-- == 0) d.dropped = at;
+  const std::vector<std::uintptr_t> sites(d.sites.begin(), d.sites.end());
+  const auto sources = sources_of(sites);
+  d.dropped.clear();
+  for (std::size_t k = 0; k < sites.size(); ++k)
+    if (places.count(sources[k])) d.dropped.insert(sites[k]);
 }
 
 }  // namespace kilochain::emulated

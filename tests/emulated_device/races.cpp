@@ -79,11 +79,32 @@ void race(const Touch& before, const char* what_before, const char* what, std::u
   }
 }
 
+std::string who(std::uint32_t pc) { return pc == 0 ? "a copy, a memset or a product" : source_of(image.begin + pc); }
+void race_of_streams(const Touch& before, const char* what_before, const char* what, std::uintptr_t at,
+                     std::uint32_t pc) {
+  static std::set<std::pair<std::uint32_t, std::uint32_t>> known;
+  State& s = state();
+  if (s.collects ? !known.emplace(before.pc, pc).second : s.sticky != cudaSuccess) return;
+  const std::string text = (in_kernel() ? here_in_kernel() + ": " : "") + "race of streams: " + who(pc) + " " + what +
+                           " " + place_text(at) + ", which " + who(before.pc) + " in another stream " + what_before +
+                           "; no event orders the two";
+  if (s.collects) {
+    s.faults.push_back(text);
+    std::fprintf(stderr, "emulated device: %s\n", text.c_str());
+  } else {
+    fault(cudaErrorLaunchFailure, text);
+  }
+}
+
 /// `mask`: the bytes of the word.
 template <bool write, bool atomic>
 inline void touch(Cell& cell, std::uint8_t mask, std::uintptr_t at, std::uint32_t pc, bool is_shared) {
   const Clock& c = now;
   if (cell.launch != c.launch) {
+    if (cell.launch != 0 && !happened_before(cell.launch)) {
+      if (cell.written & mask) race_of_streams(cell.write, "writes", write ? "writes" : "reads", at, pc);
+      if (write && (cell.was_read & mask)) race_of_streams(cell.read, "reads", "writes", at, pc);
+    }
     cell.launch = c.launch;
     cell.written = cell.was_read = cell.other_read = 0, cell.atomic = false;
   }
@@ -158,6 +179,20 @@ void access(const void* p, std::size_t bytes, const void* from) {
 }
 
 }  // namespace
+
+void touch_range(const void* p, std::size_t bytes, bool writes) {
+  const auto at = reinterpret_cast<std::uintptr_t>(p);
+  Allocation* a = allocation_at(at);
+  if (!a || a->freed || bytes == 0) return;  // a copy of a range that was freed since: the copy itself says so
+  const Clock before = now;
+  now = {new_work(), 0, 1, 0, 0};
+  const std::uintptr_t base = a->begin & ~std::uintptr_t(4095);
+  if (writes)
+    touch_words<true, false>(a->cells, base, at, bytes, 0, false);
+  else
+    touch_words<false, false>(a->cells, base, at, bytes, 0, false);
+  now = before;
+}
 
 void note_atomic(void* at, int size, const void* site) { access<true, true>(at, static_cast<std::size_t>(size), site); }
 

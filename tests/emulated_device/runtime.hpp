@@ -19,6 +19,7 @@ struct State {
   std::uint64_t seed = 1;
   std::int64_t fail_in = 0;  ///< calls until one fails; 0: none
   bool failed = false;
+  std::int64_t lose_in = 0;  ///< calls until the device is lost; 0: never
   bool collects = false;
   Mutant mutant = Mutant::none;
   std::int64_t mutant_at = 0;        ///< calls until the mutant acts
@@ -115,14 +116,29 @@ struct Clock {
   std::uint32_t launch, thread, tick, synced, block_synced;
 };
 extern Clock now;
-void drop_sync(std::int64_t which);  ///< -1: none
+
+// ---- order.cpp
+using Times = std::vector<std::uint32_t>;  ///< how many jobs of each stream are over, by the stream's number
+void merge(Times& into, const Times& from);
+std::uint32_t new_stream();  ///< its number
+const Times& host_times();   ///< what the host has waited for
+void host_waited(const Times& times);
+void begin_job(std::uint32_t stream, Times& times);  ///< times: the stream's, of which one more is over
+void begin_host_job();
+const Times& job_times();  ///< of the job at hand
+std::uint32_t new_work();  ///< a number for what the job at hand now does to memory: a kernel, a copy
+bool happened_before(std::uint32_t work);
 
 // ---- races.cpp
+/// A copy, a memset or a product touches device memory.
+void touch_range(const void* p, std::size_t bytes, bool writes);
 void start_block();
 void end_block();
-std::string source_of(std::uintptr_t pc);
 
 // ---- symbols.cpp
+/// File and line of code; calls return to it.
+std::string source_of(std::uintptr_t pc);
+std::vector<std::string> sources_of(const std::vector<std::uintptr_t>& pcs);
 std::string name_of(const void* function);
 struct SharedVariable {
   std::uintptr_t begin, end;

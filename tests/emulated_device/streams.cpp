@@ -2,7 +2,8 @@
 // waits; with a seed, other streams go on a little at such a time, too. So what was not waited for has not happened,
 // and what an event should have ordered comes in the wrong order.
 //   pageable memory: a copy from it takes its bytes at the call; a copy to it waits, as CUDA says.
-//   pinned memory: a copy from it takes its bytes when it runs; a copy to it makes the target NaN until it has run.
+//   pinned memory: a copy from it takes its bytes when it runs; a copy to it makes the target NaN until it has run (with an
+//   even seed the target keeps its old bytes).
 #include "tests/emulated_device/streams.hpp"
 
 #include <algorithm>
@@ -29,7 +30,12 @@ void run_until(Mark& mark);
 void run_next(Stream& s) {
   Job job = std::move(s.queue.front());
   s.queue.pop_front();
-  if (job.waits) run_until(*job.waits);
+  if (job.waits) {
+    run_until(*job.waits);
+    merge(s.times, job.waits->times);
+  }
+  merge(s.times, job.submitted);
+  begin_job(s.number, s.times);
   if (job.run && (state().sticky == cudaSuccess)) job.run();
 }
 void run_until(Mark& mark) {
@@ -39,6 +45,7 @@ void run_until(Mark& mark) {
 void drain(Stream& s) {
   const Open open;
   while (!s.queue.empty()) run_next(s);
+  host_waited(s.times);
 }
 /// Others go on too, sometimes: nothing says that they do not.
 void let_others_run() {
@@ -111,8 +118,7 @@ void submit_graph(Stream* s, const GraphExec& exec) {
 
 void drain_all() {
   const Open open;
-  for (Stream* s : streams())
-    while (!s->queue.empty()) run_next(*s);
+  for (Stream* s : streams()) drain(*s);
 }
 
 cudaError_t launch(const cudaLaunchConfig_t& config, Call call) {
@@ -172,7 +178,10 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   KC_ENTER();
   if (!known(stream)) return not_a_stream();
   if (stream->capture) return forbid_in_capture(__func__);
-  if (stream->queue.empty()) return cudaSuccess;
+  if (stream->queue.empty()) {
+    host_waited(stream->times);
+    return cudaSuccess;
+  }
   const Open open;
   run_next(*stream);  // who asks often enough sees an end
   return cudaErrorNotReady;
@@ -212,8 +221,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (stream->capture) {
     mark->capture = stream->capture, mark->nodes = stream->last;
   } else {
-    std::weak_ptr<Mark> weak = mark;
-    stream->queue.push_back({[mark] { mark->done = true; }, nullptr});
+    stream->queue.push_back({[mark] { mark->done = true, mark->times = job_times(); }, nullptr});
   }
   event->mark = std::move(mark);
   return cudaSuccess;
@@ -221,12 +229,13 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   KC_ENTER();
   if (!events().count(event)) return refuse(cudaErrorInvalidResourceHandle, "not an event that exists");
-  ++state().counters.synchronisations;
-  if (!event->mark) return cudaSuccess;  // never recorded: as CUDA does
+  ++state().counters.synchronisations, ++state().counters.event_waits;
+  if (mutant_strikes(Mutant::event_wait) || !event->mark) return cudaSuccess;  // never recorded: as CUDA does
   if (event->mark->capture) return refuse(cudaErrorCapturedEvent, "waiting for an event of a capture");
   {
     const Open open;
     run_until(*event->mark);
+    host_waited(event->mark->times);
   }
   let_others_run();
   return state().last = state().sticky;
@@ -234,6 +243,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   KC_ENTER();
   if (!events().count(event)) return refuse(cudaErrorInvalidResourceHandle, "not an event that exists");
+  if (event->mark && event->mark->done) host_waited(event->mark->times);
   if (!event->mark || event->mark->done) return cudaSuccess;
   if (event->mark->capture) return refuse(cudaErrorCapturedEvent, "asking for an event of a capture");
   const Open open;
@@ -362,12 +372,16 @@ cudaError_t copy(void* to, std::size_t to_pitch, const void* from, std::size_t f
             [=] {
               ++state().counters.copies;
               state().counters.copied_bytes += static_cast<std::int64_t>(width * height);
+              for (std::size_t k = 0; k < height; ++k) {
+                if (source == Side::device) touch_range(static_cast<const char*>(from) + k * from_pitch, width, false);
+                if (target == Side::device) touch_range(static_cast<const char*>(to) + k * to_pitch, width, true);
+              }
               const char* source_bytes = taken ? taken->data() : static_cast<const char*>(from);
               for (std::size_t k = 0; k < height; ++k)
                 std::memmove(static_cast<char*>(to) + k * to_pitch, source_bytes + k * from_pitch, width);
             },
             nullptr};
-  if (target == Side::pinned)
+  if (target == Side::pinned && (state().seed == 0 || state().seed % 2 == 1))  // with an even seed: the old bytes
     work.early = [=] {
       for (std::size_t k = 0; k < height; ++k) poison(static_cast<char*>(to) + k * to_pitch, width);
     };
@@ -401,6 +415,9 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
   ++state().counters.synchronisations, ++state().counters.copies;
   state().counters.copied_bytes += static_cast<std::int64_t>(bytes);
   const Open open;
+  begin_host_job();
+  if (is_device(from)) touch_range(from, bytes, false);
+  if (is_device(to)) touch_range(to, bytes, true);
   std::memmove(to, from, bytes);
   return cudaSuccess;
 }
@@ -412,6 +429,7 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
   return submit(stream, {NodeKind::set, nullptr, 0,
                          [=] {
                            ++state().counters.memsets;
+                           touch_range(to, bytes, true);
                            std::memset(to, value, bytes);
                          },
                          nullptr});
@@ -423,6 +441,8 @@ cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
   if (!bad.empty()) return refuse(cudaErrorInvalidValue, "a memset of " + bad);
   ++state().counters.memsets;
   const Open open;
+  begin_host_job();
+  touch_range(to, bytes, true);
   std::memset(to, value, bytes);
   return cudaSuccess;
 }

@@ -28,6 +28,7 @@ struct Capture {
 /// One record of an event: done, or to be reached in its stream, or inside a capture.
 struct Mark {
   bool done = false;
+  Times times;  ///< of the record
   Stream* stream = nullptr;
   std::shared_ptr<Capture> capture;
   std::vector<std::size_t> nodes;
@@ -38,8 +39,11 @@ struct Event {
 struct Job {
   std::function<void()> run;
   std::shared_ptr<Mark> waits;
+  Times submitted = host_times();
 };
 struct Stream {
+  std::uint32_t number = new_stream();
+  Times times;
   std::deque<Job> queue;
   std::shared_ptr<Capture> capture;
   std::vector<std::size_t> last;  ///< while capturing: what the next node comes after

@@ -1,9 +1,8 @@
 // The engine on the emulated device: bits that no order changes, stretches in which the host waits for nothing, an error
-// without a leak whichever call fails, and mutants that are found out.
+// without a leak whichever call fails.
 #include <cuda_runtime.h>
 
 #include <iostream>
-#include <map>
 #include <set>
 
 #include "tests/emulated_device/emulated.hpp"
@@ -38,6 +37,8 @@ class EmulatedEngine : public testing::TestWithParam<std::string> {
     return chains.outcome().saved;
   }
 };
+
+using EmulatedMutants = EmulatedEngine;
 
 TEST_P(EmulatedEngine, NoOrderOfThreadsBlocksAndNodesChangesABit) {
   for (Scope scope : {Scope::chain, Scope::pooled}) {
@@ -105,34 +106,29 @@ TEST_P(EmulatedEngine, WhicheverCallFailsThereIsAMessageAndNoLeak) {
   std::cout << name << ": " << found << " of " << k - 1 << " failing calls end the run with a message\n";
 }
 
-// A mutant of each place where a kernel synchronises: without it there is a race, or there are other bits. What survives
-// has another synchronisation beside it (functions sync at their ends, and callers before they go on); it is listed.
-TEST_P(EmulatedEngine, ASyncThatIsLeftOutIsFoundOut) {
-  std::int64_t mutants = 0;
-  std::map<std::string, std::int64_t> survivors;
-  for (Scope scope : {Scope::chain, Scope::pooled}) {
-    emulated::forget_sync_sites();
-    const auto right = bits(entry().name, wide, scope, 3, 2);
-    const std::int64_t sites = emulated::sync_sites();
-    std::int64_t found_here = 0;
-    for (std::int64_t k = 0; k < sites; ++k, ++mutants) {
-      emulated::plant(emulated::Mutant::sync, k);
-      bool found = false;
-      try {
-        found = bits(entry().name, wide, scope, 3, 2) != right;
-      } catch (const Error&) {
-        found = true;
-      }
-      emulated::forget_faults();
-      if (!found) ++survivors[emulated::sync_site(k)];
-      found_here += found;
-    }
-    EXPECT_GT(found_here, 0) << entry().name << (scope == Scope::pooled ? ", pooled" : ", alone");
-  }
-  std::int64_t surviving = 0;
-  for (const auto& [place, count] : survivors) surviving += count;
-  std::cout << mutants - surviving << " of " << mutants << " mutants are found out; of those that are not, by place:\n";
-  for (const auto& [place, count] : survivors) std::cout << "  " << count << " " << place << "\n";
+// A graph keeps its arguments. Chains that go on with another target need another graph: without it they stay where the first
+// target put them.
+TEST_F(EmulatedMutants, AStaleGraphIsFoundOut) {
+  const auto drawn = [&](std::int64_t stale) {
+    const auto made = [](const char* means) {
+      return make_target<float>(device(), "gaussian_mixture", {{"dim", "2"}, {"means", means}});
+    };
+    const auto first = made("0"), second = made("3");
+    const auto chains = make_chains<float>(device(), "rwm", {}, 5, 2, Scope::chain);
+    Rounds<float> on_first(device(), *first, *chains, 5), on_second(device(), *second, *chains, 5);
+    const std::atomic<bool> never{false};
+    Segment<float> segment;
+    segment.seed = 17;
+    on_first.start(std::vector<float>(10, 0.1f));
+    segment.until = 20;
+    on_first.run(segment, never);
+    if (stale > 0) emulated::plant(emulated::Mutant::graph_update, stale);
+    segment.until = 40;
+    on_second.run(segment, never);
+    return chains->save();
+  };
+  EXPECT_EQ(drawn(0), drawn(0));
+  EXPECT_NE(drawn(0), drawn(1));
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EmulatedEngine, testing::ValuesIn(sampler_names()),

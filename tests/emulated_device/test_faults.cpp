@@ -69,6 +69,22 @@ TEST_F(EmulatedFaults, LaunchesThatCudaRefusesAreRefused) {
   EXPECT_THROW(run_with(device(), Many{}), Error);        // 4096 bytes of arguments
 }
 
+// No memory left, and the call that says so: both name the row of `kilochain estimate`, and what to do.
+TEST_F(EmulatedFaults, OutOfMemoryNamesTheRowOfTheEstimate) {
+  for (const auto memory : {Memory::working, Memory::pinned}) try {
+      device();
+      if (memory == Memory::pinned) emulated::fail_call(1);
+      const Buffer<char> data(device(), memory == Memory::working ? std::size_t(1) << 36 : 10, "state of the chains",
+                              memory);
+      ADD_FAILURE() << "there is no room for 64 GiB, and the next call fails";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.status(), ExitStatus::device);
+      const std::string text = e.what();
+      EXPECT_NE(text.find("state of the chains cannot have"), std::string::npos) << text;
+      EXPECT_NE(text.find("--chain-batch-size"), std::string::npos) << text;
+    }
+}
+
 using EmulatedFaultsDeathTest = EmulatedFaults;
 TEST_F(EmulatedFaultsDeathTest, TheHostCannotTouchDeviceMemory) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";

@@ -1,6 +1,8 @@
 // Whole runs of the program on the emulated device: they name it, agree with the CPU's, and end with a message and a file
 // that can be read when the device fails.
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
@@ -40,6 +42,85 @@ TEST(EmulatedProgram, ARunOnTheDeviceAgreesWithTheCpus) {
       EXPECT_NEAR(a["mean"].get<double>(), b["mean"].get<double>(), 5 * error) << sampler << ", " << a["name"];
     }
   }
+}
+
+class EmulatedFailures : public testing::Test {
+ protected:
+  void TearDown() override {
+    for (const char* name : {"FAIL", "LOSE", "REPORT", "MEMORY"}) unsetenv(variable(name).c_str());
+  }
+  static std::string variable(const std::string& name) { return "KILOCHAIN_EMULATED_" + name; }
+  static Outcome run_with(const std::string& name, std::int64_t value, const std::string& draws) {
+    const ScratchFiles files;
+    setenv(variable(name).c_str(), std::to_string(value).c_str(), 1);
+    Outcome o = kilochain(files, {"sample",
+                                  "--target",
+                                  "gaussian",
+                                  "--target.preset",
+                                  "gauss2d_corr",
+                                  "--sampler",
+                                  "rwm",
+                                  "--num-chains",
+                                  "4",
+                                  "--num-warmup",
+                                  "30",
+                                  "--num-samples",
+                                  draws,
+                                  "--seed",
+                                  "3",
+                                  "--device",
+                                  "cuda",
+                                  "--output",
+                                  files.path("draws.nc"),
+                                  "--json"});
+    unsetenv(variable(name).c_str());
+    if (std::filesystem::exists(files.path("draws.nc"))) {
+      const Outcome read = kilochain(files, {"summary", files.path("draws.nc"), "--json"});
+      EXPECT_EQ(read.out.empty(), read.status != 0 && read.status != 6) << read.err;
+      const json all = json::parse(read.out, nullptr, false);
+      o.out = all.is_object() ? all.dump() : "";
+    }
+    return o;
+  }
+  static std::int64_t calls_of_a_run(const std::string& draws) {
+    const std::string report = run_with("REPORT", 1, draws).err;
+    const auto at = report.find("calls ");
+    EXPECT_NE(at, std::string::npos) << report;
+    return at == std::string::npos ? 0 : std::stoll(report.substr(at + 6));
+  }
+};
+
+// No call's failure is a crash or a hang: the run is right all the same, or says what failed and how to go on.
+TEST_F(EmulatedFailures, EndWithAMessageAndAStatus) {
+  const std::int64_t calls = calls_of_a_run("40");
+  ASSERT_GT(calls, 50);
+  int told = 0;
+  for (std::int64_t k = 1; k <= calls; k += 1 + k / 5) {
+    const Outcome o = run_with("FAIL", k, "40");
+    if (o.status == 0 || o.status == 6) continue;  // a release, say
+    ++told;
+    EXPECT_TRUE(o.status == 8 || (o.status == 2 && contains(o.err, "--device cpu?"))) << k << ": " << o.err;
+    EXPECT_TRUE(contains(o.err, "kilochain: ") && contains(o.err, "?")) << k << ": " << o.err;
+    if (contains(o.err, "out of memory")) {
+      EXPECT_TRUE(contains(o.err, "--chain-batch-size")) << o.err;
+    }
+  }
+  EXPECT_GT(told, 10);
+}
+
+TEST_F(EmulatedFailures, ALostDeviceLeavesTheWindowsBeforeIt) {
+  const std::int64_t calls = calls_of_a_run("4000");
+  const Outcome o = run_with("LOSE", calls * 4 / 5, "4000");
+  EXPECT_EQ(o.status, 8) << o.err;
+  EXPECT_TRUE(contains(o.err, "the CUDA device failed")) << o.err;
+  EXPECT_TRUE(contains(o.err, "safe in the --output file")) << o.err;
+  EXPECT_FALSE(o.out.empty()) << "the file can be read: " << o.err;
+}
+
+TEST_F(EmulatedFailures, TooSmallADeviceIsRefusedBeforeTheRun) {
+  const Outcome o = run_with("MEMORY", (32 << 20) + 30000, "4000");
+  EXPECT_EQ(o.status, 2) << o.err;
+  EXPECT_TRUE(contains(o.err, "device") && contains(o.err, "--chain-batch-size")) << o.err;
 }
 
 TEST(EmulatedProgram, AutoDoesNotChooseIt) {

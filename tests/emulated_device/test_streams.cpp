@@ -67,6 +67,7 @@ TEST_F(EmulatedStreams, PageableBytesAreTakenAtTheCall) {
   EXPECT_EQ(emulated::counters().synchronisations - before.synchronisations, 1);
 }
 TEST_F(EmulatedStreams, OnlyEventsOrderStreams) {
+  emulated::collect_races(true);
   up(stream[0]);
   cudaEventRecord(event, stream[0]);
   down(stream[1]);
@@ -76,15 +77,35 @@ TEST_F(EmulatedStreams, OnlyEventsOrderStreams) {
   down(stream[1]);
   cudaStreamSynchronize(stream[1]);
   EXPECT_EQ(to[0], 1);
+  emulated::collect_races(false);
 }
 TEST_F(EmulatedStreams, AMutantForgetsAnEvent) {
   up(stream[0]);
   cudaEventRecord(event, stream[0]);
+  emulated::collect_races(true);
   emulated::plant(emulated::Mutant::event_wait, 1);
   cudaStreamWaitEvent(stream[1], event);
   down(stream[1]);
   cudaStreamSynchronize(stream[1]);
   EXPECT_TRUE(std::isnan(to[0]));
+  emulated::collect_races(false);
+}
+// In whatever order the streams happen to run: also in one that gives the right bytes.
+TEST_F(EmulatedStreams, TwoStreamsThatNothingOrdersAreARace) {
+  for (const bool first : {false, true})
+    for (const int order : {0, 1, 2, 3}) {  // nothing, an event, the host, an event of before
+      emulated::forget_faults();
+      cudaStreamSynchronize(stream[0]), cudaStreamSynchronize(stream[1]);
+      if (order == 3) cudaEventRecord(event, stream[0]);
+      up(stream[0]);
+      if (order == 1) cudaEventRecord(event, stream[0]);
+      if (order == 2) cudaStreamSynchronize(stream[0]);
+      if (order == 1 || order == 3) cudaStreamWaitEvent(stream[1], event);
+      down(stream[1]);
+      cudaStreamSynchronize(stream[first]), cudaStreamSynchronize(stream[1 - first]);
+      EXPECT_EQ(emulated::faults().empty(), order == 1 || order == 2) << order << ", " << first;
+    }
+  emulated::forget_faults();
 }
 TEST_F(EmulatedStreams, AnEventIsAsOfItsRecord) {
   up(stream[0]);

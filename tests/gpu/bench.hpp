@@ -54,12 +54,15 @@ struct Bench {
 
   Bench(const Context& c, const std::string& name, const Case& which, Index chains, Scope s,
         const SettingTexts& settings = {})
+      : Bench(c, name, make_target<Real>(c, "gaussian", {{"preset", which.preset}}), chains, s, settings) {}
+  Bench(const Context& c, const std::string& name, std::unique_ptr<Target<Real>> t, Index chains, Scope s,
+        const SettingTexts& settings = {})
       : context(c),
         num_chains(chains),
-        dim(which.dim),
+        dim(t->info().dim),
         scope(s),
-        target(make_target<Real>(c, "gaussian", {{"preset", which.preset}})),
-        sampler(make_chains<Real>(c, name, brief(name, settings), chains, which.dim, s)),
+        target(std::move(t)),
+        sampler(make_chains<Real>(c, name, brief(name, settings), chains, dim, s)),
         rounds(c, *target, *sampler, chains) {}
   void start(double nan_at = -1) {
     std::mt19937_64 bits(5);

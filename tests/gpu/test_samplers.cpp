@@ -4,6 +4,7 @@
 
 #include "tests/gpu/bench.hpp"
 #include "tests/gpu/device.hpp"
+#include "tests/gpu/target_cases.hpp"
 
 namespace kilochain {
 namespace {
@@ -48,6 +49,20 @@ TEST_P(GpuSamplers, TenAdaptingStepsAreTheHosts) {
 }
 TEST_P(GpuSamplers, OneStepInFloat) {
   for (Scope scope : {Scope::chain, Scope::pooled}) both<float>(entry().name, cases[1], scope, 1, 1e3 * 51 * 1.2e-7);
+}
+
+// Where samplers and targets meet: what a sampler asks for in a phase is what a target of matrix products computes.
+TEST_P(GpuSamplers, OnEveryTargetTheyAreTheHosts) {
+  for (const TargetCase& which : all_target_cases(false)) {
+    SCOPED_TRACE(text_of(which));
+    SettingTexts on_host = which.settings;
+    on_host.erase("evaluator");
+    const Index chains = 5;
+    Bench<double> cpu(host(), entry().name, make_target<double>(host(), which.name, on_host), chains, Scope::pooled),
+        gpu(device(), entry().name, make_target<double>(device(), which.name, which.settings), chains, Scope::pooled);
+    for (auto* bench : {&cpu, &gpu}) bench->start(), bench->run(4, true), bench->run(2, false);
+    expect_near(cpu.outcome(), gpu.outcome(), 1e-7, entry().name);
+  }
 }
 
 TEST_P(GpuSamplers, SameBitsAgainAndReplayed) {

@@ -1,45 +1,12 @@
 // Every registered target on CUDA: log density, gradient and Hessian product equal the CPU's to rounding.
-#include <filesystem>
-#include <map>
 #include <random>
 
 #include "host/registry/registry.hpp"
 #include "tests/gpu/device.hpp"
+#include "tests/gpu/target_cases.hpp"
 
 namespace kilochain {
 namespace {
-
-struct Case {
-  std::string name;
-  SettingTexts settings;
-};
-
-std::vector<Case> all_cases() {
-  std::vector<Case> out;
-  const std::string root = KILOCHAIN_SOURCE_DIR, shared = root + "/../shared/data/";
-  for (const auto& entry : targets()) {
-    if (entry.spins) continue;  // those run on the CPU
-    if (entry.name == "gaussian") {
-      for (const char* preset : {"gauss2d_corr", "gp51_gaussian", "neal_gaussian"})
-        out.push_back({entry.name, {{"preset", preset}}});
-    } else if (entry.name == "logistic_regression") {
-      std::vector<std::string> files = {root + "/data/challenger.csv"};
-      for (const char* more : {"german.csv", "caravan.csv"})
-        if (std::filesystem::exists(shared + more)) files.push_back(shared + more);
-      for (const auto& file : files)
-        for (const char* evaluator : {"auto", "team", "gemm"})
-          out.push_back({entry.name, {{"data", file}, {"evaluator", evaluator}}});
-    } else if (entry.name == "softmax_regression") {  // the label is a class of its own name here: 0 and 1
-      for (const char* evaluator : {"auto", "team", "gemm"})
-        out.push_back({entry.name, {{"data", root + "/data/challenger.csv"}, {"evaluator", evaluator}}});
-    } else if (entry.name == "eight_schools") {  // a model as users write them: tests/CMakeLists.txt
-      out.push_back({entry.name, {{"data", root + "/data/eight_schools.json"}}});
-    } else {
-      out.push_back({entry.name, {}});
-    }
-  }
-  return out;
-}
 
 template <class Real>
 struct Answers {
@@ -49,7 +16,7 @@ struct Answers {
 
 /// Chains ask in turn for nothing, a value, a gradient, a Hessian product (a gradient first, so that it has something to keep).
 template <class Real>
-Answers<Real> answers(const Context& context, const Case& which, const std::vector<Needs>& needs) {
+Answers<Real> answers(const Context& context, const TargetCase& which, const std::vector<Needs>& needs) {
   auto target = make_target<Real>(context, which.name, which.settings);
   const std::size_t chains = needs.size(), dim = static_cast<std::size_t>(target->info().dim),
                     row = padded(dim + (dim == 1));
@@ -87,11 +54,9 @@ class GpuTargets : public GpuTest {
   void check(double bound) {
     std::vector<Needs> needs;
     for (int c = 0; c < 37; ++c) needs.push_back(static_cast<Needs>(c % 4));
-    for (const Case& which : all_cases()) {
-      std::string what = which.name;
-      for (const auto& [key, value] : which.settings) what += " " + key + "=" + value;
-      SCOPED_TRACE(what);
-      Case on_host = which;
+    for (const TargetCase& which : all_target_cases()) {
+      SCOPED_TRACE(text_of(which));
+      TargetCase on_host = which;
       on_host.settings.erase("evaluator");
       const auto cpu = answers<Real>(host(), on_host, needs), gpu = answers<Real>(device(), which, needs);
       std::vector<double> asked_cpu, asked_gpu;

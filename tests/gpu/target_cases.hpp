@@ -1,0 +1,50 @@
+// Every registered target with every evaluator, as the GPU's tests make them.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "host/registry/registry.hpp"
+
+namespace kilochain {
+
+struct TargetCase {
+  std::string name;
+  SettingTexts settings;
+};
+
+/// Those of data beside this folder, too, where it is there and `large`.
+inline std::vector<TargetCase> all_target_cases(bool large = true) {
+  std::vector<TargetCase> out;
+  const std::string root = KILOCHAIN_SOURCE_DIR, shared = root + "/../shared/data/";
+  for (const auto& entry : targets()) {
+    if (entry.spins) continue;  // those run on the CPU
+    if (entry.name == "gaussian") {
+      for (const char* preset : {"gauss2d_corr", "gp51_gaussian", "neal_gaussian"})
+        out.push_back({entry.name, {{"preset", preset}}});
+    } else if (entry.name == "logistic_regression") {
+      std::vector<std::string> files = {root + "/data/challenger.csv"};
+      for (const char* more : {"german.csv", "caravan.csv"})
+        if (large && std::filesystem::exists(shared + more)) files.push_back(shared + more);
+      for (const auto& file : files)
+        for (const char* evaluator : {"auto", "team", "gemm"})
+          out.push_back({entry.name, {{"data", file}, {"evaluator", evaluator}}});
+    } else if (entry.name == "softmax_regression") {  // the label is a class of its own name here: 0 and 1
+      for (const char* evaluator : {"auto", "team", "gemm"})
+        out.push_back({entry.name, {{"data", root + "/data/challenger.csv"}, {"evaluator", evaluator}}});
+    } else if (entry.name == "eight_schools") {  // a model as users write them: tests/CMakeLists.txt
+      out.push_back({entry.name, {{"data", root + "/data/eight_schools.json"}}});
+    } else {
+      out.push_back({entry.name, {}});
+    }
+  }
+  return out;
+}
+
+inline std::string text_of(const TargetCase& which) {
+  std::string text = which.name;
+  for (const auto& [key, value] : which.settings) text += " " + key + "=" + value;
+  return text;
+}
+
+}  // namespace kilochain
