@@ -211,7 +211,7 @@ def main():
                               f"{d['tf32'] / 1e12:.0f} in TF32, {d['bf16'] / 1e12:.0f} in bf16" for k, d in DEVICES.items())
       + "; both: L2 of 50 MB, taken at 5.5 TB/s, and 128 bytes a clock from a multiprocessor's L1 and shared memory.\n")
     w("## Rounds\n")
-    w("`products`: how the two products are made (`--matmul`; docs/decisions/0011-products.md).\n")
+    w("`products`: how the two products are made (`--matmul`; docs/decisions/0013-products.md).\n")
     w("| problem | chains | products | phase | floor H100, us | predicted | floor H200, us | predicted | bound by (H200) | gradients/s, H200 | min ESS/s, H200 |")
     w("|---|---:|---|---|---:|---:|---:|---:|---|---:|---:|")
     for target in TARGETS:

@@ -1,4 +1,4 @@
-// X W and X^T R of a design and all chains by cuBLAS, in one of three ways (docs/decisions/0011-products.md):
+// X W and X^T R of a design and all chains by cuBLAS, in one of three ways (docs/decisions/0013-products.md):
 //   float32  a product each in the run's precision
 //   tf32     a product each on tensor cores, every number rounded to 11 bits
 //   bf16x3   tensor cores with a float's accuracy. X of bytes times a unit is exact in bf16, and what it meets is split

@@ -39,8 +39,8 @@ std::string compared(const Json& a, const Json& b) {
 }  // namespace
 
 Rows table_rows(const std::vector<Json>& results) {
-  Rows rows = {{"model", "method", "mean energy (sd)", "acceptance", "us a step", "mean |rho|"}};
-  for (const int lag : lags) rows[0].push_back(fmt::format("|rho| at {}", lag));
+  Rows rows = {{"model", "method", "mean energy (sd)", "acceptance", "us a step", "mean abs. rho"}};
+  for (const int lag : lags) rows[0].push_back(fmt::format("at lag {}", lag));
   for (const Json& r : results) {
     rows.push_back({r["model"], r["method"], with_sd(r["mean_energy"], 1),
                     fmt::format("{:.3f}", r["acceptance"]["mean"].get<double>()),
@@ -90,9 +90,9 @@ steps. Energies of the RBM are those of its spins, without the constant.
     out += "\n";
   }
   out +=
-      "\nmean |rho|: over lags 0 to 500, mean over runs with the deviation over runs; the smaller the better. Scores "
-      "lie in [0, "
-      "1],\nso exp(mean) favours the best setting by a factor of e at most: such a policy stays wide.\n\n";
+      "\nmean abs. rho: the absolute autocorrelation over lags 0 to 500, mean over runs with the deviation over runs; "
+      "the smaller the better.\nScores lie in [0, 1], so exp(mean) favours the best setting by a factor of e at most: "
+      "such a policy stays wide.\n\n";
   for (const char* model : {"2DGrid", "3DCube", "RBM"}) {
     const Json *bayes = find(results, model, "IMBayesOpt"), *expert = find(results, model, "IMExpert"),
                *uniform = find(results, model, "IMUnif");
