@@ -207,10 +207,10 @@ TEST(Options, RefusesWrongFlags) {
 
 TEST(Options, RefusesUnknownNames) {
   refused({"--sampler", "gad_mala_fats", "--target", "gaussian"},
-          "unknown sampler \"gad_mala_fats\" (" + std::to_string(samplers().size()) +
+          "unknown sampler \"gad_mala_fats\" (" + std::to_string(samplers().size() + spin_samplers().size()) +
               " samplers are registered). Did you mean gad_mala_fast? `kilochain samplers` lists all.");
   refused({"--target", "gausian"},
-          "unknown target \"gausian\" (" + std::to_string(targets().size()) +
+          "unknown target \"gausian\" (" + std::to_string(targets().size() + spin_targets().size()) +
               " targets are registered). Did you mean gaussian? `kilochain targets` lists all.");
 }
 
