@@ -16,7 +16,7 @@ dim3 blockDim, gridDim;
 
 namespace kilochain::emulated {
 
-bool watching = false;
+thread_local bool watching = false;
 std::uintptr_t own_stack = 0;
 Clock now{};
 

@@ -96,7 +96,7 @@ void run(const Launch& launch);
 bool in_kernel();
 /// Whether a kernel's own code runs: set by the scheduler, unset while the runtime works for the kernel. The linker may
 /// have taken the instrumented copy of a template (of std::string, say) for the whole program.
-extern bool watching;
+extern thread_local bool watching;
 struct Unwatched {
   Unwatched() { watching = false; }
   ~Unwatched() { watching = true; }
