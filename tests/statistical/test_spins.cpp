@@ -49,7 +49,8 @@ void run(const std::string& name, const SpinModel& m, const typename Board::Mode
   EXPECT_LT(std::abs(mean - all.mean), 4 * error) << name;
 }
 
-TEST(SpinModels, MeansHoldAtAHundredMillionFlips) {
+/// At a hundred million flips the means hold: on graphs of one +-J,
+TEST(SpinModels, MeansOfSlicesByClasses) {
   const Context context = cpu_context(1);
   using Classes = ClassBoard<std::uint16_t>;
   using Sweep = ClassSpins<std::uint16_t>;
@@ -64,6 +65,11 @@ TEST(SpinModels, MeansHoldAtAHundredMillionFlips) {
     run<Intracluster, Classes>("tempered, " + name, m, classes, walks, {3, m.beta, m.beta / 2});
     run<Dmala, Sweep>("dmala, " + name, m, {classes, a.colours()}, DmalaSettings{2, true});
   }
+}
+
+/// of real weights,
+TEST(SpinModels, MeansOfSlicesByWeights) {
+  const Context context = cpu_context(1);
   for (const bool biases : {true, false}) {
     const SpinModel m = small_rbm(biases, 5);
     SpinArrays a(context, m);
@@ -74,6 +80,12 @@ TEST(SpinModels, MeansHoldAtAHundredMillionFlips) {
     SpinArrays a(context, m);
     run<Intracluster, TreeBoard>("intracluster, real glass", m, a.graph(), walks);
   }
+}
+
+/// and of free models.
+TEST(SpinModels, MeansOfFreeModels) {
+  const Context context = cpu_context(1);
+  using Sweep = ClassSpins<std::uint16_t>;
   const SpinModel m = torus("4x4", 0.3, {});
   SpinArrays a(context, m);
   run<Metropolis, PackedLattice>("metropolis in words, free 4x4", m, *a.packed(), SweepSettings{});
