@@ -63,12 +63,13 @@ inline SpinModel small_rbm(bool biases, std::optional<std::int64_t> hamming) {
 
 inline std::uint32_t code_of(const Spins& spins) {
   std::uint32_t code = 0;
-  for (std::size_t i = 0; i < spins.size(); ++i) code |= static_cast<std::uint32_t>(spins[i] > 0) << i;
+  for (std::size_t i = 0; i < spins.size(); ++i) code |= static_cast<std::uint32_t>(spins[i] > 0) << (i % 32);
   return code;
 }
+/// Of models beyond 32 spins the code is repeated.
 inline Spins spins_of(std::uint32_t code, Index n) {
   Spins spins(static_cast<std::size_t>(n));
-  for (std::size_t i = 0; i < spins.size(); ++i) spins[i] = code >> i & 1 ? 1 : -1;
+  for (std::size_t i = 0; i < spins.size(); ++i) spins[i] = code >> (i % 32) & 1 ? 1 : -1;
   return spins;
 }
 
