@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "host/frontend/text.hpp"
 #include "host/registry/registry.hpp"
+#include "papers/command_line.hpp"
 #include "papers/jobs.hpp"
 #include "papers/mahendran2011/report.hpp"
 #include "papers/mahendran2011/runs.hpp"
@@ -23,21 +23,9 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-std::atomic<bool> stop_requested{false};
-void on_signal(int) {
-  stop_requested = true;
-  std::signal(SIGINT, SIG_DFL);
-}
-
-void say(const std::string& line) { fmt::print(stderr, "{}\n", line); }
-
-void write(const fs::path& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  require(file.good(), ExitStatus::output, path.string() + ": cannot be written", fmt::format("{} bytes", text.size()),
-          "Is there room, and may you write there?");
-}
+using papers::say;
+using papers::stop_requested;
+using papers::write;
 
 std::vector<Model> chosen(const Flags& f) {
   std::vector<Model> out;
@@ -158,8 +146,7 @@ int reproduce(const Flags& flags) {
     require(!failed, ExitStatus::usage, flags.output + ": no such folder, and it cannot be made", failed.message(),
             "Name another with --output?");
   }
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  papers::stop_at_signals();
   std::vector<std::unique_ptr<Target<double>>> targets;
   std::vector<std::vector<Run>> results(asked.size() * num_methods);
   std::vector<papers::Job> jobs;

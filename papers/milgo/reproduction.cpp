@@ -4,13 +4,13 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 
 #include "host/frontend/papers.hpp"
 #include "host/frontend/text.hpp"
 #include "kernels/device/error.hpp"
+#include "papers/command_line.hpp"
 #include "papers/jobs.hpp"
 #include "papers/milgo/report.hpp"
 #include "papers/provenance.hpp"
@@ -21,21 +21,9 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-std::atomic<bool> stop_requested{false};
-void on_signal(int) {
-  stop_requested = true;
-  std::signal(SIGINT, SIG_DFL);
-}
-
-void say(const std::string& line) { fmt::print(stderr, "{}\n", line); }
-
-void write(const fs::path& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  require(file.good(), ExitStatus::output, path.string() + ": cannot be written", fmt::format("{} bytes", text.size()),
-          "Is there room, and may you write there?");
-}
+using papers::say;
+using papers::stop_requested;
+using papers::write;
 
 std::vector<Cell> chosen_cells(const Flags& f) {
   if (f.tables.empty() && f.figures.empty() && !f.open_questions) return all_cells();
@@ -122,8 +110,7 @@ int reproduce(const Flags& flags) {
     require(!failed, ExitStatus::usage, flags.output + ": no such folder, and it cannot be made", failed.message(),
             "Name another with --output?");
   }
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  papers::stop_at_signals();
   const std::vector<Cell> cells = chosen_cells(flags);
   std::vector<CellResult> results(cells.size());
   std::vector<papers::Job> jobs;

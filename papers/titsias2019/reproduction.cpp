@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "host/frontend/papers.hpp"
 #include "host/frontend/text.hpp"
 #include "kernels/device/units.hpp"
+#include "papers/command_line.hpp"
 #include "papers/jobs.hpp"
 #include "papers/provenance.hpp"
 #include "papers/titsias2019/agreement.hpp"
@@ -29,20 +29,9 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-std::atomic<bool> stop_requested{false};
-void on_signal(int) {
-  stop_requested = true;
-  std::signal(SIGINT, SIG_DFL);
-}
-
-std::string write(const fs::path& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  require(file.good(), ExitStatus::output, path.string() + ": cannot be written", fmt::format("{} bytes", text.size()),
-          "Is there room, and may you write there?");
-  return path.string();
-}
+using papers::say;
+using papers::stop_requested;
+using papers::write;
 
 bool matches_one(const std::string& only, const PaperRow& row) {
   return only == row.sampler || only == row.paper_name || only == row.target ||
@@ -115,8 +104,7 @@ class Reproduction {
                           write(fs::path(output()) / fmt::format("{}_figure{}.json", stem(), f), data.dump() + "\n");
                       }});
     }
-    std::signal(SIGINT, on_signal);
-    std::signal(SIGTERM, on_signal);
+    papers::stop_at_signals();
     const int threads = flags_.threads > 0 ? flags_.threads : omp_get_num_procs();
     papers::run_jobs(std::move(jobs), threads, stop_requested, 5, say);
     report();
@@ -129,7 +117,6 @@ class Reproduction {
     Setup setup;
   };
   bool in_float() const { return precision_named(flags_.real) == Precision::single_precision; }
-  static void say(const std::string& line) { fmt::print(stderr, "{}\n", line); }
 
   /// The labels of the published MNIST runs, written when first needed.
   std::string labels() {
