@@ -49,4 +49,9 @@ struct Stream {
   std::vector<std::size_t> last;  ///< while capturing: what the next node comes after
 };
 
+bool known(Stream* s);
+cudaError_t not_a_stream();
+/// Runs all that waits in a stream, and the host has waited for it.
+void drain(Stream& s);
+
 }  // namespace kilochain::emulated
