@@ -20,8 +20,8 @@ SM_REGISTERS, SM_SHARED, SM_WARPS, SM_BLOCKS = 65536, 227 << 10, 64, 32
 TARGETS = {
     "mnist": dict(rows=11339, dim=785, evaluated="products", ess="mnist"),
     "caravan": dict(rows=5822, dim=86, evaluated="products", ess="caravan"),
-    "german": dict(rows=1000, dim=25, evaluated="warps", ess="german"),
-    "neal": dict(rows=0, dim=100, evaluated="gaussian", ess="neal_gaussian"),
+    "german": dict(rows=1000, dim=25, evaluated="tiles", ess="german"),
+    "neal": dict(rows=0, dim=100, evaluated="tiles", ess="neal_gaussian"),
 }
 CHAINS = (256, 1024, 4096, 16384)
 SOURCES = [
@@ -69,7 +69,9 @@ def kernels_of(report):
         key = short[1]
         if key == "evaluate_chains":
             key += " gaussian" if "Gaussian<" in full else " logistic"
-        if key in ("advance_chains", "pool_tiles", "pool_facts", "natural_tiles", "product_tiles", "put_back") and "GadMalaFast" not in full:
+        if key in ("evaluate_tiles", "iterate_chains"):
+            key += " gaussian" if "GaussianTile<" in full else " logistic"
+        if key.split()[0] in ("iterate_chains", "advance_chains", "pool_tiles", "pool_facts", "natural_tiles", "product_tiles", "put_back") and "GadMalaFast" not in full:
             continue
         result[key] = out[mangled]
     return result
@@ -88,7 +90,8 @@ def occupancy(kernel, threads):
 class Kernel:
     """Bytes of device memory, of L2 and of the path to L1 and shared memory; flops, and on which unit; blocks and threads."""
 
-    def __init__(self, name, compiled, threads, blocks, hbm=0.0, l2=0.0, l1=0.0, flops=0.0, unit="float32", product=False):
+    def __init__(self, name, compiled, threads, blocks, hbm=0.0, l2=0.0, l1=0.0, flops=0.0, unit="float32", product=False, node=NODE):
+        self.node = node
         self.name, self.compiled, self.threads, self.blocks = name, compiled, threads, blocks
         self.hbm, self.l2, self.l1, self.flops, self.unit, self.product = hbm, l2, l1, flops, unit, product
         self.warps = occupancy(compiled, threads) if compiled else None
@@ -112,7 +115,7 @@ class Kernel:
             best = max(p["flops"] / REACHED["product"], p["hbm"] / REACHED["memory"])
         else:
             best = max(p["hbm"] / REACHED["memory"], p["l2"] / REACHED["memory"], p["l1"] / REACHED["pipe"], p["flops"] / REACHED["pipe"])
-        return best + NODE
+        return best + self.node
 
 
 def round_of(target, chains, compiled, matmul, warm_up, device):
@@ -140,6 +143,35 @@ def round_of(target, chains, compiled, matmul, warm_up, device):
         out.append(Kernel("logistic_residuals", compiled["logistic_residuals"], 256, C, flops=30.0 * N * C, **place((1 + split) * T)))
         out.append(Kernel("X^T R (cuBLAS)", None, 256, 10**6, **(place(X + split * T + C * row)), **product))
         out.append(Kernel("logistic_answers", compiled["logistic_answers"], 256, C, **place(3.0 * C * row)))
+    elif t["evaluated"] == "tiles":
+        # targets/tile_products.cuh: 8 chains to a warp's tile, up to 32 to a block, 128 bytes a clock from shared memory.
+        # Whole iterations of a sampling round: no kernel ends between evaluation and sampler. All that issues counts two flops.
+        in_block = next((b for b in (8, 16, 32) if math.ceil(C / b) <= d["sms"]), 32)
+        blocks, groups = math.ceil(C / in_block), C / 8
+        if N:
+            Np, tiles = math.ceil(N / 128) * 128, math.ceil(n / 8)
+            wide, stages = math.ceil(n / tiles), math.ceil(Np / 512)
+            x, threads = real * Np * n, 512
+            l1 = groups * (Np / 128 * (n * 768 + 8 * 512) + Np / 64 * tiles * (wide + 8) * 256)
+            work = C * (2.0 * Np * n + 2.0 * Np * tiles * wide + 30.0 * Np) + groups * tiles * stages * 220 * 64
+        else:
+            Np, V = math.ceil(n / 64) * 64, 2
+            x, threads = real * Np * n, 256
+            l1 = groups * (Np / 64 * (n * 512 + 8 * 256)) + C * (n + Np) * real
+            work = 2.0 * C * Np * n + 6.0 * C * n
+        kind = "logistic" if N else "gaussian"
+        held = 512 if N else Np  # rows whose residuals or gradients lie there
+        shared = x + real * (in_block * (n + held) + (Np + stages * in_block * n if N else 0)) + (Np // 128 * in_block * 8 if N else 0)
+
+        def tile(name):
+            return dict(compiled[f"{name} {kind}"], shared=int(shared))
+
+        if warm_up:
+            out.append(Kernel("evaluate_tiles", tile("evaluate_tiles"), threads, min(blocks, d["sms"]), l1=l1, flops=work,
+                              l2=x * min(blocks, d["sms"]) + 4.0 * C * row))
+        else:
+            out.append(Kernel("iterate_chains, evaluation", tile("iterate_chains"), 256, min(blocks, d["sms"]), l1=l1, flops=work,
+                              l2=4.0 * C * row, node=0))
     elif t["evaluated"] == "warps":
         X = real * padded * n
         out.append(Kernel("evaluate_chains", compiled["evaluate_chains logistic"], 32 * warps, blocks, l1=2.0 * X * C + 4.0 * real * padded * C,
@@ -155,8 +187,10 @@ def round_of(target, chains, compiled, matmul, warm_up, device):
     rows = (16 if warm_up else 12) * C * row
     state = place(float(rows))
     state["l2"] = state.get("l2", 0) + passes * half * (C if half > 200e3 else 1.0 * d["sms"]) / (held if half > 200e3 else 1)
-    out.append(Kernel("advance_chains" + (", twice" if warm_up else ""), compiled["advance_chains"], 32 * warps, blocks, l1=passes * half * C,
-                      flops=passes * 1.0 * n * n * C + 80.0 * n * C, **state))
+    name, of, node = "advance_chains" + (", twice" if warm_up else ""), compiled["advance_chains"], NODE
+    if t["evaluated"] == "tiles" and not warm_up:
+        name, of, node = "iterate_chains, sampler", tile("iterate_chains"), 0
+    out.append(Kernel(name, of, 256 if node == 0 else 32 * warps, blocks, l1=passes * half * C, flops=passes * 1.0 * n * n * C + 80.0 * n * C, node=node, **state))
     if warm_up:
         panels = math.ceil(n / 32)
         tiles = panels * (panels + 1) // 2

@@ -117,6 +117,8 @@ std::unique_ptr<Target<Real>> LogisticRegression<Real>::make_cpu(const Context& 
   require(settings.matmul == Matmul::float32, ExitStatus::usage,
           std::string("logistic_regression: matmul = ") + matmul_names[static_cast<int>(settings.matmul)],
           "it is a CUDA device's, and this run is on the CPU", "Leave matmul out?");
+  require(settings.evaluator != LogisticEvaluator::tiles, ExitStatus::usage, "logistic_regression: evaluator = tiles",
+          "it is a CUDA device's, and this run is on the CPU", "Try evaluator = auto?");
   return std::make_unique<LogisticCpu<Real>>(context, settings);
 }
 template std::unique_ptr<Target<float>> LogisticRegression<float>::make_cpu(const Context&, const LogisticSettings&);

@@ -4,16 +4,17 @@
 // Promise: the same bits for the same number of chains (cuBLAS may sum in another order for another shape).
 // Cost: 4 N n operations a gradient; T is written and read twice. Chains go in batches, so that T stays within 1 GiB.
 #include <algorithm>
+#include <cmath>
 
 #include "targets/design_products.cuh"
+#include "targets/tiles.cuh"
 
 namespace kilochain {
 namespace {
 
 constexpr int block = 256;
-/// Entries of X up to which a warp for each chain reads them again from the L1 cache faster than products pass T
-/// around.
-constexpr double team_entries = 40e3;
+/// For how many chains products are compared with the other ways: how many there will be is not known when X is placed.
+constexpr Index usual_chains = 4096;
 constexpr std::size_t batch_bytes = std::size_t(1) << 30;
 
 /// One block a chain: logits -> residuals and lp; for a Hessian product, logits and slopes -> -p (1 - p) slope.
@@ -130,23 +131,47 @@ class LogisticCuda final : public Target<Real> {
   Buffer<Real> logits_, slopes_, products_;
 };
 
+/// What each way must cost for many chains.
+template <class Real>
+EngineCosts costs(const Context& context, const Design& design) {
+  typename LogisticRegression<Real>::Data d{};
+  d.n = static_cast<Index>(design.columns), d.num_rows = static_cast<Index>(design.rows);
+  LogisticTile<Real> tile;
+  EngineWork work = engine_work<Real>(d);
+  work.chains = usual_chains, work.element = sizeof(Real), work.multiprocessors = context.multiprocessors;
+  work.offers_products = true;
+  if (fit_tile(d, usual_chains, context, tile)) work.tile = tile.chains, work.tile_warps = tile.warps();
+  return engine_costs(work);
+}
+
 }  // namespace
 
 template <class Real>
 std::unique_ptr<Target<Real>> LogisticRegression<Real>::make_cuda(const Context& context, const Settings& settings) {
-  const bool sparse = settings.evaluator == LogisticEvaluator::sparse;
-  require(!sparse && settings.evaluator != LogisticEvaluator::blocked, ExitStatus::usage,
+  using Evaluator = LogisticEvaluator;
+  const bool sparse = settings.evaluator == Evaluator::sparse;
+  require(!sparse && settings.evaluator != Evaluator::blocked, ExitStatus::usage,
           sparse ? "logistic_regression: evaluator = sparse" : "logistic_regression: evaluator = blocked",
           "it is the CPU's, and the device is CUDA", "Try evaluator = auto?");
-  const bool tensor = settings.matmul != Matmul::float32, team = settings.evaluator == LogisticEvaluator::team;
-  require(!tensor || (!team && std::is_same_v<Real, float>), ExitStatus::usage,
+  const bool tensor = settings.matmul != Matmul::float32, team = settings.evaluator == Evaluator::team,
+             tiles = settings.evaluator == Evaluator::tiles;
+  require(!tensor || (!team && !tiles && std::is_same_v<Real, float>), ExitStatus::usage,
           std::string("logistic_regression: matmul = ") + matmul_names[static_cast<int>(settings.matmul)],
-          team ? "evaluator = team makes no matrix products" : "the run is in double",
-          team ? "Try evaluator = gemm?" : "Try --real float?");
+          team    ? "evaluator = team makes no matrix products"
+          : tiles ? "evaluator = tiles makes no matrix products"
+                  : "the run is in double",
+          team || tiles ? "Try evaluator = gemm?" : "Try --real float?");
   if (team) return nullptr;
   const Design design = read_logistic_design(settings);
-  const double entries = static_cast<double>(design.rows) * static_cast<double>(design.columns);
-  if (settings.evaluator == LogisticEvaluator::choose && entries <= team_entries && !tensor) return nullptr;
+  if (settings.evaluator != Evaluator::gemm && !tensor) {
+    const EngineCosts all = costs<Real>(context, design);
+    require(!tiles || std::isfinite(all.of(Engine::tiles)), ExitStatus::usage, "logistic_regression: evaluator = tiles",
+            std::to_string(design.rows) + " x " + std::to_string(design.columns) +
+                " numbers do not fit into the shared memory of a block, " + std::to_string(context.shared_bytes >> 10) +
+                " KiB",
+            "Try evaluator = auto?");
+    if (tiles || all.best() != Engine::products) return nullptr;
+  }
   return std::make_unique<LogisticCuda<Real>>(context, design, settings.prior_sd, settings.matmul);
 }
 template std::unique_ptr<Target<float>> LogisticRegression<float>::make_cuda(const Context&, const LogisticSettings&);

@@ -6,6 +6,7 @@
 // when. Cost: 4 N n operations a gradient; X is read twice. lp is a sum in double in both precisions.
 #pragma once
 #include "targets/data/dataset.hpp"
+#include "targets/engine.hpp"
 #include "targets/target.hpp"
 
 namespace kilochain {
@@ -30,7 +31,7 @@ KC_INLINE LogisticTerm<Real> logistic_term(Real logit, Real sign) {
 enum class Matmul { float32, tf32, bf16x3 };
 inline constexpr const char* matmul_names[] = {"float32", "tf32", "bf16x3"};  ///< in the order of Matmul
 
-enum class LogisticEvaluator { choose, team, blocked, gemm, sparse };
+enum class LogisticEvaluator { choose, team, blocked, gemm, sparse, tiles };
 
 /// The settings, apart from the template, so that readers need no precision.
 struct LogisticSettings {
@@ -60,7 +61,7 @@ struct LogisticRegression {
     visit("labels", s.labels, "IDX labels of the images");
     visit("digits", s.digits,
           "two digits of the image set, \"5,6\" when not given: the first has y = 1, the second y = 0");
-    visit("evaluator", s.evaluator, Names{"auto", "team", "blocked", "gemm", "sparse"},
+    visit("evaluator", s.evaluator, Names{"auto", "team", "blocked", "gemm", "sparse", "tiles"},
           "how many chains' gradients are computed; auto picks by data size and device");
     visit("matmul", s.matmul, Names{"float32", "tf32", "bf16x3"},
           "how a CUDA device makes its matrix products: in float; on tensor cores with 11 bits; on tensor cores with a "
@@ -86,6 +87,13 @@ struct LogisticRegression {
   /// The target on CUDA as matrix products over all chains (logistic_cuda.cu); null where a warp for each chain is
   /// better.
   static std::unique_ptr<Target<Real>> make_cuda(const Context& context, const Settings& settings);
+
+  /// The way that the settings ask for, of those that CUDA has beside products.
+  static std::optional<Engine> forced_engine(const Settings& settings) {
+    if (settings.evaluator == LogisticEvaluator::team) return Engine::warps;
+    if (settings.evaluator == LogisticEvaluator::tiles) return Engine::tiles;
+    return {};
+  }
 
   static KC_HD std::size_t scratch(const Data& d) { return static_cast<std::size_t>(d.num_padded); }
 

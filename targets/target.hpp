@@ -107,6 +107,9 @@ class Arena {
 };
 
 template <class Real>
+struct AnyTile;  // targets/tiles.cuh
+
+template <class Real>
 class Target {
  public:
   virtual ~Target() = default;
@@ -119,6 +122,9 @@ class Target {
   }
   /// How many chains a CPU thread should bring to one call.
   virtual Index tile(Index /*num_chains*/, int /*threads*/) const { return 1; }
+  /// How a block of a CUDA device evaluates several of `chains` chains from its shared memory; null where another way is
+  /// better or there is none. whole_iterations: in one kernel with the sampler. What it points to holds until the next call.
+  virtual const AnyTile<Real>* tiles(Index /*chains*/, bool /*whole_iterations*/) { return nullptr; }
   /// How evaluate works and why, for --verbose.
   virtual std::string evaluation() const { return "one chain at a time"; }
 

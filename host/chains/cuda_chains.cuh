@@ -8,6 +8,7 @@
 #include "host/chains/cuda_pool.cuh"
 #include "host/chains/cuda_queue.cuh"
 #include "host/chains/cuda_replay.cuh"
+#include "host/chains/cuda_tiles.cuh"
 
 namespace kilochain {
 namespace cuda {
@@ -120,9 +121,11 @@ class CudaChains final : public Chains<Real> {
     if constexpr (Sampler::about.adaptive) pool_.step(context_, memory_.view(), segment_.tell(segment));
   }
 
-  /// Only for a sampler that asks once: then a round is an iteration, and every round is the same launches.
+  /// Whole iterations in one launch where the target has tiles and nothing is pooled. Else only for a sampler that asks once:
+  /// then a round is an iteration, and every round is the same launches.
   std::optional<std::int64_t> replay(Target<Real>& target, const Segment<Real>& segment,
                                      const std::atomic<bool>& stop) override {
+    if (iterate(target, segment, stop)) return reached_;
     if (!runs_ahead()) return std::nullopt;
     constexpr std::int64_t several = cuda::Replay::rounds;
     const Index all = memory_.view().num_chains;
@@ -172,6 +175,23 @@ class CudaChains final : public Chains<Real> {
   const ChainsView<Sampler, Real>& view() const { return memory_.view(); }
 
  private:
+  /// Queues the segment as one launch; false where it cannot be.
+  bool iterate([[maybe_unused]] Target<Real>& target, [[maybe_unused]] const Segment<Real>& segment,
+               [[maybe_unused]] const std::atomic<bool>& stop) {
+    constexpr NeedsByPhase needs = Sampler::about.needs;
+    if constexpr (needs.warmup <= Needs::gradient || needs.sampling <= Needs::gradient) {
+      if (!context_.fuse || segment.pools() || needs.in(segment.phase()) > Needs::gradient) return false;
+      const auto& c = memory_.view();
+      const AnyTile<Real>* tile = target.tiles(c.num_chains, true);
+      if (!tile) return false;
+      if (stop || reached_ >= segment.until) return true;
+      cuda::iterate(context_, *tile, c, segment_.tell(segment), exchange(segment.phase()));
+      throttle_.queued(segment.until - reached_);
+      reached_ = segment.until;
+      return true;
+    }
+    return false;
+  }
   template <class Round>
   void capture(cuda::Replay& graph, const cuda::RoundKind& kind, Round& round) {
     const std::int64_t first = reached_;

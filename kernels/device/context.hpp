@@ -25,9 +25,12 @@ struct Place {
 };
 
 struct Context : Place {
-  int threads = 1;       ///< CPU threads that share the chains
-  void* blas = nullptr;  ///< cublasHandle_t, bound to the stream
-  bool graphs = true;    ///< CUDA: capture a round's launches once and replay them, where the sampler allows it
+  int threads = 1;          ///< CPU threads that share the chains
+  void* blas = nullptr;     ///< cublasHandle_t, bound to the stream
+  bool graphs = true;       ///< CUDA: capture a round's launches once and replay them, where the sampler allows it
+  bool fuse = true;         ///< CUDA: whole iterations in one kernel, where the target has tiles (targets/tiles.hpp)
+  int multiprocessors = 0;  ///< of a CUDA device
+  std::size_t shared_bytes = 0;  ///< shared memory that a block of it may ask for
   std::string name = "cpu";
 };
 

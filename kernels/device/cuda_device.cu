@@ -130,6 +130,8 @@ Context cuda_context(int device) {
   c.device = device;
   c.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // for what the host does with draws
   c.name = p.name;
+  c.multiprocessors = p.multiProcessorCount;
+  c.shared_bytes = p.sharedMemPerBlockOptin;
   c.stream = handles->stream;
   c.blas = handles->blas;
   c.owner = handles;

@@ -30,16 +30,36 @@ __device__ inline Index chain_of_warp(Index first) {
   return first + static_cast<Index>(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32);
 }
 
+/// The dynamic shared memory of the block, as many bytes as it was launched with.
+__device__ inline char* dynamic_shared() {
+#if defined(KILOCHAIN_EMULATED)
+  return static_cast<char*>(emulated::dynamic_shared());
+#else
+  extern __shared__ __align__(16) char memory[];
+  return memory;
+#endif
+}
+
+/// With `shared` bytes of dynamic shared memory; more than any kernel may have are asked for first.
 /// cudaLaunchKernelEx rather than <<<>>>, because it is plain C++, which the emulated device compiles too.
 template <class... Parameters, class... Arguments>
-void launch(const Place& place, void (*kernel)(Parameters...), dim3 blocks, int threads,
-            const Arguments&... arguments) {
+void launch_sharing(const Place& place, void (*kernel)(Parameters...), dim3 blocks, int threads, std::size_t shared,
+                    const Arguments&... arguments) {
+  constexpr std::size_t unasked = std::size_t(48) << 10;
   CUDA_CHECK(set_device(place.device));
+  if (shared > unasked)
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
   cudaLaunchConfig_t config{};
   config.gridDim = blocks;
   config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = shared;
   config.stream = stream_of(place);
   CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
+}
+template <class... Parameters, class... Arguments>
+void launch(const Place& place, void (*kernel)(Parameters...), dim3 blocks, int threads,
+            const Arguments&... arguments) {
+  launch_sharing(place, kernel, blocks, threads, 0, arguments...);
 }
 
 template <class... Parameters, class... Arguments>

@@ -92,9 +92,11 @@ cudaError_t refuse(cudaError_t error, const std::string& why) {
   return state().last = error;
 }
 
-cudaError_t set_dynamic_shared(const void*, int bytes) {
+cudaError_t set_dynamic_shared(const void* kernel, int bytes) {
   KC_ENTER();
-  return bytes <= 227 << 10 ? cudaSuccess : refuse(cudaErrorInvalidValue, "too much dynamic shared memory");
+  if (bytes > 227 << 10) return refuse(cudaErrorInvalidValue, "too much dynamic shared memory");
+  state().dynamic_shared[kernel] = static_cast<std::size_t>(bytes);
+  return cudaSuccess;
 }
 cudaError_t occupancy(int* blocks, const void*, int threads, std::size_t) {
   KC_ENTER();

@@ -22,8 +22,6 @@ Clock now{};
 
 namespace {
 
-constexpr std::size_t dynamic_bytes = std::size_t(228) << 10;
-
 enum class Waits { no, warp, block, never };  ///< never: the thread has ended
 
 struct Thread {
@@ -48,7 +46,7 @@ struct Device {
   std::vector<unsigned> ready, turn;
   std::vector<std::uint32_t> warp_synced = std::vector<std::uint32_t>(most_threads / 32);
   std::vector<unsigned> warp_waits = std::vector<unsigned>(most_threads / 32);  ///< lanes that wait for their warp
-  std::vector<char> dynamic = std::vector<char>(dynamic_bytes);
+  std::vector<char> dynamic = std::vector<char>(dynamic_limit);
   std::set<std::uintptr_t> sites;
   std::uintptr_t lately[64] = {};  ///< sites that are known, so that the set is not asked at each synchronisation
   std::set<std::uintptr_t> dropped;
@@ -211,7 +209,7 @@ int launch_bound(const void* kernel) {
   return warps > 0 ? 32 * warps : 1024;
 }
 
-std::string launch_refusal(const Launch& l, std::size_t shared_limit) {
+std::string launch_refusal(const Launch& l) {
   const auto n = [](unsigned v) { return std::to_string(v); };
   const unsigned threads = l.block.x * l.block.y * l.block.z;
   if (l.grid.x == 0 || l.grid.y == 0 || l.grid.z == 0 || threads == 0) return "an empty grid or block";
@@ -222,7 +220,11 @@ std::string launch_refusal(const Launch& l, std::size_t shared_limit) {
   if (threads > static_cast<unsigned>(bound))
     return "blocks of " + n(threads) + " threads, and its launch bound is " + std::to_string(bound);
   if (l.call.bytes > 4096) return "arguments of " + std::to_string(l.call.bytes) + " bytes, more than 4096";
-  if (l.dynamic_shared > shared_limit) return std::to_string(l.dynamic_shared) + " bytes of dynamic shared memory";
+  const auto& allowed = state().dynamic_shared;
+  const auto asked = allowed.find(l.call.kernel);
+  const std::size_t unasked = std::size_t(48) << 10, limit = asked == allowed.end() ? unasked : asked->second;
+  if (l.dynamic_shared > std::max(unasked, limit))
+    return std::to_string(l.dynamic_shared) + " bytes of dynamic shared memory";
   return "";
 }
 
@@ -308,6 +310,7 @@ int sync_block(Sync kind, int value) {
 }
 
 void* dynamic_shared() { return device().dynamic.data(); }
+std::size_t dynamic_shared_bytes() { return device().launch->dynamic_shared; }
 void trap() {
   if (!in_kernel()) std::abort();
   watching = false;

@@ -37,6 +37,17 @@ Shared& shared() {
   return s;
 }
 
+/// The words of the block's dynamic shared memory.
+struct Dynamic {
+  std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(dynamic_shared());
+  std::size_t bytes = 0;  ///< of the launch that runs
+  std::vector<Cell> cells;
+};
+Dynamic& dynamic() {
+  static Dynamic d;
+  return d;
+}
+
 inline bool ordered(const Touch& before, const Clock& c) {
   const std::uint32_t differs = before.thread ^ c.thread;
   if (differs < 32) return differs == 0 || before.tick < c.synced;
@@ -51,6 +62,8 @@ std::string place_text(std::uintptr_t at) {
                   a->freed ? " and was freed" : "");
     return text;
   }
+  if (at - dynamic().begin < dynamic_limit)
+    return "byte " + std::to_string(at - dynamic().begin) + " of dynamic shared memory";
   const Shared& s = shared();
   if (at - s.begin < s.end - s.begin) {
     const int v = s.variable[(at - s.begin) / 4];
@@ -156,6 +169,14 @@ void access(const void* p, std::size_t bytes, const void* from) {
     touch_words<write, atomic>(a->cells, a->begin & ~std::uintptr_t(4095), at, bytes, pc, false);
     return;
   }
+  if (Dynamic& d = dynamic(); at - d.begin < dynamic_limit) {
+    if (at + bytes > d.begin + d.bytes)
+      fault(cudaErrorIllegalAddress, here_in_kernel() + ": it " + (write ? "writes " : "reads ") + place_text(at) +
+                                         " at " + source_of(image.begin + pc) + ", and the launch has " +
+                                         std::to_string(d.bytes));
+    touch_words<write, atomic>(d.cells.data(), d.begin, at, bytes, pc, true);
+    return;
+  }
   Shared& s = shared();
   if (at - s.begin < s.end - s.begin) {
     const int v = s.variable[(at - s.begin) / 4];
@@ -197,6 +218,9 @@ void touch_range(const void* p, std::size_t bytes, bool writes) {
 void note_atomic(void* at, int size, const void* site) { access<true, true>(at, static_cast<std::size_t>(size), site); }
 
 void start_block() {
+  Dynamic& d = dynamic();
+  d.bytes = dynamic_shared_bytes();
+  d.cells.assign((d.bytes + 3) / 4, Cell{});
   Shared& s = shared();
   const auto& all = shared_variables();
   for (std::size_t k = 0; k < all.size(); ++k) {

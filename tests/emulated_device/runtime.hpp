@@ -26,6 +26,7 @@ struct State {
   cudaError_t sticky = cudaSuccess;  ///< a fault of a kernel stays
   cudaError_t last = cudaSuccess;
   std::vector<std::string> faults;
+  std::map<const void*, std::size_t> dynamic_shared;  ///< bytes that a kernel was allowed beside the 48 KiB of all
 };
 State& state();
 /// Counts a call; what it must return at once (`failure` when it is to fail), or cudaSuccess.
@@ -103,7 +104,7 @@ struct Unwatched {
 };
 std::string here_in_kernel();  ///< "kernel f, block (1, 0, 0), thread 3"
 int launch_bound(const void* kernel);
-std::string launch_refusal(const Launch& launch, std::size_t shared_limit);  ///< empty when it can run
+std::string launch_refusal(const Launch& launch);  ///< empty when it can run
 bool in_stacks(std::uintptr_t address);
 inline constexpr std::size_t stack_bytes = std::size_t(128) << 10;
 extern std::uintptr_t own_stack;  ///< where the running thread's begins
@@ -133,6 +134,8 @@ bool happened_before(std::uint32_t work);
 /// A copy, a memset or a product touches device memory.
 void touch_range(const void* p, std::size_t bytes, bool writes);
 void start_block();
+inline constexpr std::size_t dynamic_limit = std::size_t(228) << 10;
+std::size_t dynamic_shared_bytes();  ///< of the launch that runs
 void end_block();
 
 // ---- symbols.cpp

@@ -120,7 +120,7 @@ void drain_all() {
 cudaError_t launch(const cudaLaunchConfig_t& config, Call call) {
   KC_ENTER(cudaErrorLaunchOutOfResources);
   const Launch what{config.gridDim, config.blockDim, config.dynamicSmemBytes, std::move(call)};
-  const std::string no = launch_refusal(what, 48 << 10);
+  const std::string no = launch_refusal(what);
   if (!no.empty()) return refuse(cudaErrorInvalidConfiguration, "kernel " + name_of(what.call.kernel) + ": " + no);
   const void* kernel = what.call.kernel;
   return submit(config.stream, {NodeKind::kernel, kernel, 0,

@@ -67,8 +67,13 @@ class EmulatedWindows : public testing::Test {
  protected:
   void SetUp() override { emulated::forget_faults(), emulated::set_seed(1); }
   void TearDown() override { emulated::forget_faults(), emulated::set_seed(1); }
+  /// Without whole iterations in one kernel (test_tiles.cpp): here rounds are replayed.
   static const Context& device() {
-    static const Context context = cuda_context(0);
+    static const Context context = [] {
+      Context c = cuda_context(0);
+      c.fuse = false;
+      return c;
+    }();
     return context;
   }
 };

@@ -67,18 +67,21 @@ TEST_P(GpuSamplers, OnEveryTargetTheyAreTheHosts) {
 
 TEST_P(GpuSamplers, SameBitsAgainAndReplayed) {
   for (Scope scope : {Scope::chain, Scope::pooled}) {
-    Context plain = device();
+    Context replayed = device(), plain = device();
+    replayed.fuse = plain.fuse = false;
     plain.graphs = false;
     Bench<float> a(device(), entry().name, cases[1], many_chains(), scope),
-        b(device(), entry().name, cases[1], many_chains(), scope),
-        c(plain, entry().name, cases[1], many_chains(), scope);
-    for (auto* bench : {&a, &b, &c}) {
+        b(replayed, entry().name, cases[1], many_chains(), scope),
+        c(plain, entry().name, cases[1], many_chains(), scope),
+        d(replayed, entry().name, cases[1], many_chains(), scope);
+    for (auto* bench : {&a, &b, &c, &d}) {
       bench->start();
       bench->run(cuda_emulated() ? 10 : 40, true);
       bench->run(cuda_emulated() ? 9 : 25, false);
     }
-    EXPECT_EQ(a.outcome().x, b.outcome().x) << entry().name;
-    EXPECT_EQ(a.outcome().x, c.outcome().x) << entry().name << ": graph against launches";
+    EXPECT_EQ(b.outcome().x, d.outcome().x) << entry().name;
+    EXPECT_EQ(b.outcome().x, c.outcome().x) << entry().name << ": graph against launches";
+    EXPECT_EQ(a.outcome().x, b.outcome().x) << entry().name << ": whole iterations in one kernel against rounds";
   }
 }
 

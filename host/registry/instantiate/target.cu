@@ -13,7 +13,10 @@ std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts& t
   const auto settings = parse_settings<Model>(name, texts);
   if constexpr (requires { Model::make_cuda(context, settings); })  // it may evaluate many chains together
     if (auto together = Model::make_cuda(context, settings)) return together;
-  return std::make_unique<CudaTarget<Model, Real>>(context, settings);
+  if constexpr (requires { Model::forced_engine(settings); })
+    return std::make_unique<CudaTarget<Model, Real>>(context, settings, Model::forced_engine(settings));
+  else
+    return std::make_unique<CudaTarget<Model, Real>>(context, settings);
 }
 
 const RegisterCudaTarget registered(name, {make<float>, make<double>});

@@ -1,0 +1,72 @@
+// Several chains to a block, the target's data in its shared memory (targets/tiles.cuh):
+//   evaluate_tiles  all chains' queries answered
+//   iterate_chains  whole iterations, up to the segment's end, in one launch: propose, the block's evaluation, update, and
+//                   again, until no chain of the block waits. The samplers' bodies are those of advance_chains: a warp for a
+//                   chain, one after another; a chain that asks for more points than others keeps its block waiting.
+// A block that is done with its chains takes the next ones. Chains of different blocks never meet, so adaptation is not pooled
+// here. The bits are those of rounds of evaluate_tiles and advance_chains.
+#pragma once
+#include "host/chains/advance.hpp"
+#include "targets/tiles.cuh"
+
+namespace kilochain::cuda {
+
+template <class Tile, class Real>
+__global__ void __launch_bounds__(tile_threads<Real>, 1)
+    evaluate_tiles(const __grid_constant__ Tile tile, const __grid_constant__ Exchange<Real> exchange, Index first,
+                   Index last) {
+  char* const shared = dynamic_shared();
+  tile.load(shared);
+  const Index step = static_cast<Index>(gridDim.x) * tile.chains;
+  for (Index at = first + static_cast<Index>(blockIdx.x) * tile.chains; at < last; at += step) {
+    tile.evaluate(shared, exchange, at, at + tile.chains < last ? at + tile.chains : last);
+    __syncthreads();
+  }
+}
+
+/// Threads of a block of whole iterations, at most: a sampler's body needs more registers than a tile's.
+inline constexpr int iterate_threads = 256;
+
+template <class Sampler, class Tile, class Real>
+__global__ void __launch_bounds__(iterate_threads, 1)
+    iterate_chains(const __grid_constant__ ChainsView<Sampler, Real> c, const Segment<Real>* __restrict__ segment,
+                   const __grid_constant__ Tile tile, const __grid_constant__ Exchange<Real> exchange) {
+  char* const shared = dynamic_shared();
+  tile.load(shared);
+  const Index warp = static_cast<Index>(threadIdx.x / 32), warps = static_cast<Index>(blockDim.x / 32);
+  const Index step = static_cast<Index>(gridDim.x) * tile.chains;
+  for (Index at = static_cast<Index>(blockIdx.x) * tile.chains; at < c.num_chains; at += step) {
+    const Index end = at + tile.chains < c.num_chains ? at + tile.chains : c.num_chains;
+    unsigned actions = action_propose;
+    for (;;) {
+      int waits = 0;
+      for (Index chain = at + warp; chain < end; chain += warps)
+        waits |= advance_chain(WarpTeam{}, c, *segment, actions, chain) ? 1 : 0;
+      if (!__syncthreads_or(waits)) break;  // all have written their queries, and done with the last answers
+      tile.evaluate(shared, exchange, at, end);
+      actions = action_update | action_propose;
+    }
+  }
+}
+
+template <class Tile, class Real>
+void evaluate(const Context& context, const AnyTile<Real>& any, const Exchange<Real>& exchange, Index first,
+              Index last) {
+  launch_sharing(context, evaluate_tiles<Tile, Real>, dim3(static_cast<unsigned>(any.blocks)), any.threads, any.shared,
+                 std::get<Tile>(any.tile), exchange, first, last);
+}
+
+/// Queues all iterations of a segment that does not pool.
+template <class Sampler, class Real>
+void iterate(const Context& context, const AnyTile<Real>& any, const ChainsView<Sampler, Real>& c,
+             const Segment<Real>* segment, const Exchange<Real>& exchange) {
+  std::visit(
+      [&](const auto& tile) {
+        using Tile = std::decay_t<decltype(tile)>;
+        launch_sharing(context, iterate_chains<Sampler, Tile, Real>, dim3(static_cast<unsigned>(any.blocks)),
+                       std::min(any.threads, iterate_threads), any.shared, c, segment, tile, exchange);
+      },
+      any.tile);
+}
+
+}  // namespace kilochain::cuda

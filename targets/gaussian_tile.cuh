@@ -1,0 +1,120 @@
+// A Gaussian of several chains by one block, its precision in the block's shared memory: a warp multiplies 32 or 64 of its
+// rows by K chains' centred points, in the order in which the model's own function adds, so that the bits are the same.
+// A diagonal precision needs no company: then a warp evaluates a chain by the model's function.
+#pragma once
+#include "targets/gaussian.hpp"
+#include "targets/tile_products.cuh"
+
+namespace kilochain {
+
+template <class Real>
+struct GaussianTile {
+  using Model = Gaussian<Real>;
+  using Data = typename Model::Data;
+  static constexpr int K = cuda::tile_chains<Real>;
+
+  Data d;
+  Index chains = K;  ///< of a block: a multiple of K
+
+  /// The tile for so many chains of a block, if it fits into `bytes` of shared memory.
+  static bool fit(const Data& d, Index chains, std::size_t bytes, GaussianTile& out) {
+    out = {d, chains};
+    return out.bytes() <= bytes;
+  }
+  std::size_t bytes() const { return places(nullptr).bytes; }
+  /// Warps that have something to do at the same time.
+  Index warps() const { return d.diagonal ? chains : chains / K * (rows() / (32 * width())); }
+
+  /// Rows to a lane, and of all of a warp's.
+  KC_HD Index width() const { return d.n <= 32 ? 1 : 2; }
+  KC_HD Index rows() const { return (d.n + 32 * width() - 1) / (32 * width()) * (32 * width()); }
+
+  struct Places {
+    Real* precision;    ///< (coordinate, row): symmetric, so its rows are its columns
+    Real *minus, *out;  ///< (coordinate, chain): mean - x; (chain, row): the gradient
+    int* asks;          ///< (chain): whether it asks for anything
+    std::size_t bytes = 0;
+  };
+  KC_HD Places places(char* base) const {
+    Places p{};
+    const auto take = [&](auto*& at, std::size_t count) {
+      at = reinterpret_cast<std::remove_reference_t<decltype(at)>>(base + p.bytes);
+      p.bytes += (count * sizeof(*at) + 15) / 16 * 16;
+    };
+    const std::size_t n = d.diagonal ? 0 : std::size_t(d.n), many = std::size_t(chains);
+    take(p.precision, n * std::size_t(rows())), take(p.minus, n * many);
+    take(p.out, many * (d.diagonal ? std::size_t(d.row) : std::size_t(rows()))), take(p.asks, many);
+    return p;
+  }
+
+#if defined(KC_CUDA)
+  /// Brings the precision. The block must meet before it evaluates: evaluate does.
+  __device__ void load(char* shared) const {
+    if (d.diagonal) return;
+    const Places p = places(shared);
+    for (Index k = static_cast<Index>(threadIdx.x); k < d.n * rows(); k += static_cast<Index>(blockDim.x)) {
+      const Index j = k / rows(), i = k % rows();
+      p.precision[k] = i < d.n ? d.precision[std::size_t(j) * std::size_t(d.row) + std::size_t(i)] : Real(0);
+    }
+  }
+
+  /// Answers chains first..last-1, at most `chains`, which ask for at most a gradient. The block must meet before it calls
+  /// this again; the warp of chain - first, counted round, sees the answer after its next sync.
+  __device__ void evaluate(char* shared, const Exchange<Real>& exchange, Index first, Index last) const {
+    const Places p = places(shared);
+    const Index warp = static_cast<Index>(threadIdx.x / 32), warps = static_cast<Index>(blockDim.x / 32);
+    if (d.diagonal) {
+      for (Index c = warp; c < last - first; c += warps) {
+        const Needs needs = exchange.needs[first + c];
+        if (needs != Needs::nothing)
+          Model::evaluate(WarpTeam{}, d, needs, exchange.query(first + c), exchange.reply(first + c),
+                          p.out + c * d.row);
+      }
+      return;
+    }
+    for (Index k = static_cast<Index>(threadIdx.x); k < d.n * chains; k += static_cast<Index>(blockDim.x)) {
+      const Index c = k / d.n, j = k % d.n;
+      const bool asks = first + c < last && exchange.needs[first + c] != Needs::nothing;
+      p.minus[j * chains + c] = asks ? -(exchange.query(first + c).point[j] - d.mean[j]) : Real(0);
+      if (j == 0) p.asks[c] = asks;
+    }
+    __syncthreads();
+    const Index groups = chains / K, parts = rows() / (32 * width());
+    for (Index k = warp; k < groups * parts; k += warps) {
+      if (width() == 1)
+        products<1>(p, k % groups, k / groups);
+      else
+        products<2>(p, k % groups, k / groups);
+    }
+    __syncthreads();
+    for (Index c = warp; c < chains; c += warps)
+      if (p.asks[c]) answer(p, exchange.reply(first + c), c);
+  }
+
+ private:
+  template <int V>
+  __device__ __forceinline__ void products(const Places& p, Index group, Index part) const {
+    int any = 0;
+#pragma unroll
+    for (int c = 0; c < K; ++c) any |= p.asks[group * K + c];
+    if (!any) return;
+    const Index i = (part * 32 + static_cast<Index>(threadIdx.x % 32)) * V;
+    Real a[V][K];
+    cuda::multiply(p.precision + i, rows(), p.minus + group * K, chains, d.n, a);
+#pragma unroll
+    for (int c = 0; c < K; ++c)
+#pragma unroll
+      for (int v = 0; v < V; ++v) p.out[(group * K + c) * rows() + i + v] = a[v][c];
+  }
+  __device__ void answer(const Places& p, const Reply<Real>& reply, Index c) const {
+    const WarpTeam team;
+    const Real* out = p.out + c * rows();
+    const double square =
+        team.template sum<double>(d.n, [&](Index i) { return double(-p.minus[i * chains + c]) * double(out[i]); });
+    team.single([&] { *reply.lp = d.log_constant + 0.5 * square; });
+    team.for_each(d.n, [&](Index i) { reply.gradient[i] = out[i]; });
+  }
+#endif
+};
+
+}  // namespace kilochain

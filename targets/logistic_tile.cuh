@@ -1,0 +1,206 @@
+// Logistic regression of several chains by one block, X and signs in its shared memory (targets/tile_products.cuh):
+//   a warp: 128 observations x K chains of logits, their residuals, their share of lp;   the block meets;
+//   a warp: J features x K chains of X^T r over a stage of 512 observations;             the block meets;
+//   a warp: one chain's lp and gradient, from shares in the order of observations.
+// Sums: 32 observations (double: 16) in Real, then double; of a gradient a stage, then stages in order. A float's exp, inverse
+// come from the device's own units: 2 ulp in place of the model's 2 and 1/2.
+// Cost for a chain: 4 N n multiply-adds' flops, X and r read from shared memory (3 n / 16 + n / 16) N times 4 bytes.
+#pragma once
+#include "targets/logistic_regression.hpp"
+#include "targets/tile_products.cuh"
+
+namespace kilochain {
+namespace cuda {
+
+/// The same as logistic_term without its weight.
+template <class Real>
+__device__ __forceinline__ void tile_term(Real logit, Real sign, Real& residual, Real& linear, Real& factor) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(Real) == 4) {
+    const float u = sign * logit;
+    float e, inverse;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(e) : "f"(fabsf(u) * -1.4426950408889634f));
+    factor = e * (sign * sign) + 1.0f;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(factor));
+    residual = sign * (u > 0 ? e : 1.0f) * inverse;
+    linear = u > 0 ? 0.0f : u;
+    return;
+  }
+#endif
+  const LogisticTerm<Real> term = logistic_term(logit, sign);
+  residual = term.residual, linear = term.linear, factor = term.factor;
+}
+
+}  // namespace cuda
+
+template <class Real>
+struct LogisticTile {
+  using Data = typename LogisticRegression<Real>::Data;
+  static constexpr int K = cuda::tile_chains<Real>, V = 4;
+  static constexpr Index chunk = 32 * V, stage = 512;
+
+  Data d;
+  Index chains = K;   ///< of a block: a multiple of K
+  Index at_once = 1;  ///< stages whose residuals are held together
+
+  /// The tile for so many chains of a block, if it fits into `bytes` of shared memory.
+  static bool fit(const Data& d, Index chains, std::size_t bytes, LogisticTile& out) {
+    out = {d, chains, 1};
+    for (out.at_once = out.stages(); out.at_once > 1 && out.bytes() > bytes;) --out.at_once;
+    return out.bytes() <= bytes;
+  }
+  std::size_t bytes() const { return places(nullptr).bytes; }
+  /// Warps that have something to do at the same time.
+  Index warps() const {
+    const Index groups = chains / K, here = at_once * stage < observations() ? at_once * stage : observations();
+    const Index first = groups * (here / chunk), second = groups * feature_tiles() * at_once;
+    return first > second ? first : second;
+  }
+
+  KC_HD Index observations() const { return (d.num_rows + chunk - 1) / chunk * chunk; }
+  KC_HD Index stages() const { return (observations() + stage - 1) / stage; }
+  KC_HD Index feature_tiles() const { return (d.n + K - 1) / K; }
+
+  struct Places {
+    Real *x, *sign;  ///< (feature, observation); (observation)
+    Real *w, *r;     ///< (feature, chain); (chain, observation of the stages at hand)
+    Real* g;         ///< (stage, chain, feature)
+    double* lp;      ///< (chunk, chain)
+    int* asks;       ///< (chain): whether it asks for anything
+    Index ldr;
+    std::size_t bytes = 0;
+  };
+  KC_HD Places places(char* base) const {
+    Places p{};
+    const auto take = [&](auto*& at, std::size_t count) {
+      at = reinterpret_cast<std::remove_reference_t<decltype(at)>>(base + p.bytes);
+      p.bytes += (count * sizeof(*at) + 15) / 16 * 16;
+    };
+    const std::size_t num = std::size_t(observations()), n = std::size_t(d.n), many = std::size_t(chains);
+    p.ldr = at_once * stage < observations() ? at_once * stage : observations();
+    take(p.x, n * num), take(p.sign, num), take(p.w, n * many), take(p.r, many * std::size_t(p.ldr));
+    take(p.g, std::size_t(stages()) * many * n), take(p.lp, num / chunk * many), take(p.asks, many);
+    return p;
+  }
+
+#if defined(KC_CUDA)
+  /// Brings X. The block must meet before it evaluates: evaluate does.
+  __device__ void load(char* shared) const {
+    const Places p = places(shared);
+    const Index num = observations();
+    for (Index k = static_cast<Index>(threadIdx.x); k < d.n * num; k += static_cast<Index>(blockDim.x)) {
+      const Index j = k / num, i = k % num;
+      p.x[k] = i < d.num_padded ? d.x_columns[std::size_t(j) * std::size_t(d.num_padded) + std::size_t(i)] : Real(0);
+    }
+    for (Index i = static_cast<Index>(threadIdx.x); i < num; i += static_cast<Index>(blockDim.x))
+      p.sign[i] = i < d.num_padded ? d.sign[i] : Real(0);
+  }
+
+  /// Answers chains first..last-1, at most `chains`, which ask for at most a gradient. The block must meet before it calls
+  /// this again; the warp of chain - first, counted round, sees the answer after its next sync.
+  __device__ void evaluate(char* shared, const Exchange<Real>& exchange, Index first, Index last) const {
+    const Places p = places(shared);
+    const Index warp = static_cast<Index>(threadIdx.x / 32), warps = static_cast<Index>(blockDim.x / 32);
+    for (Index k = static_cast<Index>(threadIdx.x); k < d.n * chains; k += static_cast<Index>(blockDim.x)) {
+      const Index c = k / d.n, j = k % d.n;
+      const bool asks = first + c < last && exchange.needs[first + c] != Needs::nothing;
+      p.w[j * chains + c] = asks ? exchange.query(first + c).point[j] : Real(0);
+      if (j == 0) p.asks[c] = asks;
+    }
+    __syncthreads();
+    const Index chunks = observations() / chunk, of_stages = at_once * (stage / chunk), groups = chains / K;
+    for (Index from = 0; from < chunks; from += of_stages) {
+      const Index here = from + of_stages < chunks ? of_stages : chunks - from;
+      for (Index k = warp; k < here * groups; k += warps) residuals(p, k % groups, from, k / groups);
+      __syncthreads();
+      if (exchange.most == Needs::value) continue;
+      const Index tiles = feature_tiles(), wide = (d.n + tiles - 1) / tiles;
+      const Index stages_here = (here * chunk + stage - 1) / stage;
+      for (Index k = warp; k < stages_here * tiles * groups; k += warps)
+        gradients(p, k % groups, from / (stage / chunk), k / groups / tiles, k / groups % tiles * wide, wide);
+      __syncthreads();
+    }
+    for (Index c = warp; c < chains; c += warps)
+      if (p.asks[c]) answer(p, exchange, first + c, c);
+  }
+
+ private:
+  __device__ bool asked(const Places& p, Index group) const {
+    int any = 0;
+#pragma unroll
+    for (int c = 0; c < K; ++c) any |= p.asks[group * K + c];
+    return any != 0;
+  }
+  /// One chunk's residuals and share of lp, for K chains.
+  __device__ __forceinline__ void residuals(const Places& p, Index group, Index from, Index k) const {
+    if (!asked(p, group)) return;
+    const Index lane = static_cast<Index>(threadIdx.x % 32), i = (from + k) * chunk + V * lane;
+    Real t[V][K];
+    cuda::multiply(p.x + i, observations(), p.w + group * K, chains, d.n, t);
+    const auto signs = cuda::several<V>(p.sign + i);
+    Real linear[K][1], factor[K][1];
+#pragma unroll
+    for (int c = 0; c < K; ++c) {
+      cuda::Several<Real, V> residual;
+      linear[c][0] = 0, factor[c][0] = 1;
+#pragma unroll
+      for (int v = 0; v < V; ++v) {
+        Real l, f;
+        cuda::tile_term(t[v][c], signs.v[v], residual.v[v], l, f);
+        linear[c][0] += l, factor[c][0] *= f;
+      }
+      *reinterpret_cast<cuda::Several<Real, V>*>(p.r + (group * K + c) * p.ldr + k * chunk + V * lane) = residual;
+    }
+    cuda::fold_chains(linear, [](Real a, Real b) { return a + b; });
+    cuda::fold_chains(factor, [](Real a, Real b) { return a * b; });  // at most 2^32
+    const double lp = cuda::fold_lanes<K>(double(linear[0][0]) - double(math::log(factor[0][0])));
+    if (lane < K) p.lp[(from + k) * chains + group * K + cuda::folded_chain<K>()] = lp;
+  }
+  /// One stage's sums for K chains and features first..first + wide - 1.
+  __device__ __forceinline__ void gradients(const Places& p, Index group, Index stages_before, Index k, Index first,
+                                            Index wide) const {
+    if (!asked(p, group)) return;
+    if constexpr (K == 8) {
+      if (wide == 8) return gradients_of<8>(p, group, stages_before, k, first);
+      if (wide == 7) return gradients_of<7>(p, group, stages_before, k, first);
+      if (wide == 6) return gradients_of<6>(p, group, stages_before, k, first);
+      if (wide == 5) return gradients_of<5>(p, group, stages_before, k, first);
+    } else if (wide == 3) {
+      return gradients_of<3>(p, group, stages_before, k, first);
+    }
+    gradients_of<4>(p, group, stages_before, k, first);
+  }
+  template <int J>
+  __device__ __forceinline__ void gradients_of(const Places& p, Index group, Index stages_before, Index k,
+                                               Index first) const {
+    const Index at = (stages_before + k) * stage, num = observations();
+    const Index count = at + stage < num ? stage : num - at, lane = static_cast<Index>(threadIdx.x % 32);
+    Real s[K][J];
+    cuda::transposed<J>(p.x + at, num, first, d.n - 1, p.r + group * K * p.ldr + k * stage, p.ldr, count, s);
+    cuda::fold_chains(s, [](Real a, Real b) { return a + b; });
+    Real* to = p.g + ((stages_before + k) * chains + group * K + cuda::folded_chain<K>()) * d.n + first;
+#pragma unroll
+    for (int f = 0; f < J; ++f) {
+      const Real sum = cuda::fold_lanes<K>(s[0][f]);
+      if (lane < K && first + f < d.n) to[f] = sum;
+    }
+  }
+  __device__ void answer(const Places& p, const Exchange<Real>& exchange, Index chain, Index c) const {
+    const WarpTeam team;
+    const Reply<Real> reply = exchange.reply(chain);
+    const double likelihood =
+        team.template sum<double>(observations() / chunk, [&](Index k) { return p.lp[k * chains + c]; });
+    const double square = team.template sum<double>(
+        d.n, [&](Index j) { return double(p.w[j * chains + c]) * double(p.w[j * chains + c]); });
+    team.single([&] { *reply.lp = likelihood - 0.5 * d.inverse_variance * square + d.log_constant; });
+    if (exchange.needs[chain] == Needs::gradient)
+      team.for_each(d.n, [&](Index j) {
+        Real sum = p.g[c * d.n + j];
+        for (Index s = 1; s < stages(); ++s) sum += p.g[(s * chains + c) * d.n + j];
+        reply.gradient[j] = sum - Real(d.inverse_variance) * p.w[j * chains + c];
+      });
+  }
+#endif
+};
+
+}  // namespace kilochain
