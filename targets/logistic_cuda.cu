@@ -13,8 +13,6 @@ namespace kilochain {
 namespace {
 
 constexpr int block = 256;
-/// For how many chains products are compared with the other ways: how many there will be is not known when X is placed.
-constexpr Index usual_chains = 4096;
 constexpr std::size_t batch_bytes = std::size_t(1) << 30;
 
 /// One block a chain: logits -> residuals and lp; for a Hessian product, logits and slopes -> -p (1 - p) slope.
@@ -131,19 +129,6 @@ class LogisticCuda final : public Target<Real> {
   Buffer<Real> logits_, slopes_, products_;
 };
 
-/// What each way must cost for many chains.
-template <class Real>
-EngineCosts costs(const Context& context, const Design& design) {
-  typename LogisticRegression<Real>::Data d{};
-  d.n = static_cast<Index>(design.columns), d.num_rows = static_cast<Index>(design.rows);
-  LogisticTile<Real> tile;
-  EngineWork work = engine_work<Real>(d);
-  work.chains = usual_chains, work.element = sizeof(Real), work.multiprocessors = context.multiprocessors;
-  work.offers_products = true;
-  if (fit_tile(d, usual_chains, context, tile)) work.tile = tile.chains, work.tile_warps = tile.warps();
-  return engine_costs(work);
-}
-
 }  // namespace
 
 template <class Real>
@@ -164,7 +149,9 @@ std::unique_ptr<Target<Real>> LogisticRegression<Real>::make_cuda(const Context&
   if (team) return nullptr;
   const Design design = read_logistic_design(settings);
   if (settings.evaluator != Evaluator::gemm && !tensor) {
-    const EngineCosts all = costs<Real>(context, design);
+    Data shape{};
+    shape.n = static_cast<Index>(design.columns), shape.num_rows = static_cast<Index>(design.rows);
+    const EngineCosts all = costs_of_ways<LogisticTile<Real>, Real>(shape, context, true);
     require(!tiles || std::isfinite(all.of(Engine::tiles)), ExitStatus::usage, "logistic_regression: evaluator = tiles",
             std::to_string(design.rows) + " x " + std::to_string(design.columns) +
                 " numbers do not fit into the shared memory of a block, " + std::to_string(context.shared_bytes >> 10) +

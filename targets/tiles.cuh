@@ -69,4 +69,18 @@ EngineWork engine_work(const typename Gaussian<Real>::Data& d) {
   return w;
 }
 
+/// For how many chains ways are compared: not for those that there are, or a chain's bits would depend on its company.
+inline constexpr Index usual_chains = 4096;
+
+/// What whole iterations must cost by each way, of data that has no more than its shape.
+template <class Tile, class Real, class Data>
+EngineCosts costs_of_ways(const Data& data, const Context& context, bool offers_products) {
+  Tile tile;
+  EngineWork work = engine_work<Real>(data);
+  work.chains = usual_chains, work.element = sizeof(Real), work.multiprocessors = context.multiprocessors;
+  work.whole_iterations = true, work.offers_products = offers_products;
+  if (fit_tile(data, usual_chains, context, tile)) work.tile = tile.chains, work.tile_warps = tile.warps();
+  return engine_costs(work);
+}
+
 }  // namespace kilochain

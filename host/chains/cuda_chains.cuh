@@ -1,4 +1,5 @@
-// A sampler's chains on CUDA: the kernel bodies of host/chains/advance.hpp, a warp for each chain.
+// A sampler's chains on CUDA: the kernel bodies of host/chains/advance.hpp, a warp for each chain, in rounds with the target or,
+// where that has tiles, whole iterations in one kernel (cuda_tiles.cuh).
 // The host runs ahead of the device. A sampler that asks once an iteration (About::asks) is done after as many
 // rounds as iterations, so nothing is read back and the host waits for nothing. Of others the number of waiting chains is
 // read, one round late, so that the device never idles: the last round of a stretch may find nothing to do, which changes

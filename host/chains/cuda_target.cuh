@@ -35,11 +35,15 @@ class CudaTarget final : public Target<Real> {
       : context_(context),
         arena_(context),
         data_(Model::prepare(settings, arena_, this->info_)),
-        row_(padded(Model::scratch(data_) + 1)),
-        forced_(forced) {
+        row_(padded(Model::scratch(data_) + 1)) {
     this->info_.scratch_bytes = [row = row_](Index chains) {
       return row * sizeof(Real) * static_cast<std::size_t>(chains);
     };
+    if constexpr (has_tile) {
+      costs_ = costs_of_ways<Tile, Real>(data_, context_, false);
+      engine_ = forced ? *forced : costs_.best();
+      asked_for_ = forced.has_value();
+    }
   }
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
@@ -53,60 +57,41 @@ class CudaTarget final : public Target<Real> {
   }
   const AnyTile<Real>* tiles([[maybe_unused]] Index chains, [[maybe_unused]] bool whole_iterations) override {
     if constexpr (has_tile) {
-      Choice& now = choices_[whole_iterations];
-      if (now.chains != chains) now = choose(chains, whole_iterations);
-      return now.engine == Engine::tiles ? &now.tile : nullptr;
+      Tile tile;
+      if (engine_ != Engine::tiles) return nullptr;
+      if (chains != chains_) {
+        if (!fit_tile(data_, chains, context_, tile)) return nullptr;
+        tile_ = launched<Tile, Real>(tile, chains, context_);
+        chains_ = chains, in_block_ = tile.chains;
+      }
+      whole_ = whole_ || whole_iterations;
+      return &tile_;
     } else {
       return nullptr;
     }
   }
   std::string evaluation() const override {
-    std::string text;
-    for (const bool whole : {true, false}) {
-      const Choice& c = choices_[whole];
-      if (c.chains == 0) continue;
-      text += text.empty() ? "" : "; ";
-      text += whole ? "whole iterations: " : "rounds: ";
-      text += c.engine == Engine::tiles
-                  ? std::to_string(c.in_block) + " chains to a block, " + std::to_string(c.tile.shared >> 10) + " of " +
-                        std::to_string(context_.shared_bytes >> 10) + " KiB of shared memory"
-                  : "a warp for each chain";
-      text += forced_ ? " (asked for)" : " (a round must cost " + text_of(c.costs) + ")";
-    }
-    return text.empty() ? "a warp for each chain" : text;
+    if constexpr (!has_tile) return "a warp for each chain";
+    std::string text = "a warp for each chain";
+    if (engine_ == Engine::tiles && chains_ > 0)
+      text = std::string(whole_ ? "whole iterations in one kernel, " : "") + std::to_string(in_block_) +
+             " chains to a block, " + std::to_string(tile_.shared >> 10) + " of " +
+             std::to_string(context_.shared_bytes >> 10) + " KiB of shared memory";
+    if (asked_for_) return text + " (as asked)";
+    return text + " (auto; a round of " + std::to_string(usual_chains) + " chains must cost " + text_of(costs_) + ")";
   }
 
  private:
-  struct Choice {
-    Index chains = 0, in_block = 0;  ///< 0 chains: nothing was chosen yet
-    Engine engine = Engine::warps;
-    EngineCosts costs{};
-    AnyTile<Real> tile;
-  };
-  Choice choose(Index chains, bool whole_iterations) const {
-    Choice out;
-    out.chains = chains;
-    Tile tile;
-    EngineWork work = engine_work<Real>(data_);
-    work.chains = chains, work.element = sizeof(Real), work.multiprocessors = context_.multiprocessors;
-    work.whole_iterations = whole_iterations;
-    if (fit_tile(data_, chains, context_, tile)) {
-      work.tile = out.in_block = tile.chains, work.tile_warps = tile.warps();
-      out.tile = launched<Tile, Real>(tile, chains, context_);
-    }
-    out.costs = engine_costs(work);
-    out.engine = forced_ ? *forced_ : out.costs.best();
-    if (work.tile == 0) out.engine = Engine::warps;
-    return out;
-  }
-
   Context context_;
   Arena<Real> arena_;
   typename Model::Data data_;
   std::size_t row_;
-  std::optional<Engine> forced_;
   Buffer<Real> scratch_;
-  Choice choices_[2];  ///< of rounds, of whole iterations
+  EngineCosts costs_{};
+  Engine engine_ = Engine::warps;
+  bool asked_for_ = false, whole_ = false;  ///< whole_: tiles were asked for whole iterations
+  AnyTile<Real> tile_;                      ///< for chains_ chains, in_block_ to a block
+  Index chains_ = 0, in_block_ = 0;
 };
 
 }  // namespace kilochain
