@@ -30,9 +30,9 @@ struct GaussianTile {
   KC_HD Index rows() const { return (d.n + 32 * width() - 1) / (32 * width()) * (32 * width()); }
 
   struct Places {
-    Real* precision;    ///< (coordinate, row): symmetric, so its rows are its columns
-    Real *minus, *out;  ///< (coordinate, chain): mean - x; (chain, row): the gradient
-    int* asks;          ///< (chain): whether it asks for anything
+    Real* precision;  ///< (coordinate, row): symmetric, so its rows are its columns
+    Real *minus,
+        *out;  ///< (coordinate, slot): mean - x; (slot, row): the gradient. Slot: a chain's place, cuda::Asking
     std::size_t bytes = 0;
   };
   KC_HD Places places(char* base) const {
@@ -43,7 +43,7 @@ struct GaussianTile {
     };
     const std::size_t n = d.diagonal ? 0 : std::size_t(d.n), many = std::size_t(chains);
     take(p.precision, n * std::size_t(rows())), take(p.minus, n * many);
-    take(p.out, many * (d.diagonal ? std::size_t(d.row) : std::size_t(rows()))), take(p.asks, many);
+    take(p.out, many * (d.diagonal ? std::size_t(d.row) : std::size_t(rows())));
     return p;
   }
 
@@ -72,14 +72,13 @@ struct GaussianTile {
       }
       return;
     }
+    const cuda::Asking asks = cuda::asking(exchange.needs, first, last);
     for (Index k = static_cast<Index>(threadIdx.x); k < d.n * chains; k += static_cast<Index>(blockDim.x)) {
       const Index c = k / d.n, j = k % d.n;
-      const bool asks = first + c < last && exchange.needs[first + c] != Needs::nothing;
-      p.minus[j * chains + c] = asks ? -(exchange.query(first + c).point[j] - d.mean[j]) : Real(0);
-      if (j == 0) p.asks[c] = asks;
+      p.minus[j * chains + asks.slot(c)] = asks(c) ? -(exchange.query(first + c).point[j] - d.mean[j]) : Real(0);
     }
     __syncthreads();
-    const Index groups = chains / K, parts = rows() / (32 * width());
+    const Index groups = (asks.count() + K - 1) / K, parts = rows() / (32 * width());
     for (Index k = warp; k < groups * parts; k += warps) {
       if (width() == 1)
         products<1>(p, k % groups, k / groups);
@@ -88,16 +87,12 @@ struct GaussianTile {
     }
     __syncthreads();
     for (Index c = warp; c < chains; c += warps)
-      if (p.asks[c]) answer(p, exchange.reply(first + c), c);
+      if (asks(c)) answer(p, exchange.reply(first + c), asks.slot(c));
   }
 
  private:
   template <int V>
   __device__ __forceinline__ void products(const Places& p, Index group, Index part) const {
-    int any = 0;
-#pragma unroll
-    for (int c = 0; c < K; ++c) any |= p.asks[group * K + c];
-    if (!any) return;
     const Index i = (part * 32 + static_cast<Index>(threadIdx.x % 32)) * V;
     Real a[V][K];
     cuda::multiply(p.precision + i, rows(), p.minus + group * K, chains, d.n, a);

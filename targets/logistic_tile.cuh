@@ -63,10 +63,9 @@ struct LogisticTile {
 
   struct Places {
     Real *x, *sign;  ///< (feature, observation); (observation)
-    Real *w, *r;     ///< (feature, chain); (chain, observation of the stages at hand)
-    Real* g;         ///< (stage, chain, feature)
-    double* lp;      ///< (chunk, chain)
-    int* asks;       ///< (chain): whether it asks for anything
+    Real *w, *r;  ///< (feature, slot); (slot, observation of the stages at hand). Slot: a chain's place, cuda::Asking
+    Real* g;      ///< (stage, slot, feature)
+    double* lp;   ///< (chunk, slot)
     Index ldr;
     std::size_t bytes = 0;
   };
@@ -79,7 +78,7 @@ struct LogisticTile {
     const std::size_t num = std::size_t(observations()), n = std::size_t(d.n), many = std::size_t(chains);
     p.ldr = at_once * stage < observations() ? at_once * stage : observations();
     take(p.x, n * num), take(p.sign, num), take(p.w, n * many), take(p.r, many * std::size_t(p.ldr));
-    take(p.g, std::size_t(stages()) * many * n), take(p.lp, num / chunk * many), take(p.asks, many);
+    take(p.g, std::size_t(stages()) * many * n), take(p.lp, num / chunk * many);
     return p;
   }
 
@@ -101,14 +100,14 @@ struct LogisticTile {
   __device__ void evaluate(char* shared, const Exchange<Real>& exchange, Index first, Index last) const {
     const Places p = places(shared);
     const Index warp = static_cast<Index>(threadIdx.x / 32), warps = static_cast<Index>(blockDim.x / 32);
+    const cuda::Asking asks = cuda::asking(exchange.needs, first, last);
     for (Index k = static_cast<Index>(threadIdx.x); k < d.n * chains; k += static_cast<Index>(blockDim.x)) {
       const Index c = k / d.n, j = k % d.n;
-      const bool asks = first + c < last && exchange.needs[first + c] != Needs::nothing;
-      p.w[j * chains + c] = asks ? exchange.query(first + c).point[j] : Real(0);
-      if (j == 0) p.asks[c] = asks;
+      p.w[j * chains + asks.slot(c)] = asks(c) ? exchange.query(first + c).point[j] : Real(0);
     }
     __syncthreads();
-    const Index chunks = observations() / chunk, of_stages = at_once * (stage / chunk), groups = chains / K;
+    const Index chunks = observations() / chunk, of_stages = at_once * (stage / chunk);
+    const Index groups = (asks.count() + K - 1) / K;
     for (Index from = 0; from < chunks; from += of_stages) {
       const Index here = from + of_stages < chunks ? of_stages : chunks - from;
       for (Index k = warp; k < here * groups; k += warps) residuals(p, k % groups, from, k / groups);
@@ -121,19 +120,12 @@ struct LogisticTile {
       __syncthreads();
     }
     for (Index c = warp; c < chains; c += warps)
-      if (p.asks[c]) answer(p, exchange, first + c, c);
+      if (asks(c)) answer(p, exchange, first + c, asks.slot(c));
   }
 
  private:
-  __device__ bool asked(const Places& p, Index group) const {
-    int any = 0;
-#pragma unroll
-    for (int c = 0; c < K; ++c) any |= p.asks[group * K + c];
-    return any != 0;
-  }
   /// One chunk's residuals and share of lp, for K chains.
   __device__ __forceinline__ void residuals(const Places& p, Index group, Index from, Index k) const {
-    if (!asked(p, group)) return;
     const Index lane = static_cast<Index>(threadIdx.x % 32), i = (from + k) * chunk + V * lane;
     Real t[V][K];
     cuda::multiply(p.x + i, observations(), p.w + group * K, chains, d.n, t);
@@ -159,7 +151,6 @@ struct LogisticTile {
   /// One stage's sums for K chains and features first..first + wide - 1.
   __device__ __forceinline__ void gradients(const Places& p, Index group, Index stages_before, Index k, Index first,
                                             Index wide) const {
-    if (!asked(p, group)) return;
     if constexpr (K == 8) {
       if (wide == 8) return gradients_of<8>(p, group, stages_before, k, first);
       if (wide == 7) return gradients_of<7>(p, group, stages_before, k, first);

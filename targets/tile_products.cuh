@@ -5,6 +5,7 @@
 // Sums run in an order that neither the number of chains nor of warps changes, so a chain's bits do not depend on its company.
 // Of 128 bytes a clock that leave shared memory, multiply needs 3/4 as many clocks as its multiply-adds, transposed 1.
 #pragma once
+#include "kernels/contract.hpp"
 #include "kernels/device/launch.cuh"
 
 namespace kilochain::cuda {
@@ -107,6 +108,23 @@ __device__ __forceinline__ int folded_chain() {
 #pragma unroll
   for (int half = K / 2; half > 0; half /= 2, bit *= 2) chain += (lane & bit) != 0 ? half : 0;
   return chain;
+}
+
+/// Which of a block's chains ask, at most 32, and where they stand in its arrays: side by side from the front, so that groups
+/// of K in which nobody asks cost nothing; then those that do not ask.
+struct Asking {
+  unsigned mask;
+  __device__ Index count() const { return __popc(mask); }
+  __device__ bool operator()(Index c) const { return (mask >> c & 1) != 0; }
+  __device__ Index slot(Index c) const {
+    const unsigned before = (1u << c) - 1;
+    return (*this)(c) ? __popc(mask & before) : count() + __popc(~mask & before);
+  }
+};
+/// Of chains first..last-1; a call of a whole warp.
+__device__ __forceinline__ Asking asking(const Needs* needs, Index first, Index last) {
+  const Index chain = first + static_cast<Index>(threadIdx.x % 32);
+  return {__ballot_sync(0xffffffffu, chain < last && needs[chain] != Needs::nothing)};
 }
 
 }  // namespace kilochain::cuda
