@@ -23,7 +23,12 @@ endfunction()
 # Spin samplers and spin models: names alone, bound to boards in host/registry/spin_samplers.hpp.
 function(kilochain_register_spins kind name type)
   set(lib kilochain_${kind}_${name})
-  add_library(${lib} OBJECT ${PROJECT_SOURCE_DIR}/host/registry/instantiate/${kind}.cpp)
+  set(sources ${PROJECT_SOURCE_DIR}/host/registry/instantiate/${kind}.cpp)
+  if(KILOCHAIN_HAS_CUDA AND kind STREQUAL "spin_sampler")  # a spin model has no kernels of its own
+    list(APPEND sources ${PROJECT_SOURCE_DIR}/host/registry/instantiate/${kind}.cu)
+    kilochain_cuda_sources(${PROJECT_SOURCE_DIR}/host/registry/instantiate/${kind}.cu)
+  endif()
+  add_library(${lib} OBJECT ${sources})
   target_link_libraries(${lib} PUBLIC kilochain_kernels kilochain_libraries)
   target_compile_definitions(${lib} PRIVATE KILOCHAIN_NAME=${name} KILOCHAIN_TYPE=${type})
   target_sources(kilochain_entries PRIVATE $<TARGET_OBJECTS:${lib}>)

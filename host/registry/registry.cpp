@@ -66,6 +66,12 @@ const Entry& need_cuda(const Entry* entry, const std::string& kind, const std::s
   return *entry;
 }
 
+const SamplerEntry::MakeReplicas& replicas_of(const Context& context, const SamplerEntry& entry) {
+  return context.backend == Backend::cpu
+             ? entry.make_replicas
+             : need_cuda(find_cuda_sampler(entry.name), "sampler", entry.name).make_replicas;
+}
+
 template <class Entry>
 void check_entry(const Entry& entry, const std::string& kind, const SettingTexts& texts) {
   std::vector<std::string> known;
@@ -149,8 +155,8 @@ std::unique_ptr<Chains<Real>> make_chains(const Context& context, const std::str
   const SamplerEntry& entry = find_sampler(name);
   if (!entry.spins) return make_chains<Real>(context, name, texts, num_chains, target.dim, scope);
   return std::make_unique<discrete::SpinChains<Real>>(
-      entry.make_replicas(context, texts, num_chains, *target.spin_model), num_chains, target.spin_model,
-      static_cast<int>(entry.stats.size()));
+      context, replicas_of(context, entry)(context, texts, num_chains, *target.spin_model), num_chains,
+      target.spin_model, static_cast<int>(entry.stats.size()));
 }
 
 template <class Real>
@@ -200,8 +206,9 @@ ChainBytes bytes_of_chains(const Context& context, const std::string& name, cons
                            const TargetInfo& target, Scope scope, Precision precision) {
   const SamplerEntry& entry = find_sampler(name);
   if (!entry.spins) return bytes_of_chains(context, name, texts, num_chains, target.dim, scope, precision);
-  const auto one = entry.make_replicas(context, texts, 1, *target.spin_model);
-  return {(one->bytes() + sizeof(ChainControl)) * static_cast<std::size_t>(num_chains), 0, 0};
+  const auto one = replicas_of(context, entry)(context, texts, 1, *target.spin_model);
+  const auto chains = static_cast<std::size_t>(num_chains);
+  return {one->bytes(num_chains), 0, sizeof(ChainControl) * chains};
 }
 
 }  // namespace kilochain

@@ -32,9 +32,9 @@ struct SamplerEntry {
   Make<double> make_double;
   std::function<ChainBytes(const Context&, const SettingTexts&, Index num_chains, Index dim, Scope, Precision)> bytes;
   bool spins = false;  ///< a sampler of spin models: it has make_replicas, and none of the three above
-  std::function<std::unique_ptr<discrete::Replicas>(const Context&, const SettingTexts&, Index num_chains,
-                                                    const discrete::SpinModel&)>
-      make_replicas;
+  using MakeReplicas = std::function<std::unique_ptr<discrete::Replicas>(const Context&, const SettingTexts&,
+                                                                         Index num_chains, const discrete::SpinModel&)>;
+  MakeReplicas make_replicas;
 
   template <class Real>
   const Make<Real>& make() const {
@@ -86,6 +86,7 @@ struct CudaSamplerEntry {
   SamplerEntry::Make<float> make_float;
   SamplerEntry::Make<double> make_double;
   std::function<ChainBytes(const SettingTexts&, Index, Index, Scope, Precision)> bytes;
+  SamplerEntry::MakeReplicas make_replicas;  ///< of a sampler of spins, in place of the three above
 };
 struct CudaTargetEntry {
   TargetEntry::Make<float> make_float;

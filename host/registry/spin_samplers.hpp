@@ -56,24 +56,52 @@ inline constexpr bool sweeps<Metropolis> = true;
 template <>
 inline constexpr bool sweeps<Dmala> = true;
 
-template <template <class> class Sampler, class Board, class Settings>
-std::unique_ptr<Replicas> bind(const Context& context, Index num_chains, const std::shared_ptr<LoadedSpins>& spins,
-                               const typename Board::Model& view, Settings settings, const Rungs& rungs) {
-  Sampler<Board>::resolve(settings, spins->facts());
-  return std::make_unique<CpuReplicas<Sampler<Board>, Board, LoadedSpins>>(
-      context, num_chains, Replica<Sampler<Board>, Board>{view, settings, rungs}, spins);
+/// Replicas bound on the CPU.
+struct CpuBoards {
+  using Interface = SteppedReplicas;
+  static constexpr Choice choice = Choice::lists;
+  static constexpr int stride = 1;  ///< of a board of bits: replicas beside each other
+  template <class Sampler, class Board>
+  using Bound = CpuReplicas<Sampler, Board, LoadedSpins>;
+};
+
+/// Whether walks choose by trial: where they are told to, or can be trusted to find a spin soon: both sides have an eighth
+/// of the spins, and the least weight is a thousandth of the largest, or not much less. Throws Error (usage) where they cannot.
+template <class Boards>
+bool chooses_by_trial(const WalkSettings& s, const SpinModel& model, const SpinArrays& arrays, const Rungs& rungs) {
+  const Choice choice = s.choice == Choice::automatic ? Boards::choice : s.choice;
+  if (choice == Choice::lists) return false;
+  const auto bits = arrays.bits<1>();
+  const Index up = model.hamming.value_or(0), n = model.n();
+  const bool suits =
+      bits && rungs.count == 1 && 8 * up >= n && 8 * (n - up) >= n && s.most_gamma() * std::abs(bits->coupling) <= 1;
+  require(
+      suits || s.choice == Choice::automatic, ExitStatus::usage, "intracluster: choice = trials",
+      "trials are for slices of 2-D lattices of one J, up to 64x62, an eighth of the spins up and down at least, gamma "
+      "times J at most 1, and not for tempering",
+      "Remove --choice?");
+  return suits;
 }
 
 /// On whichever board suits the model. Throws Error (usage) for settings that do not fit it, and as check_set.
-template <template <class> class Sampler, class Settings>
-std::unique_ptr<Replicas> bind(const std::string& name, const Context& context, Index num_chains,
-                               const SpinModel& model, const Settings& settings, const Rungs& rungs) {
+template <template <class> class Sampler, class Boards = CpuBoards, class Settings>
+std::unique_ptr<typename Boards::Interface> bind(const std::string& name, const Context& context, Index num_chains,
+                                                 const SpinModel& model, const Settings& settings, const Rungs& rungs) {
   check_set(name, Sampler<GraphSpins>::on_slice, Sampler<GraphSpins>::on_free, model);
   const auto spins = std::make_shared<LoadedSpins>(context, model);
-  const auto on = [&]<class Board>(const typename Board::Model& view) {
-    return bind<Sampler, Board>(context, num_chains, spins, view, settings, rungs);
+  const auto on = [&]<class Board>(const typename Board::Model& view) -> std::unique_ptr<typename Boards::Interface> {
+    Settings resolved = settings;
+    Sampler<Board>::resolve(resolved, spins->facts());
+    return std::make_unique<typename Boards::template Bound<Sampler<Board>, Board>>(
+        context, num_chains, Replica<Sampler<Board>, Board>{view, resolved, rungs}, spins);
   };
   SpinArrays& arrays = spins->arrays;
+  if constexpr (std::is_same_v<Settings, WalkSettings>) {
+    WalkSettings resolved = settings;
+    Sampler<GraphSpins>::resolve(resolved, spins->facts());
+    if (chooses_by_trial<Boards>(resolved, spins->model, arrays, rungs))
+      return on.template operator()<TrialBoard<Boards::stride>>(*arrays.bits<Boards::stride>());
+  }
   if constexpr (!sweeps<Sampler>) {
     if (model.layers) return on.template operator()<DenseBoard>(arrays.layers());
     if (const auto v = arrays.class_graph<std::uint16_t>())
@@ -91,6 +119,29 @@ std::unique_ptr<Replicas> bind(const std::string& name, const Context& context, 
       return on.template operator()<ClassSpins<std::uint32_t>>({*v, arrays.colours()});
     return on.template operator()<GraphSpins>({arrays.graph(), arrays.colours()});
   }
+}
+
+/// Where a run binds its replicas, as bind does.
+struct OnCpu {
+  template <template <class> class Sampler, class Settings>
+  static std::unique_ptr<Replicas> bind(const std::string& name, const Context& context, Index num_chains,
+                                        const SpinModel& model, const Settings& settings, const Rungs& rungs) {
+    return discrete::bind<Sampler>(name, context, num_chains, model, settings, rungs);
+  }
+};
+struct OnCuda {  ///< compiled once for each sampler: host/registry/instantiate/spin_sampler.cu
+  template <template <class> class Sampler, class Settings>
+  static std::unique_ptr<Replicas> bind(const std::string& name, const Context& context, Index num_chains,
+                                        const SpinModel& model, const Settings& settings, const Rungs& rungs);
+};
+
+/// Replicas of a sampler by its name, from the texts of its settings.
+template <class On, template <class> class Sampler>
+SamplerEntry::MakeReplicas replicas_on(const std::string& name) {
+  return [name](const Context& c, const SettingTexts& texts, Index num_chains, const SpinModel& model) {
+    return On::template bind<Sampler>(name, c, num_chains, model, parse_settings<Sampler<GraphSpins>>(name, texts),
+                                      Rungs{1, model.beta, model.beta});
+  };
 }
 
 }  // namespace kilochain::discrete

@@ -32,4 +32,26 @@ struct Tempering {
   }
 };
 
+/// Ladders of any of the samplers. Throws Error (usage) for a beta_min that is not below the model's, and as bind.
+template <class On>
+std::unique_ptr<Replicas> tempered(const Context& context, const SettingTexts& texts, Index n, const SpinModel& model) {
+  const auto s = parse_settings<Tempering>("tempering", texts);
+  require(s.beta_min < model.beta, ExitStatus::usage, "tempering: beta_min = " + std::to_string(s.beta_min),
+          "the model's beta is " + std::to_string(model.beta), "Choose a smaller one: hotter rungs move more freely?");
+  const Rungs rungs{s.rungs, model.beta, s.beta_min};
+  switch (s.of) {
+    case Inner::intracluster:
+      return On::template bind<Intracluster>("intracluster", context, n, model, s.walks, rungs);
+    case Inner::gibbs:
+      return On::template bind<Gibbs>("gibbs", context, n, model, s.sweeps, rungs);
+    case Inner::metropolis:
+      return On::template bind<Metropolis>("metropolis", context, n, model, s.sweeps, rungs);
+    case Inner::gibbs_with_gradients:
+      return On::template bind<GibbsWithGradients>("gibbs_with_gradients", context, n, model, s.gradients, rungs);
+    case Inner::dmala:
+      return On::template bind<Dmala>("dmala", context, n, model, s.dmala, rungs);
+  }
+  return nullptr;
+}
+
 }  // namespace kilochain::discrete

@@ -12,18 +12,19 @@ Context cuda_with_threads(int device, int threads) {
   return c;
 }
 
+/// A warp takes some fifty times as long over a flip as a core does (bench/spins_roofline.md, a prediction): replicas for
+/// each core from which a device is the faster.
+constexpr std::int64_t least_replicas = 64;
+
 }  // namespace
 
 Context choose_device(const Options& o, std::vector<std::string>& notes) {
   if (o.device == "cpu") return cpu_context(o.threads);
-  if (find_target(o.target).spins) {
-    require(o.device == "auto", ExitStatus::usage, "device = " + o.device,
-            "target " + o.target + " is a model of spins, which run on the CPU", "Try --device cpu?");
-    return cpu_context(o.threads);
-  }
   if (o.device == "auto" && cuda_emulated()) return cpu_context(o.threads);
   const std::string why = cuda_unavailable();
   if (o.device == "auto") {
+    const Context cpu = cpu_context(o.threads);
+    if (find_target(o.target).spins && o.num_chains < least_replicas * cpu.threads) return cpu;
     if (why.empty()) return cuda_with_threads(0, o.threads);
     if (why != "this build has no CUDA") notes.push_back("running on the CPU: " + why);
     return cpu_context(o.threads);
@@ -43,7 +44,8 @@ Context choose_device(const Options& o, std::vector<std::string>& notes) {
 }
 
 Precision choose_precision(const Options& o, const Context& context) {
-  return o.real.value_or(context.backend == Backend::cpu ? Precision::double_precision : Precision::single_precision);
+  const bool exact = context.backend == Backend::cpu || find_target(o.target).spins;  // energies are recorded, no more
+  return o.real.value_or(exact ? Precision::double_precision : Precision::single_precision);
 }
 
 }  // namespace kilochain

@@ -38,6 +38,11 @@ struct Facts {
   const char* expert = "";  ///< whose settings of the thesis fit: 2d, 3d, rbm
 };
 
+/// Where a step samples: at beta, which is `ratio` times the one asked for: 1 but on the rungs of a ladder.
+struct Heat {
+  double beta = 1, ratio = 1;
+};
+
 /// How likely a spin of value v is chosen, up to the sum over its side.
 struct Law {
   /// equal: 1; heat_bath: 1 / (1 + exp(2 rate v)); half: exp(-rate v), the locally balanced choice.
@@ -63,8 +68,7 @@ class Uniforms {
   KC_INLINE Uniforms(const Rng& rng, Purpose purpose) : rng_(rng), purpose_(purpose) {}
   KC_INLINE double operator()(std::uint32_t t) {
     if (!(t & 1) || !fresh_) words_ = rng_.words(purpose_, t >> 1), fresh_ = true;
-    const int k = static_cast<int>(t & 1) * 2;
-    return uniform_of(words_.v[k], words_.v[k + 1]);
+    return t & 1 ? uniform_of(words_.v[2], words_.v[3]) : uniform_of(words_.v[0], words_.v[1]);
   }
 
  private:

@@ -100,10 +100,10 @@ class ClassBoard {
     const Index first = side * model_.classes;
     const std::int32_t* count = head_->count + first;
     const double at = u * total;
-    double before = 0;
+    double before = 0, sum = 0;
     Index q = 0;
     for (Index c = 0; c + 1 < model_.classes; ++c) {  // no exit: it could not be foretold
-      const double sum = kept(side, c);
+      sum = kept(side, c, sum);
       const bool past = at >= sum;
       before = past ? sum : before;
       q += past;
@@ -127,17 +127,16 @@ class ClassBoard {
     std::int32_t count[2 * most] = {};
     double weight[2 * most] = {}, inverse[2 * most] = {};
   };
+  /// The sum of a side's first classes, c the last of them; before: without it.
 #if defined(KC_ON_DEVICE)  // nothing is kept: an array of a thread would lie in memory
   KC_INLINE void keep(int, Index, double) const {}
-  KC_INLINE double kept(int side, Index c) const {
-    double sum = 0;
-    for (Index q = side * model_.classes; q <= side * model_.classes + c; ++q)
-      sum += static_cast<double>(head_->count[q]) * head_->weight[q];
-    return sum;
+  KC_INLINE double kept(int side, Index c, double before) const {
+    const Index q = side * model_.classes + c;
+    return before + static_cast<double>(head_->count[q]) * head_->weight[q];
   }
 #else
   KC_INLINE void keep(int side, Index c, double sum) const { sums_[side][c] = sum; }
-  KC_INLINE double kept(int side, Index c) const { return sums_[side][c]; }
+  KC_INLINE double kept(int side, Index c, double) const { return sums_[side][c]; }
   mutable double sums_[2][most];
 #endif
 

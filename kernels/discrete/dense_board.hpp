@@ -37,26 +37,32 @@ struct Layers {
   template <class Team>
   KC_HD void fields(const Team& team, const double* spins, double* local, bool of_visible, bool of_hidden) const {
     const Index first = layer_slots(visible);
-    if (of_visible) {
-      team.for_each(visible, [&](Index i) { local[i] = field[i]; });
-      team.sync();
-      for (Index j = 0; j < hidden; ++j) {
-        const double s = spins[first + j];
-        const double* J = row(first + j);
-        team.for_each(visible, [&](Index i) { local[i] += J[i] * s; });
-      }
-    }
-    if (of_hidden) {
-      double* const to = local + first;
-      team.for_each(hidden, [&](Index j) { to[j] = field[first + j]; });
-      team.sync();
-      for (Index i = 0; i < visible; ++i) {
-        const double s = spins[i];
-        const double* J = row(i);
-        team.for_each(hidden, [&](Index j) { to[j] += J[j] * s; });
-      }
-    }
+    if (of_visible) fields_of(team, 0, visible, first, hidden, spins, local);
+    if (of_hidden) fields_of(team, first, hidden, 0, visible, spins, local);
     team.sync();
+  }
+  /// Of the layer of `count` spins from slot `to` on, given the other one, of `others` spins from slot `from` on. A row of
+  /// couplings at a time, which vectorises; a lane of a device has a spin, and keeps its sum.
+  template <class Team>
+  KC_HD void fields_of(const Team& team, Index to, Index count, Index from, Index others, const double* spins,
+                       double* local) const {
+    if constexpr (Team::on_host) {
+      for (Index i = 0; i < count; ++i) local[to + i] = field[to + i];
+      for (Index j = 0; j < others; ++j) {
+        const double s = spins[from + j];
+        const double* J = row(from + j);
+        double* const sum = local + to;
+        team.for_each(count, [&](Index i) { sum[i] += J[i] * s; });
+      }
+    } else {
+      const double* J = row(from);
+      const auto stride = static_cast<std::size_t>(layer_slots(count));
+      team.for_each(count, [&](Index i) {
+        double sum = field[to + i];
+        for (Index j = 0; j < others; ++j) sum += J[static_cast<std::size_t>(j) * stride + i] * spins[from + j];
+        local[to + i] = sum;
+      });
+    }
   }
   template <class Team>
   KC_HD double energy(const Team& team, const double* spins, const double* local) const {
@@ -106,20 +112,25 @@ class DenseBoard {
     weigh_all(team);
   }
   KC_INLINE double total(int side) const {
-    const double* blocks = sum_[side];
+    const double* blocks = sums(side);
     double part[4] = {};
     Index b = 0;
-    for (; b + 4 <= blocks_; b += 4)
+    for (; b + 4 <= blocks_; b += 4) {
+      KC_UNROLL
       for (int l = 0; l < 4; ++l) part[l] += blocks[b + l];
-    for (int l = 0; b + l < blocks_; ++l) part[l] += blocks[b + l];
+    }
+    KC_UNROLL
+    for (int l = 0; l < 4; ++l)
+      if (b + l < blocks_) part[l] += blocks[b + l];
     return (part[0] + part[1]) + (part[2] + part[3]);
   }
   KC_INLINE Index choose(int side, double total, double u) const {
     double at = u * total;
     Index b = 0, last = -1;
-    while (b + 1 < blocks_ && at >= sum_[side][b]) at -= sum_[side][b++];
-    while (b > 0 && sum_[side][b] <= 0) --b;  // rounding at the end of the last one
-    while (sum_[side][b] <= 0 && b + 1 < blocks_) ++b;
+    const double* sum = sums(side);
+    while (b + 1 < blocks_ && at >= sum[b]) at -= sum[b++];
+    while (b > 0 && sum[b] <= 0) --b;  // rounding at the end of the last one
+    while (sum[b] <= 0 && b + 1 < blocks_) ++b;
     const double sign = side ? 1 : -1;
     for (Index k = b * layer_block; k < (b + 1) * layer_block; ++k) {
       if (spin_[k] != sign) continue;
@@ -163,9 +174,10 @@ class DenseBoard {
     local_ = cut.take<double>(slots);
     spin_ = cut.take<double>(slots);
     weight_ = cut.take<double>(slots);
-    for (auto& side : sum_) side = cut.take<double>(static_cast<std::size_t>(blocks_));
+    sums_ = cut.take<double>(2 * static_cast<std::size_t>(blocks_));
     bytes_ = cut.used();
   }
+  KC_INLINE double* sums(int side) const { return sums_ + side * blocks_; }
   template <class Team>
   KC_HD void weigh_all(const Team& team) {
     weigh(team, 0, blocks_);
@@ -191,13 +203,13 @@ class DenseBoard {
       const double up = team.template sum<double>(layer_block, [&](Index k) { return spin[k] > 0 ? weight[k] : 0.0; });
       const double down =
           team.template sum<double>(layer_block, [&](Index k) { return spin[k] < 0 ? weight[k] : 0.0; });
-      team.single([&] { sum_[1][b] = up, sum_[0][b] = down; });
+      team.single([&] { sums(1)[b] = up, sums(0)[b] = down; });
     }
   }
 
   Model model_;
   Head* head_ = nullptr;
-  double *local_ = nullptr, *spin_ = nullptr, *weight_ = nullptr, *sum_[2] = {};
+  double *local_ = nullptr, *spin_ = nullptr, *weight_ = nullptr, *sums_ = nullptr;
   Index blocks_ = 0;
   std::size_t bytes_ = 0;
 };

@@ -45,11 +45,11 @@ struct Dmala {
   }
 
   static void resolve(Settings& s, const Facts& facts) { s.slice = facts.slice; }
-  static KC_INLINE Settings scaled(const Settings& s, double) { return s; }
 
   template <class Team>
-  static KC_HD void step(const Team& team, const Rng& rng, const Settings& s, double beta, Board& board, char* memory,
-                         Info& info) {
+  static KC_HD void step(const Team& team, const Rng& rng, const Settings& s, const Heat& heat, Board& board,
+                         char* memory, Info& info) {
+    const double beta = heat.beta;
     const Index n = board.size();
     double* const v = reinterpret_cast<double*>(memory);
     auto* const flipped = reinterpret_cast<std::int8_t*>(v + n);

@@ -34,11 +34,11 @@ struct GibbsWithGradients {
   }
 
   static void resolve(Settings& s, const Facts& facts) { s.slice = facts.slice; }
-  static KC_INLINE Settings scaled(const Settings& s, double) { return s; }
 
   template <class Team>
-  static KC_HD void step(const Team& team, const Rng& rng, const Settings& s, double beta, Board& board, char*,
+  static KC_HD void step(const Team& team, const Rng& rng, const Settings& s, const Heat& heat, Board& board, char*,
                          Info& info) {
+    const double beta = heat.beta;
     Uniforms drawn(rng, Purpose::proposal), accept(rng, Purpose::accept);
     board.set_law(team, {Law::half, beta});
     double accepted = 0;

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "kernels/device/error.hpp"
-#include "kernels/discrete/board.hpp"
+#include "kernels/discrete/trial_board.hpp"
 #include "kernels/policy.hpp"
 
 namespace kilochain::discrete {
@@ -18,11 +18,24 @@ namespace kilochain::discrete {
 enum class WalkPreset : std::int32_t { own, kawasaki, im_expert, im_unif, im_bayesopt };
 inline constexpr Names walk_preset_names{"own", "kawasaki", "im_expert", "im_unif", "im_bayesopt"};
 
+/// How spins are chosen: from lists of members, or by trial where a model's replicas are bits (kernels/discrete/trial_board.hpp).
+enum class Choice : std::int32_t { automatic, lists, trials };
+inline constexpr Names choice_names{"auto", "lists", "trials"};
+
 struct WalkSettings {
   WalkPreset preset = WalkPreset::own;
   std::int32_t walk_min = 1, walk_max = 20;
   double gamma_min = 0, gamma_max = 0;
   Policy<2> policy = {};
+  Choice choice = Choice::automatic;
+
+  /// The largest gamma that a step may draw.
+  double most_gamma() const {
+    double most = gamma_max;
+    for (std::int32_t k = 0; policy.has[0] && k < policy.rows; ++k)
+      most = most < policy.value[k][0] ? policy.value[k][0] : most;
+    return most;
+  }
 };
 
 template <class Board>
@@ -36,6 +49,8 @@ struct Intracluster {
   using Settings = WalkSettings;
   using Preset = WalkPreset;
   static constexpr Index longest_walk = 100000;
+  /// Products of so many totals stay finite: those of trials are below 2^32.
+  static constexpr Index flips_to_a_log = by_trial<Board> ? 31 : 8;
 
   template <class V>
   static void settings(V&& visit, Settings& s) {
@@ -47,13 +62,15 @@ struct Intracluster {
     visit("policy", s.policy,
           PolicyColumns<2>{{{"gamma", at_least(0), false}, {"walk", between(1, longest_walk), true}}},
           "CSV file with columns gamma, walk or both: each step takes a row at random");
+    visit("choice", s.choice, choice_names,
+          "lists of members, or trials on 2-D lattices up to 64x62; auto: lists on the CPU, trials on CUDA");
   }
 
   /// Presets become numbers. Throws Error (usage) for a range that is none, and for a preset that this model has not.
   static void resolve(Settings& s, const Facts& facts) {
     const std::string model = facts.expert;
     const bool two = model == "2d", rbm = model == "rbm";
-    if (s.preset == Preset::kawasaki) s = {s.preset, 1, 1, 0, 0, {}};
+    if (s.preset == Preset::kawasaki) s = {s.preset, 1, 1, 0, 0, {}, s.choice};
     require(s.preset != Preset::im_bayesopt || s.policy.rows > 0, ExitStatus::usage,
             "intracluster: preset = im_bayesopt", "policy is not set", "Name the file with --policy?");
     if (s.preset == Preset::im_expert || s.preset == Preset::im_unif)
@@ -62,22 +79,17 @@ struct Intracluster {
               "the thesis has it for lattices of 2 and 3 axes, spin glasses and RBMs",
               "Give --walk-min, --walk-max, --gamma-min and --gamma-max?");
     if (s.preset == Preset::im_expert)
-      s = {s.preset, two ? 90 : 1, two ? 90 : rbm ? 20 : 25, two ? 0.44 : 0.8, two ? 0.44 : 0.8, {}};
-    if (s.preset == Preset::im_unif) s = {s.preset, 1, two ? 300 : 50, 0, two ? 0.88 : 1.6, {}};
+      s = {s.preset, two ? 90 : 1, two ? 90 : rbm ? 20 : 25, two ? 0.44 : 0.8, two ? 0.44 : 0.8, {}, s.choice};
+    if (s.preset == Preset::im_unif) s = {s.preset, 1, two ? 300 : 50, 0, two ? 0.88 : 1.6, {}, s.choice};
     require(s.walk_min <= s.walk_max, ExitStatus::usage, "intracluster: walk_min = " + std::to_string(s.walk_min),
             "walk_max is " + std::to_string(s.walk_max), "Exchange them?");
     require(s.gamma_min <= s.gamma_max, ExitStatus::usage, "intracluster: gamma_min = " + std::to_string(s.gamma_min),
             "gamma_max is " + std::to_string(s.gamma_max), "Exchange them?");
   }
-  /// For a rung of tempering whose beta is `ratio` times the one asked for.
-  static KC_INLINE Settings scaled(Settings s, double ratio) {
-    s.gamma_min *= ratio, s.gamma_max *= ratio;
-    for (std::int32_t k = 0; k < s.policy.rows; ++k) s.policy.value[k][0] *= ratio;
-    return s;
-  }
 
-  /// The flips of a walk, so that one that is not accepted can be undone.
-  static KC_INLINE std::size_t scratch(const Settings& s, const typename Board::Model&) {
+  /// The flips of a walk, so that one that is not accepted can be undone; of bits, all of them.
+  static KC_INLINE std::size_t scratch(const Settings& s, const typename Board::Model& model) {
+    if constexpr (by_trial<Board>) return Board::bytes(model);
     std::size_t longest = static_cast<std::size_t>(s.walk_max);
     for (std::int32_t k = 0; s.policy.has[1] && k < s.policy.rows; ++k)
       longest = longest < s.policy.value[k][1] ? static_cast<std::size_t>(s.policy.value[k][1]) : longest;
@@ -89,41 +101,59 @@ struct Intracluster {
   }
 
   template <class Team>
-  static KC_HD void step(const Team& team, const Rng& rng, const Settings& s, double beta, Board& board, char* memory,
-                         Info& info) {
-    Index* const path = reinterpret_cast<Index*>(memory);
+  static KC_HD void step(const Team& team, const Rng& rng, const Settings& s, const Heat& heat, Board& board,
+                         char* memory, Info& info) {
+    [[maybe_unused]] Index* const path = reinterpret_cast<Index*>(memory);
     Uniforms drawn(rng, Purpose::direction);
-    double gamma = s.gamma_min + (s.gamma_max - s.gamma_min) * drawn(0);
+    const double gamma_min = s.gamma_min * heat.ratio, gamma_max = s.gamma_max * heat.ratio;
+    double gamma = gamma_min + (gamma_max - gamma_min) * drawn(0);
     const auto up = static_cast<Index>(board.up());
     Index k = s.walk_min + static_cast<Index>(drawn(1) * (s.walk_max - s.walk_min + 1));
     k = k < s.walk_max ? k : s.walk_max;
     if (s.policy.rows > 0) {
       const double* row = s.policy.value[policy_row(s.policy, rng)];
-      if (s.policy.has[0]) gamma = row[0];
+      if (s.policy.has[0]) gamma = row[0] * heat.ratio;
       if (s.policy.has[1]) k = static_cast<Index>(row[1]);
     }
     k = k < up ? k : up;
-    UniformSequence<Team> chosen(rng, Purpose::proposal, static_cast<std::uint32_t>(2 * k));
+    [[maybe_unused]] UniformSequence<Team> chosen(rng, Purpose::proposal, static_cast<std::uint32_t>(2 * k));
     board.set_law(team, {gamma == 0 ? Law::equal : Law::heat_bath, gamma});
+    if constexpr (by_trial<Board>) board.keep(team, reinterpret_cast<typename Board::Bits*>(memory));
     const double before = board.energy();
     double normalisers = 0, from = 1, back = 1;
-    for (Index t = 0; t < 2 * k; ++t) {
+    [[maybe_unused]] double tilted = 0;
+    [[maybe_unused]] std::uint32_t attempts = 0;
+    for (Index t = 0; t < 2 * k;) {
       const int side = t < k;
+      Index i = 0;
+      if constexpr (by_trial<Board>) {
+        i = board.attempt(side, rng, attempts++);
+        if (i < 0) continue;
+        tilted += board.tilt(i);
+      }
       const double total = board.total(side);
-      const Index i = board.choose(side, total, chosen(static_cast<std::uint32_t>(t)));
+      if constexpr (!by_trial<Board>) i = board.choose(side, total, chosen(static_cast<std::uint32_t>(t)));
       board.flip(team, i);
-      team.single([&] { path[t] = i; });
+      if constexpr (!by_trial<Board>) team.single([&] { path[t] = i; });
       from *= total;
       back *= board.total(1 - side);
-      if ((t & 7) == 7) normalisers += math::log(from / back), from = back = 1;
+      if (t % flips_to_a_log == flips_to_a_log - 1) normalisers += math::log(from / back), from = back = 1;
+      ++t;
     }
     normalisers += math::log(from / back);
-    const double log_r = log_ratio(beta, gamma, board.energy() - before, normalisers);
+    const double change = board.energy() - before;
+    // Weights of trials are rounded: what their ratios were stands in for gamma times the change.
+    const double log_r = by_trial<Board> ? log_ratio(heat.beta, 0, change, normalisers + tilted)
+                                         : log_ratio(heat.beta, gamma, change, normalisers);
     info.acceptance_rate = log_r < 0 ? math::exp(log_r) : 1;
     info.accepted = uniform(rng, Purpose::accept) < info.acceptance_rate;
     team.sync();
-    if (!info.accepted)
-      for (Index t = 2 * k; t-- > 0;) board.flip(team, path[t]);
+    if (!info.accepted) {
+      if constexpr (by_trial<Board>)
+        board.restore(team, reinterpret_cast<const typename Board::Bits*>(memory));
+      else
+        for (Index t = 2 * k; t-- > 0;) board.flip(team, path[t]);
+    }
     info.stats[0] = k, info.stats[1] = gamma, info.stats[2] = 2 * k;
   }
 };

@@ -4,6 +4,7 @@
 // Bit a of colour s: row a / half, column 2 (a % half) + ((row + s) & 1). Each array has half a row more at both ends.
 // Acceptance is compared with p bit by bit, most significant first, for 512 spins at once, until all are decided: about
 // ten random bits for each spin that asks, and an exact comparison to 56 bits.
+// The CPU asks eight words at a time, which vectorise; a lane of a device has one word, and the same random bits for it.
 #pragma once
 #include "kernels/discrete/sweep_board.hpp"
 
@@ -31,22 +32,22 @@ class PackedLattice {
   template <class Team>
   KC_HD void assign(const Team& team, const std::int8_t* spins) {
     team.single([&] {
-      for (int s = 0; s < 2; ++s)
-        for (Index w = 0; w < model_.words(); ++w) colour_[s][w] = 0;
+      for (Index w = 0; w < 2 * model_.words(); ++w) colours_[w] = 0;
       for (Index i = 0; i < size(); ++i) {
         const Place at = place(i);
-        if (spins[i] > 0) colour_[at.colour][at.bit >> 6] |= Bits(1) << (at.bit & 63);
+        if (spins[i] > 0) colour(at.colour)[at.bit >> 6] |= Bits(1) << (at.bit & 63);
       }
       spread(0), spread(1);
     });
     team.sync();
     // Energy and count as a sweep leaves them: from the second colour.
-    const double agree = team.template sum<double>(model_.groups, [&](Index g) {
-      Bits a[4][group];
-      agreements(1, g, a);
+    constexpr int W = together<Team>;
+    const double agree = team.template sum<double>(model_.groups * (group / W), [&](Index k) {
+      Bits a[4][W];
+      agreements(1, k * W, a);
       double count = 0;
-      for (Index w = 0; w < group; ++w)
-        for (const auto& of : a) count += ones(of[w] & model_.valid[g * group + w]);
+      for (Index w = 0; w < W; ++w)
+        for (const auto& of : a) count += ones(of[w] & model_.valid[k * W + w]);
       return count;
     });
     tell(team, agree);
@@ -59,7 +60,7 @@ class PackedLattice {
   KC_INLINE std::int64_t up() const { return head_->up; }
   KC_INLINE std::int8_t spin(Index i) const {
     const Place at = place(i);
-    return colour_[at.colour][at.bit >> 6] >> (at.bit & 63) & 1 ? 1 : -1;
+    return colour(at.colour)[at.bit >> 6] >> (at.bit & 63) & 1 ? 1 : -1;
   }
 
   template <class Team>
@@ -68,8 +69,9 @@ class PackedLattice {
     const Bits three = as_bits(rule(2 * j)), four = as_bits(rule(4 * j));
     double agree = 0, flips = 0;
     for (int s = 0; s < 2; ++s) {
-      const double tally =
-          team.template sum<double>(model_.groups, [&](Index g) { return update(s, g, rng, three, four); });
+      constexpr int W = together<Team>;
+      const double tally = team.template sum<double>(model_.groups * (group / W),
+                                                     [&](Index k) { return update<W>(s, k * W, rng, three, four); });
       team.sync();
       team.single([&] { spread(s); });
       team.sync();
@@ -89,13 +91,17 @@ class PackedLattice {
     int colour;
     Index bit;  ///< of the array, its halo counted
   };
+  /// Words that are asked together.
+  template <class Team>
+  static constexpr int together = Team::on_host ? group : 1;
   static constexpr int tally_shift = 26;  ///< agreements above, flips below: both exact in a double
 
   KC_INLINE void cut(Cut cut) {
     head_ = cut.take<Head>(1);
-    for (auto& colour : colour_) colour = cut.take<Bits>(static_cast<std::size_t>(model_.words()));
+    colours_ = cut.take<Bits>(2 * static_cast<std::size_t>(model_.words()));
     bytes_ = cut.used();
   }
+  KC_INLINE Bits* colour(int s) const { return colours_ + s * model_.words(); }
   KC_INLINE Place place(Index i) const {
     const Index row = i / model_.columns, column = i % model_.columns;
     return {(row + column) & 1, 64 * model_.halo() + row * model_.half() + column / 2};
@@ -125,7 +131,7 @@ class PackedLattice {
   };
   /// The half rows at both ends, from the other end.
   KC_INLINE void spread(int s) const {
-    Bits* const b = colour_[s];
+    Bits* const b = colour(s);
     const Index halo = model_.halo(), n = model_.bits();
     for (Index w = 0; w < halo; ++w) b[w] = at(b, n + 64 * w);
     for (Index w = 0; w < halo; ++w) {
@@ -135,17 +141,19 @@ class PackedLattice {
       b[k + 1] = (b[k + 1] & (~Bits(0) << shift)) | from >> 1 >> (63 - shift);
     }
   }
-  /// Bits of group g of colour s that agree with each of their four neighbours (disagree, where J is negative).
-  KC_INLINE void agreements(int s, Index g, Bits (&a)[4][group]) const {
-    const Bits *own = colour_[s] + model_.halo() + g * group, *other = colour_[1 - s];
+  /// Bits of W words of colour s, from word k on, that agree with each of their four neighbours (disagree, where J is
+  /// negative).
+  template <int W>
+  KC_INLINE void agreements(int s, Index k, Bits (&a)[4][W]) const {
+    const Bits *own = colour(s) + model_.halo() + k, *other = colour(1 - s);
     const Bits odd_colour = s ? ~Bits(0) : 0, same = model_.coupling < 0 ? 0 : ~Bits(0);
-    const Index half = model_.half(), begin = 64 * (model_.halo() + g * group);
-    const Bits *odd = model_.odd + g * group, *first = model_.first + g * group, *last = model_.last + g * group;
+    const Index half = model_.half(), begin = 64 * (model_.halo() + k);
+    const Bits *odd = model_.odd + k, *first = model_.first + k, *last = model_.last + k;
     const Shifted up(other, begin - half), down(other, begin + half), before(other, begin - 1), after(other, begin + 1);
     const Shifted round_left(other, begin + half - 1), round_right(other, begin - half + 1);
-    const Bits* level = other + model_.halo() + g * group;
+    const Bits* level = other + model_.halo() + k;
 #pragma GCC ivdep
-    for (Index w = 0; w < group; ++w) {
+    for (Index w = 0; w < W; ++w) {
       const Bits x = own[w] ^ same, right_side = odd[w] ^ odd_colour;
       const Bits left = (before[w] & ~first[w]) | (round_left[w] & first[w]);
       const Bits right = (after[w] & ~last[w]) | (round_right[w] & last[w]);
@@ -155,13 +163,14 @@ class PackedLattice {
       a[3][w] = x ^ ((left & ~right_side) | (right & right_side));
     }
   }
-  /// Asks 512 spins; returns agreements after it and flips.
-  KC_HD double update(int s, Index g, const Rng& rng, Bits three, Bits four) const {
-    Bits a[4][group], is_three[group], is_four[group], flip[group], open[group];
-    agreements(s, g, a);
-    const Bits* valid = model_.valid + g * group;
+  /// Asks W words from word k on; returns agreements after it and flips.
+  template <int W>
+  KC_HD double update(int s, Index k, const Rng& rng, Bits three, Bits four) const {
+    Bits a[4][W], is_three[W], is_four[W], flip[W], open[W];
+    agreements(s, k, a);
+    const Bits* valid = model_.valid + k;
     Bits any = 0;
-    for (Index w = 0; w < group; ++w) {
+    for (Index w = 0; w < W; ++w) {
       const Bits one = a[0][w] ^ a[1][w], both = a[0][w] & a[1][w];
       const Bits other_one = a[2][w] ^ a[3][w], other_both = a[2][w] & a[3][w];
       is_three[w] = (one ^ other_one) & (both | other_both);
@@ -170,30 +179,33 @@ class PackedLattice {
       flip[w] = ~(is_three[w] | is_four[w]) & valid[w];
       any |= open[w];
     }
-    const auto counter = static_cast<std::uint32_t>((s * model_.groups + g) * most_batches) * 16;
+    // A group has sixteen blocks of four planes at a time: block w holds the upper halves of word w, block w + 8 the lower.
+    const auto counter = static_cast<std::uint32_t>((s * model_.groups + k / group) * most_batches) * 16 +
+                         static_cast<std::uint32_t>(k % group);
     for (Index batch = 0; any != 0 && batch < most_batches; ++batch) {
-      std::uint32_t drawn[planes][16];  // each block's words, side by side
+      std::uint32_t drawn[planes][2 * W];  // each block's words, side by side
 #pragma GCC ivdep
-      for (int l = 0; l < 16; ++l) {
-        const Words words = rng.words(Purpose::proposal, counter + static_cast<std::uint32_t>(batch * 16 + l));
-        for (int k = 0; k < 4; ++k) drawn[k][l] = words.v[k];
+      for (int l = 0; l < 2 * W; ++l) {
+        const int block = W == group ? l : l * static_cast<int>(group);
+        const Words words = rng.words(Purpose::proposal, counter + static_cast<std::uint32_t>(batch * 16 + block));
+        for (int p = 0; p < planes; ++p) drawn[p][l] = words.v[p];
       }
       any = 0;
       for (Index p = 0; p < planes; ++p) {
         const int bit = 55 - static_cast<int>(batch * planes + p);
         const Bits t3 = three >> bit & 1 ? ~Bits(0) : 0, t4 = four >> bit & 1 ? ~Bits(0) : 0;
-        for (Index w = 0; w < group; ++w) {
-          const Bits random = static_cast<Bits>(drawn[p][w]) << 32 | drawn[p][w + 8];
+        for (Index w = 0; w < W; ++w) {
+          const Bits random = static_cast<Bits>(drawn[p][w]) << 32 | drawn[p][w + W];
           const Bits threshold = (is_three[w] & t3) | (is_four[w] & t4);
           flip[w] |= open[w] & ~random & threshold;
           open[w] &= ~(random ^ threshold);
         }
       }
-      for (Index w = 0; w < group; ++w) any |= open[w];
+      for (Index w = 0; w < W; ++w) any |= open[w];
     }
-    Bits* own = colour_[s] + model_.halo() + g * group;
+    Bits* own = colour(s) + model_.halo() + k;
     std::int64_t agree = 0, flips = 0;
-    for (Index w = 0; w < group; ++w) {
+    for (Index w = 0; w < W; ++w) {
       own[w] ^= flip[w];
       flips += ones(flip[w]);
       if (s == 0) continue;  // bonds are counted once, from the second colour
@@ -204,12 +216,9 @@ class PackedLattice {
   /// agree: bonds that lower the energy; all bonds are counted from the second colour.
   template <class Team>
   KC_HD void tell(const Team& team, double agree) {
-    const double up = team.template sum<double>(model_.groups, [&](Index g) {
-      Index count = 0;
-      for (const auto* colour : colour_)
-        for (Index w = 0; w < group; ++w)
-          count += ones(colour[model_.halo() + g * group + w] & model_.valid[g * group + w]);
-      return static_cast<double>(count);
+    const double up = team.template sum<double>(model_.groups * group, [&](Index w) {
+      const Index at = model_.halo() + w;
+      return static_cast<double>(ones(colour(0)[at] & model_.valid[w]) + ones(colour(1)[at] & model_.valid[w]));
     });
     const double j = model_.coupling < 0 ? -model_.coupling : model_.coupling;
     team.single([&] {
@@ -221,7 +230,7 @@ class PackedLattice {
 
   Model model_;
   Head* head_ = nullptr;
-  Bits* colour_[2] = {};
+  Bits* colours_ = nullptr;
   std::size_t bytes_ = 0;
 };
 

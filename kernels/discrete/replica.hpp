@@ -5,6 +5,8 @@
 //   Rung 0 has the beta asked for, and is what is recorded.
 // Memory: a Ladder, then for each rung a board, then one scratch. Every 1024th iteration boards refresh what they add up.
 #pragma once
+#include <algorithm>
+
 #include "kernels/discrete/board.hpp"
 
 namespace kilochain::discrete {
@@ -33,9 +35,11 @@ struct Replica {
 
   static constexpr std::size_t round_up(std::size_t b) { return (b + 63) / 64 * 64; }
   KC_INLINE std::size_t board_bytes() const { return (Board::bytes(model) + 63) / 64 * 64; }
+  /// The scratch also holds the spins (n) that a replica starts from.
   std::size_t bytes() const {
+    const std::size_t spins = static_cast<std::size_t>(Board(model, nullptr).size());
     return round_up(sizeof(Ladder)) + board_bytes() * static_cast<std::size_t>(rungs.count) +
-           round_up(Sampler::scratch(settings, model));
+           round_up(std::max(spins, Sampler::scratch(settings, model)));
   }
   KC_INLINE Ladder& ladder(char* memory) const { return *reinterpret_cast<Ladder*>(memory); }
   KC_INLINE Board board(char* memory, Index rung) const {
@@ -59,7 +63,7 @@ struct Replica {
     if (rungs.count > 1) return ladder_step(team, rng, memory, info);
     Board b = board(memory, 0);
     if ((rng.iteration & 1023) == 1023) b.refresh(team);
-    Sampler::step(team, rng, settings, rungs.beta, b, scratch(memory), info);
+    Sampler::step(team, rng, settings, Heat{rungs.beta}, b, scratch(memory), info);
   }
 
  private:
@@ -74,7 +78,7 @@ struct Replica {
       if ((rng.iteration & 1023) == 1023) b.refresh(team);
       Info own;
       const double beta = rungs.at(r);
-      Sampler::step(team, of_rung(rng, r), Sampler::scaled(settings, rungs.beta > 0 ? beta / rungs.beta : 1), beta, b,
+      Sampler::step(team, of_rung(rng, r), settings, Heat{beta, rungs.beta > 0 ? beta / rungs.beta : 1}, b,
                     scratch(memory), own);
       if (r == 0) info.acceptance_rate = own.acceptance_rate, info.accepted = own.accepted;
       team.sync();

@@ -33,6 +33,14 @@ class TreeBoard {
   template <class Team>
   KC_HD void assign(const Team& team, const std::int8_t* spins) {
     team.for_each(model_.n, [&](Index i) { spin_[i] = spins[i]; });
+    team.single([&] {
+      Index count = model_.n, at = 0;
+      for (int l = 0; l < levels_; ++l) {
+        if (l > 0) count = parents(count);
+        head_->start[l] = at;
+        at += parents(count) * children;
+      }
+    });
     team.sync();
     refresh(team);
   }
@@ -55,7 +63,7 @@ class TreeBoard {
   KC_INLINE std::int64_t up() const { return head_->up; }
   KC_INLINE std::int8_t spin(Index i) const { return spin_[i]; }
   KC_INLINE double value(Index i) const { return local_[i] * spin_[i]; }
-  KC_INLINE double weight(Index i) const { return level_[spin_[i] > 0][0][i]; }
+  KC_INLINE double weight(Index i) const { return tree(spin_[i] > 0)[i]; }
 
   template <class Team>
   KC_HD void set_law(const Team& team, const Law& law) {
@@ -65,12 +73,12 @@ class TreeBoard {
     team.sync();
     grow(team);
   }
-  KC_INLINE double total(int side) const { return level_[side][levels_ - 1][0]; }
+  KC_INLINE double total(int side) const { return tree(side)[head_->start[levels_ - 1]]; }
   KC_INLINE Index choose(int side, double total, double u) const {
     double at = u * total;
     Index node = 0;
     for (int l = levels_ - 2; l >= 0; --l) {
-      const double* child = level_[side][l] + static_cast<std::size_t>(node) * children;
+      const double* child = tree(side) + head_->start[l] + static_cast<std::size_t>(node) * children;
       Index k = 0;
       while (k + 1 < children && at >= child[k]) at -= child[k++];
       while (k > 0 && child[k] <= 0) --k;  // rounding at the end of the last one
@@ -112,50 +120,53 @@ class TreeBoard {
     double energy = 0;
     std::int64_t up = 0;
     Law law{};
+    Index start[most_levels] = {};
   };
 
   KC_INLINE void cut(Cut cut) {
     head_ = cut.take<Head>(1);
     local_ = cut.take<double>(static_cast<std::size_t>(model_.n));
     spin_ = cut.take<std::int8_t>(static_cast<std::size_t>(model_.n));
-    for (auto& side : level_) {
-      Index count = model_.n;
-      for (levels_ = 0; levels_ < 2 || count > 1;) {
-        if (levels_ > 0) count = (count + children - 1) / children;
-        side[levels_++] = cut.take<double>(static_cast<std::size_t>((count + children - 1) / children * children));
-      }
+    std::size_t of_side = 0;
+    for (Index count = model_.n; levels_ < 2 || count > 1; ++levels_) {
+      if (levels_ > 0) count = parents(count);
+      of_side += static_cast<std::size_t>(parents(count) * children);
     }
+    side_ = of_side;
+    tree_ = cut.take<double>(2 * of_side);
     bytes_ = cut.used();
   }
-  KC_INLINE Index nodes(int level) const {
-    Index count = model_.n;
-    for (int l = 0; l < level; ++l) count = (count + children - 1) / children;
-    return count;
-  }
+  static KC_INLINE Index parents(Index count) { return (count + children - 1) / children; }
+  /// The sums of a side, level after level, from its weights to its total; a level begins at head_->start[level].
+  KC_INLINE double* tree(int side) const { return tree_ + (side ? side_ : 0); }
   KC_INLINE static double sum_of(const double* child) {
     return ((child[0] + child[1]) + (child[2] + child[3])) + ((child[4] + child[5]) + (child[6] + child[7]));
   }
   KC_INLINE void put(Index i, int side, double weight) {
-    level_[side][0][i] = weight;
+    double* const sums = tree(side);
+    sums[i] = weight;
     Index node = i;
     for (int l = 1; l < levels_; ++l) {
       node /= children;
-      level_[side][l][node] = sum_of(level_[side][l - 1] + static_cast<std::size_t>(node) * children);
+      sums[head_->start[l] + node] = sum_of(sums + head_->start[l - 1] + static_cast<std::size_t>(node) * children);
     }
   }
   template <class Team>
   KC_HD void grow(const Team& team) {
     team.for_each(model_.n, [&](Index i) {
       const double w = head_->law(value(i));
-      level_[1][0][i] = spin_[i] > 0 ? w : 0;
-      level_[0][0][i] = spin_[i] > 0 ? 0 : w;
+      tree(1)[i] = spin_[i] > 0 ? w : 0;
+      tree(0)[i] = spin_[i] > 0 ? 0 : w;
     });
     team.sync();
+    Index count = model_.n;
     for (int l = 1; l < levels_; ++l) {
-      for (int side = 0; side < 2; ++side)
-        team.for_each(nodes(l), [&](Index k) {
-          level_[side][l][k] = sum_of(level_[side][l - 1] + static_cast<std::size_t>(k) * children);
-        });
+      count = parents(count);
+      for (int side = 0; side < 2; ++side) {
+        const double* below = tree(side) + head_->start[l - 1];
+        double* const sums = tree(side) + head_->start[l];
+        team.for_each(count, [&](Index k) { sums[k] = sum_of(below + static_cast<std::size_t>(k) * children); });
+      }
       team.sync();
     }
   }
@@ -164,7 +175,8 @@ class TreeBoard {
   Head* head_ = nullptr;
   double* local_ = nullptr;
   std::int8_t* spin_ = nullptr;
-  double* level_[2][most_levels] = {};
+  double* tree_ = nullptr;
+  std::size_t side_ = 0;
   int levels_ = 0;
   std::size_t bytes_ = 0;
 };

@@ -23,7 +23,7 @@ class Chain {
  public:
   Chain(const discrete::SpinModel& model, std::uint32_t number, std::uint64_t seed)
       : model_(model), rng_{seed, number, 0}, spins_(static_cast<std::size_t>(model.n())) {
-    discrete::starting_spins(rng_, false, *model.hamming, spins_);
+    discrete::starting_spins(rng_, false, *model.hamming, spins_.data(), model.n());
   }
   /// Takes `steps` steps with these settings; the first is step `from` of the chain.
   void run(const WalkSettings& settings, std::int64_t from, std::int64_t steps, std::vector<double>& energies,

@@ -1,6 +1,7 @@
 #include "targets/discrete/spin_arrays.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace kilochain::discrete {
@@ -78,12 +79,28 @@ Layers SpinArrays::layers() {
   return {put(to_hidden), put(to_visible), put(field), l.visible, l.hidden, model_.offset};
 }
 
+/// Whether it is a 2-D lattice with one coupling, of `least` rows and columns or more.
+bool SpinArrays::is_lattice(Index least) const {
+  const SpinModel& m = model_;
+  if (m.layers || m.target != "ising" || m.shape.size() != 2 || m.shape[0] < least || m.shape[1] < least) return false;
+  const double J = m.edges[0].coupling;
+  return std::all_of(m.edges.begin(), m.edges.end(), [&](const Edge& e) { return e.coupling == J; });
+}
+
+template <int Stride>
+std::optional<typename TrialBoard<Stride>::Model> SpinArrays::bits() const {
+  const SpinModel& m = model_;
+  if (!is_lattice(3) || m.shape[0] > 64 || m.shape[1] > 62) return {};
+  const double h = m.field[0];
+  if (!std::all_of(m.field.begin(), m.field.end(), [&](double other) { return other == h; })) return {};
+  const auto mask = [](Index size) { return std::bit_ceil(static_cast<std::uint32_t>(size)) - 1; };
+  return {{m.shape[0], m.shape[1], mask(m.shape[0]), mask(m.shape[1]), m.edges[0].coupling, h, m.offset}};
+}
+
 std::optional<PackedLattice::Model> SpinArrays::packed() {
   const SpinModel& m = model_;
-  if (m.layers || m.hamming || m.target != "ising" || m.shape.size() != 2) return {};
-  if (m.shape[0] % 2 || m.shape[1] % 2 || m.shape[0] < 4 || m.shape[1] < 4) return {};
+  if (!is_lattice(4) || m.hamming || m.shape[0] % 2 || m.shape[1] % 2) return {};
   const double J = m.edges[0].coupling;
-  if (!std::all_of(m.edges.begin(), m.edges.end(), [&](const Edge& e) { return e.coupling == J; })) return {};
   if (!std::all_of(m.field.begin(), m.field.end(), [](double h) { return h == 0; })) return {};
   PackedLattice::Model p{};
   p.rows = m.shape[0], p.columns = m.shape[1], p.coupling = J, p.offset = m.offset;
@@ -129,5 +146,7 @@ Colours SpinArrays::colours() {
 
 template std::optional<ClassGraph<std::uint16_t>> SpinArrays::class_graph();
 template std::optional<ClassGraph<std::uint32_t>> SpinArrays::class_graph();
+template std::optional<TrialBoard<1>::Model> SpinArrays::bits<1>() const;
+template std::optional<TrialBoard<64>::Model> SpinArrays::bits<64>() const;
 
 }  // namespace kilochain::discrete

@@ -167,7 +167,8 @@ class PlainBoard {
 template <class Board>
 struct WalkAsWritten : Intracluster<Board> {
   template <class Team>
-  static void step(const Team& team, const Rng& rng, const WalkSettings& s, double beta, Board& board, char*, Info&) {
+  static void step(const Team& team, const Rng& rng, const WalkSettings& s, const Heat& heat, Board& board, char*,
+                   Info&) {
     Uniforms drawn(rng, Purpose::direction), chosen(rng, Purpose::proposal);
     const double gamma = s.gamma_min + (s.gamma_max - s.gamma_min) * drawn(0);
     const Index k = s.walk_min + static_cast<Index>(drawn(1) * (s.walk_max - s.walk_min + 1));
@@ -183,7 +184,7 @@ struct WalkAsWritten : Intracluster<Board> {
       board.flip(team, path.back());
       back += std::log(board.weight(path.back()) / board.total(1 - side));
     }
-    const double log_r = beta * (before - board.energy()) + back - forth;
+    const double log_r = heat.beta * (before - board.energy()) + back - forth;
     if (uniform(rng, Purpose::accept) < std::exp(log_r)) return;
     for (Index t = 2 * k; t-- > 0;) board.flip(team, path[static_cast<std::size_t>(t)]);
   }

@@ -26,7 +26,7 @@ inline SettingTexts brief(const std::string& sampler, SettingTexts settings) {
   return settings;
 }
 
-/// Of densities: samplers of spins run on the CPU.
+/// Of densities; those of spins: spin_bench.hpp.
 inline std::vector<std::string> sampler_names() {
   std::vector<std::string> names;
   for (const auto& entry : samplers())

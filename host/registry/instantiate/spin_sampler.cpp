@@ -11,10 +11,7 @@ SamplerEntry entry() {
   using Sampler = KILOCHAIN_TYPE<GraphSpins>;  // settings and names are the same on every board
   const std::string name = KILOCHAIN_STRING(KILOCHAIN_NAME);
   SamplerEntry e = spin_entry<Sampler>(name);
-  e.make_replicas = [name](const Context& c, const SettingTexts& texts, Index num_chains, const SpinModel& model) {
-    return bind<KILOCHAIN_TYPE>(name, c, num_chains, model, parse_settings<Sampler>(name, texts),
-                                Rungs{1, model.beta, model.beta});
-  };
+  e.make_replicas = replicas_on<OnCpu, KILOCHAIN_TYPE>(name);
   return e;
 }
 

@@ -4,33 +4,16 @@
 namespace kilochain::discrete {
 namespace {
 
-std::unique_ptr<Replicas> make(const Context& context, const SettingTexts& texts, Index n, const SpinModel& model) {
-  const auto s = parse_settings<Tempering>("tempering", texts);
-  require(s.beta_min < model.beta, ExitStatus::usage, "tempering: beta_min = " + std::to_string(s.beta_min),
-          "the model's beta is " + std::to_string(model.beta), "Choose a smaller one: hotter rungs move more freely?");
-  const Rungs rungs{s.rungs, model.beta, s.beta_min};
-  switch (s.of) {
-    case Inner::intracluster:
-      return bind<Intracluster>("intracluster", context, n, model, s.walks, rungs);
-    case Inner::gibbs:
-      return bind<Gibbs>("gibbs", context, n, model, s.sweeps, rungs);
-    case Inner::metropolis:
-      return bind<Metropolis>("metropolis", context, n, model, s.sweeps, rungs);
-    case Inner::gibbs_with_gradients:
-      return bind<GibbsWithGradients>("gibbs_with_gradients", context, n, model, s.gradients, rungs);
-    case Inner::dmala:
-      return bind<Dmala>("dmala", context, n, model, s.dmala, rungs);
-  }
-  return nullptr;
-}
-
 SamplerEntry entry() {
   SamplerEntry e = spin_entry<Tempering>("tempering");
-  e.make_replicas = make;
+  e.make_replicas = tempered<OnCpu>;
   return e;
 }
 
 const RegisterSampler registered(entry());
+#if defined(KILOCHAIN_HAS_CUDA)
+const RegisterCudaSampler on_cuda("tempering", {nullptr, nullptr, nullptr, tempered<OnCuda>});
+#endif
 
 }  // namespace
 }  // namespace kilochain::discrete

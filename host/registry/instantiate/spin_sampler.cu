@@ -1,0 +1,40 @@
+// Compiled once for each spin sampler where CUDA is (cmake/Register.cmake): bound to every kind of board on CUDA, for
+// itself and for tempering.
+#include "host/chains/cuda_replicas.cuh"
+#include "host/chains/cuda_trials.cuh"
+#include "host/registry/spin_samplers.hpp"
+
+#define KILOCHAIN_STRING2(x) #x
+#define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
+
+namespace kilochain::discrete {
+namespace {
+
+struct CudaBoards {
+  using Interface = Replicas;
+  static constexpr Choice choice = Choice::trials;
+  static constexpr int stride = cuda::trial_block;
+  template <class Sampler, class Board>
+  using Bound = std::conditional_t<by_trial<Board>, CudaTrials<Sampler, Board, LoadedSpins>,
+                                   CudaReplicas<Sampler, Board, LoadedSpins>>;
+};
+
+}  // namespace
+
+template <template <class> class Sampler, class Settings>
+std::unique_ptr<Replicas> OnCuda::bind(const std::string& name, const Context& context, Index num_chains,
+                                       const SpinModel& model, const Settings& settings, const Rungs& rungs) {
+  return discrete::bind<Sampler, CudaBoards>(name, context, num_chains, model, settings, rungs);
+}
+template std::unique_ptr<Replicas> OnCuda::bind<KILOCHAIN_TYPE>(const std::string&, const Context&, Index,
+                                                                const SpinModel&,
+                                                                const KILOCHAIN_TYPE<GraphSpins>::Settings&,
+                                                                const Rungs&);
+
+namespace {
+
+const char* const name = KILOCHAIN_STRING(KILOCHAIN_NAME);
+const RegisterCudaSampler registered(name, {nullptr, nullptr, nullptr, replicas_on<OnCuda, KILOCHAIN_TYPE>(name)});
+
+}  // namespace
+}  // namespace kilochain::discrete
