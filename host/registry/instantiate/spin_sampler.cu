@@ -8,9 +8,8 @@
 #define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
 
 namespace kilochain::discrete {
-namespace {
 
-struct CudaBoards {
+struct CudaBoards {  // not unnamed: nvcc warns of members that a sampler does not use
   using Interface = Replicas;
   static constexpr Choice choice = Choice::trials;
   static constexpr int stride = cuda::trial_block;
@@ -18,8 +17,6 @@ struct CudaBoards {
   using Bound = std::conditional_t<by_trial<Board>, CudaTrials<Sampler, Board, LoadedSpins>,
                                    CudaReplicas<Sampler, Board, LoadedSpins>>;
 };
-
-}  // namespace
 
 template <template <class> class Sampler, class Settings>
 std::unique_ptr<Replicas> OnCuda::bind(const std::string& name, const Context& context, Index num_chains,
