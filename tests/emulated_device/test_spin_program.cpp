@@ -25,7 +25,9 @@ TEST(EmulatedSpinProgram, ARunOnTheDeviceIsTheCpus) {
   const ScratchFiles files;
   const std::vector<Argv> runs = {
       {"--target", "ising", "--size", "6x6", "--hamming", "18", "--beta", "0.44", "--sampler", "intracluster",
-       "--preset", "im_expert"},
+       "--preset", "im_expert", "--choice", "lists"},
+      {"--target", "ising", "--size", "6x6", "--hamming", "18", "--beta", "0.44", "--sampler", "intracluster",
+       "--preset", "im_expert", "--choice", "trials"},
       {"--target", "ising", "--size", "8x12", "--beta", "0.3", "--sampler", "metropolis", "--draws", "energy"},
       {"--target", "ising", "--size", "5x4", "--beta", "0.3", "--sampler", "gibbs", "--chain-batch-size", "2"},
       {"--target", "ising", "--size", "4x4", "--beta", "0.6", "--sampler", "tempering", "--of", "gibbs", "--rungs", "3",
