@@ -12,9 +12,9 @@ Context cuda_with_threads(int device, int threads) {
   return c;
 }
 
-/// A warp takes some fifty times as long over a flip as a core does (bench/spins_roofline.md, a prediction): replicas for
-/// each core from which a device is the faster.
-constexpr std::int64_t least_replicas = 64;
+/// A replica on a device takes 50 times (trials) to 140 times (lists) as long over a flip as a core does, by the counts of
+/// bench/spins_roofline.md, a prediction: replicas for each core from which a device is chosen.
+constexpr std::int64_t least_replicas = 256;
 
 }  // namespace
 
