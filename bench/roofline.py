@@ -71,7 +71,7 @@ def kernels_of(report):
             key += " gaussian" if "Gaussian<" in full else " logistic"
         if key in ("evaluate_tiles", "iterate_chains"):
             key += " gaussian" if "GaussianTile<" in full else " logistic"
-        if key.split()[0] in ("iterate_chains", "advance_chains", "pool_tiles", "pool_facts", "natural_tiles", "product_tiles", "put_back") and "GadMalaFast" not in full:
+        if key.split()[0] in ("iterate_chains", "advance_chains", "advance_with_products", "place_chains", "pool_tiles", "pool_facts", "natural_tiles", "product_tiles", "put_back") and "GadMalaFast" not in full:
             continue
         result[key] = out[mangled]
     return result
@@ -90,8 +90,8 @@ def occupancy(kernel, threads):
 class Kernel:
     """Bytes of device memory, of L2 and of the path to L1 and shared memory; flops, and on which unit; blocks and threads."""
 
-    def __init__(self, name, compiled, threads, blocks, hbm=0.0, l2=0.0, l1=0.0, flops=0.0, unit="float32", product=False, node=NODE):
-        self.node = node
+    def __init__(self, name, compiled, threads, blocks, hbm=0.0, l2=0.0, l1=0.0, flops=0.0, unit="float32", product=False, node=NODE, least=0.0):
+        self.node, self.least = node, least
         self.name, self.compiled, self.threads, self.blocks = name, compiled, threads, blocks
         self.hbm, self.l2, self.l1, self.flops, self.unit, self.product = hbm, l2, l1, flops, unit, product
         self.warps = occupancy(compiled, threads) if compiled else None
@@ -112,10 +112,23 @@ class Kernel:
     def predicted(self, device):
         p = self.parts(device)
         if self.product:
-            best = max(p["flops"] / REACHED["product"], p["hbm"] / REACHED["memory"])
+            best = max(p["flops"] / REACHED["product"], p["hbm"] / REACHED["memory"], p["l2"] / REACHED["memory"], self.least)
         else:
             best = max(p["hbm"] / REACHED["memory"], p["l2"] / REACHED["memory"], p["l1"] / REACHED["pipe"], p["flops"] / REACHED["pipe"])
         return best + self.node
+
+
+def least_product(n):
+    """The shortest product with n terms in a sum: an assumption, as in host/chains/factor_cost.cpp."""
+    return 2e-6 + 3e-9 * n
+
+
+def factor_together(C, n, count=2, real=4):
+    """What host/chains/factor_cost.cpp chooses: products with the factor of all chains at once, or a warp for each."""
+    d, factor = DEVICES["H100"], real * (n * n / 2 + 16 * n)
+    by_warps = count * max(factor * C / (REACHED["pipe"] * d["l1"]), factor / (128 * 1.755e9 / 16))
+    product = max(2.0 * n * n * C / (REACHED["product"] * d["float32"]), least_product(n))
+    return count * (product + NODE) + NODE + 6 * real * n * C / (REACHED["memory"] * d["l2"]) < 0.75 * by_warps
 
 
 def round_of(target, chains, compiled, matmul, warm_up, device):
@@ -181,16 +194,38 @@ def round_of(target, chains, compiled, matmul, warm_up, device):
         out.append(Kernel("evaluate_chains", compiled["evaluate_chains gaussian"], 32 * warps, blocks, l1=(1.0 * P + 2.0 * n * row) * C,
                           l2=6.0 * C * row, flops=(2.0 * n * n + 6 * n) * C))
     half = real * (n * n / 2 + 16 * n)  # the factor's panels
+    together = factor_together(C, n) and not (t["evaluated"] == "tiles" and not warm_up)
+    if together:
+        square = real * n * math.ceil(n / 32) * 32
+
+        def product(name):
+            return Kernel(name, None, 256, 10**6, flops=2.0 * n * n * C, product=True, least=least_product(n), **place(square + 2.0 * C * row))
+
+        def chains(name, kernel, rows, work):
+            return Kernel(name, compiled[kernel], 32 * warps, blocks, flops=work * n * C, **place(float(rows * C * row)))
+
+        out.append(product("L^T G, of the answers (cuBLAS)"))
+        if warm_up:
+            out.append(chains("advance_with_products, update", "advance_with_products", 11, 20.0))
+            end = [chains("advance_with_products, draw", "advance_with_products", 5, 60.0)]
+            panels = math.ceil(n / 32)
+            end = [Kernel("square_factor", compiled["square_factor"], 256, panels * (panels + 1) // 2, l2=1.5 * square),
+                   product("L^T G, of the new factor (cuBLAS)")] + end
+        else:
+            end = []
+            out.append(chains("advance_with_products", "advance_with_products", 14, 80.0))
+        end += [product("L H (cuBLAS)"), chains("place_chains", "place_chains", 4, 2.0)]
     passes = 3 if warm_up else 2
     # Warps of one multiprocessor that go through the factor together share its lines in L1: as many as it holds.
     held = occupancy(compiled["advance_chains"], 32 * warps)
     rows = (16 if warm_up else 12) * C * row
     state = place(float(rows))
     state["l2"] = state.get("l2", 0) + passes * half * (C if half > 200e3 else 1.0 * d["sms"]) / (held if half > 200e3 else 1)
-    name, of, node = "advance_chains" + (", twice" if warm_up else ""), compiled["advance_chains"], NODE
-    if t["evaluated"] == "tiles" and not warm_up:
-        name, of, node = "iterate_chains, sampler", tile("iterate_chains"), 0
-    out.append(Kernel(name, of, 256 if node == 0 else 32 * warps, blocks, l1=passes * half * C, flops=passes * 1.0 * n * n * C + 80.0 * n * C, node=node, **state))
+    if not together:
+        name, of, node = "advance_chains" + (", twice" if warm_up else ""), compiled["advance_chains"], NODE
+        if t["evaluated"] == "tiles" and not warm_up:
+            name, of, node = "iterate_chains, sampler", tile("iterate_chains"), 0
+        out.append(Kernel(name, of, 256 if node == 0 else 32 * warps, blocks, l1=passes * half * C, flops=passes * 1.0 * n * n * C + 80.0 * n * C, node=node, **state))
     if warm_up:
         panels = math.ceil(n / 32)
         tiles = panels * (panels + 1) // 2
@@ -205,7 +240,7 @@ def round_of(target, chains, compiled, matmul, warm_up, device):
         out.append(Kernel("product_tiles", compiled["product_tiles"], 256, min(132, tiles), l2=steps * 8192.0,
                           l1=max(steps, panels * min(132, tiles)) * 1280 * 128.0, flops=2.0 * 32768 * steps))
         out.append(Kernel("put_back", compiled["put_back"], 256, tiles, l2=2.0 * size))
-    return out
+    return out + (end if together else [])
 
 
 def measured_ess():
@@ -291,8 +326,10 @@ def main():
     w(f"- MNIST, 4 096 chains, H200, a sampling round: {at('mnist', 4096, 'float32', 'sampling') / 1e3:.2f} ms in float32, "
       f"{at('mnist', 4096, 'bf16x3', 'sampling') / 1e3:.2f} ms in bf16x3 (bar: 1.2); a pooled warm-up round {at('mnist', 4096, 'bf16x3', 'warm-up') / 1e3:.2f} ms (bar: 2).")
     w(f"- German, 4 096 chains, H200, a sampling round: {at('german', 4096, 'float32', 'sampling'):.0f} us (bar: 25).")
-    w("- `advance_chains` reads the factor twice for each chain, by one warp: in 785 dimensions that is more L2 and L1 traffic than the products are worth.")
-    w("  `L h` and `L^T g` of all chains as products of matrices would take it away.")
+    factor = [k for k in round_of("mnist", 4096, compiled, "bf16x3", False, "H200") if k.name.startswith("L")]
+    w(f"- MNIST: `L h` and `L^T g` of all chains, products of a full square in float, are {1e6 * sum(k.predicted('H200') for k in factor):.0f} us of such a round, "
+      f"half of it for the zeros above the diagonal;")
+    w("  a warp for each chain would read the factor twice for each. Where which is done: host/chains/factor_cost.hpp.")
     w("- German: eight chains share each number of X that leaves shared memory, and no kernel ends inside a sampling round (docs/decisions/0014-small-problems.md).")
     w("  A warp for each chain, as before, read 906 MB from L1 where 221 are read now: 65 us. `neal` is counted as a dense precision; the preset's is diagonal.")
     open(os.path.join(here, "roofline.md"), "w").write("\n".join(page) + "\n")

@@ -7,6 +7,7 @@
 // All but decide are calls of the whole team, and what they wrote is visible to all of it afterwards.
 #pragma once
 #include "kernels/contract.hpp"
+#include "kernels/factor_products.hpp"
 #include "kernels/signal.hpp"
 
 namespace kilochain {

@@ -9,6 +9,11 @@
 namespace kilochain {
 
 namespace contract_probe {
+/// Stands for every visitor of a table of products.
+struct ProductsVisitor {
+  template <class Real>
+  void operator()(Before, Times, Row<Real>, Row<Real>) const {}
+};
 /// Stands for every visitor of a table of settings.
 struct SettingsVisitor {
   template <class... T>
@@ -50,6 +55,22 @@ concept Proposes = requires(const Rng& rng, const typename S::Settings& s, const
   S::propose(HostTeam{}, rng, s, at, a, st, query, Index{1});
 };
 
+template <class S>
+concept SaysHowItMoves = std::same_as<decltype(S::moves), const Moves>;
+
+/// In halves around a product, with a table of all products.
+template <class S, class Real>
+concept MovesByFactor = S::moves == Moves::by_factor&& requires(const Rng& rng, const typename S::Settings& s,
+                                                                const Schedule& at, const typename S::Adaptation& a,
+                                                                typename S::State& st, const Query<Real>& query,
+                                                                const Reply<Real>& reply,
+                                                                contract_probe::ProductsVisitor visit) {
+  a.L;
+  S::products(visit, s, true, st, query, reply);
+  S::draw(HostTeam{}, rng, s, at, a, st, query, Index{1});
+  S::place(HostTeam{}, s, at, a, st, query, Index{1});
+};
+
 template <class S, class Real>
 concept Updates = requires(const Rng& rng, const typename S::Settings& s, const Schedule& at,
                            const typename S::Adaptation& a, typename S::State& st, const Query<Real>& query,
@@ -68,7 +89,8 @@ concept Adapts = requires(const typename S::Settings& s, const typename S::State
 
 template <class S, class Real>
 concept SamplerOf = DescribesItself<S> && HasSettings<S> && HasState<S, Real> && HasAdaptation<S, Real> &&
-    Starts<S, Real> && Proposes<S, Real> && Updates<S, Real> && Adapts<S, Real>;
+    Starts<S, Real> && Proposes<S, Real> && SaysHowItMoves<S> &&
+    (S::moves == Moves::freely || MovesByFactor<S, Real>)&&Updates<S, Real>&& Adapts<S, Real>;
 
 /// True, or does not compile and says what is missing.
 template <class S, class Real>
@@ -81,6 +103,11 @@ consteval bool check_sampler() {
                 "Adaptation has a table adaptation(visit, a, s) and start_adaptation(team, s, a, n)");
   static_assert(Starts<S, Real>, "start(team, settings, adaptation, state, query, reply, n)");
   static_assert(Proposes<S, Real>, "propose(team, rng, settings, schedule, adaptation, state, query, n)");
+  static_assert(SaysHowItMoves<S>, "a sampler says how it moves: static constexpr Moves moves = ...");
+  static_assert(S::moves == Moves::freely || MovesByFactor<S, Real>,
+                "what moves by a factor has Adaptation::L, products(visit, settings, adapting, state, query, reply), "
+                "draw(team, rng, settings, schedule, adaptation, state, query, n) and "
+                "place(team, settings, schedule, adaptation, state, query, n)");
   static_assert(Updates<S, Real>,
                 "update(team, rng, settings, schedule, adaptation, state, query, reply, info, n) returns a Step");
   static_assert(Adapts<S, Real>,

@@ -1,5 +1,7 @@
 // The body that every sampler's chains run through, on a CUDA team or a CPU loop: update, adapt alone, record, propose.
-// A chain counts its own iterations, so chains need no lock-step; a chain that turns non-finite is quarantined where it stands.
+// Where the products with the factor are made elsewhere (products_made), a proposal ends where its product is wanted, and
+// place_chain goes on when it is there. A chain counts its own iterations, so chains need no lock-step; a chain that turns
+// non-finite is quarantined where it stands.
 #pragma once
 #include "host/chains/chains.hpp"
 #include "host/chains/checkpoint.hpp"
@@ -86,6 +88,14 @@ KC_HD void record(const Team& team, const Recording<Real>& r, Row<Real> x, Row<R
   });
 }
 
+/// The point is written: the chain waits for its value, or is quarantined.
+template <class Real, class Team>
+KC_HD void take_point(const Team& team, const Query<Real>& query, ChainControl& control, Index n) {
+  const bool finite = all_finite(team, query.point, n);
+  control.waiting = finite;
+  if (!finite) control.status = ChainStatus::proposal;
+}
+
 /// Returns whether the chain waits for an answer.
 template <class Sampler, class Real, class Team>
 KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, const Segment<Real>& segment,
@@ -109,7 +119,7 @@ KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, c
     if (Sampler::update(team, rng_at(control.iteration), c.settings, at, a, st, query, reply, info, c.dim) ==
         Step::done) {
       team.sync();  // all of the team has read the adaptation before one of them changes it
-      if constexpr (Sampler::about.adaptive)
+      if constexpr (Sampler::about.adaptive && !products_made<Team>)  // those share their factor
         if (segment.adapts_alone())
           Sampler::adapt(team, c.settings, at, ChainSource<Real>{Sampler::signal(c.settings, st, info.accepted)}, a,
                          c.dim);
@@ -131,21 +141,44 @@ KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, c
     Sampler::state(FieldPoison<P, Team>(c.dim, team), st, c.settings);
     team.sync();
 #endif
-    Sampler::propose(team, rng_at(control.iteration), c.settings, at_iteration(control.iteration), a, st, query, c.dim);
-    control.waiting = 1;
-    if (!all_finite(team, query.point, c.dim)) {
-      control.status = ChainStatus::proposal;
-      control.waiting = 0;
+    const Rng rng = rng_at(control.iteration);
+    const Schedule at = at_iteration(control.iteration);
+    if constexpr (products_made<Team>) {
+      Sampler::draw(team, rng, c.settings, at, a, st, query, c.dim);
+      control.waiting = 2;
+    } else {
+      Sampler::propose(team, rng, c.settings, at, a, st, query, c.dim);
+      take_point(team, query, control, c.dim);
     }
   }
+  team.sync();
+  team.single([&] {
+    KC_CHECK(control.waiting != 1 || *query.needs <= Sampler::about.needs.in(segment.phase()));
+    if (!control.waiting) *query.needs = Needs::nothing;
+    c.control[chain] = control;
+  });
+  team.sync();
+  return control.waiting;
+}
+
+/// The rest of a proposal whose product has been made.
+template <class Sampler, class Real, class Team>
+KC_HD void place_chain(const Team& team, const ChainsView<Sampler, Real>& c, const Segment<Real>& segment,
+                       Index chain) {
+  constexpr int P = Team::template panel<Real>;
+  ChainControl control = c.control[chain];
+  if (control.status != ChainStatus::running || control.waiting != 2) return;
+  auto st = c.template state<P>(chain);
+  const auto a = c.template adaptation<P>(chain);
+  const auto query = c.exchange.query(chain);
+  Sampler::place(team, c.settings, schedule_at(segment, control.iteration), a, st, query, c.dim);
+  take_point(team, query, control, c.dim);
   team.sync();
   team.single([&] {
     KC_CHECK(!control.waiting || *query.needs <= Sampler::about.needs.in(segment.phase()));
     if (!control.waiting) *query.needs = Needs::nothing;
     c.control[chain] = control;
   });
-  team.sync();
-  return control.waiting;
 }
 
 }  // namespace kilochain

@@ -20,7 +20,7 @@ struct ChainControl {
   std::int64_t counted = 0;    ///< iterations behind acceptance_sum
   double acceptance_sum = 0, lp_sum = 0;
   ChainStatus status = ChainStatus::running;
-  std::int32_t waiting = 0;  ///< a query is out
+  std::int32_t waiting = 0;  ///< 1: a query is out; 2: its move waits for a product with the factor
 };
 
 /// Where iterations leave their draws: chain-major (chain, capacity, dim), or nowhere (draws == nullptr).
@@ -101,6 +101,11 @@ class Chains {
   /// Whether replay has such means and only queues: a stretch of any length returns at once.
   virtual bool runs_ahead() const { return false; }
   virtual std::vector<ChainControl> controls() const = 0;
+  /// Whether products with a factor that the chains share are made of all chains at once, where that can be: for tests, in
+  /// place of what a cost model says. Only before the chains start.
+  virtual void multiply_together(bool) {}
+  /// How those products are made and why, for --verbose; empty where there is no choice.
+  virtual std::string products() const { return ""; }
   /// Writes the records that controls() would return to memory of the chains' device, in the order of the queued work.
   virtual void leave_controls(ChainControl* to) const = 0;
   virtual void reset_counts() = 0;

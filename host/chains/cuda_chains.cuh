@@ -1,5 +1,6 @@
 // A sampler's chains on CUDA: the kernel bodies of host/chains/advance.hpp, a warp for each chain, in rounds with the target or,
-// where that has tiles, whole iterations in one kernel (cuda_tiles.cuh).
+// where that has tiles, whole iterations in one kernel (cuda_tiles.cuh). Rounds are cut at the products with a factor that all
+// chains share where those are made together (cuda_products.cuh).
 // The host runs ahead of the device. A sampler that asks once an iteration (About::asks) is done after as many
 // rounds as iterations, so nothing is read back and the host waits for nothing. Of others the number of waiting chains is
 // read, one round late, so that the device never idles: the last round of a stretch may find nothing to do, which changes
@@ -7,6 +8,7 @@
 #pragma once
 #include "host/chains/chain_memory.hpp"
 #include "host/chains/cuda_pool.cuh"
+#include "host/chains/cuda_products.cuh"
 #include "host/chains/cuda_queue.cuh"
 #include "host/chains/cuda_replay.cuh"
 #include "host/chains/cuda_tiles.cuh"
@@ -41,6 +43,25 @@ __global__ void __launch_bounds__(max_block, 1)
   if (waiting && waits) WarpTeam{}.single([&] { atomicAdd(waiting, 1); });
 }
 
+/// The same between products of all chains, and the rest of a proposal.
+template <class Sampler, class Real>
+__global__ void __launch_bounds__(max_block, 1)
+    advance_with_products(const __grid_constant__ ChainsView<Sampler, Real> c,
+                          const Segment<Real>* __restrict__ segment, unsigned actions, int* waiting, Index first,
+                          Index last) {
+  const Index chain = chain_of_warp(first);
+  if (chain >= last) return;
+  const bool waits = advance_chain(ProductsTeam{}, c, *segment, actions, chain);
+  if (waiting && waits) WarpTeam{}.single([&] { atomicAdd(waiting, 1); });
+}
+template <class Sampler, class Real>
+__global__ void __launch_bounds__(max_block, 1)
+    place_chains(const __grid_constant__ ChainsView<Sampler, Real> c, const Segment<Real>* __restrict__ segment,
+                 Index first, Index last) {
+  const Index chain = chain_of_warp(first);
+  if (chain < last) place_chain(ProductsTeam{}, c, *segment, chain);
+}
+
 template <class Real>
 __global__ void __launch_bounds__(32, 1) set_segment(const __grid_constant__ Segment<Real> segment, Segment<Real>* to) {
   if (threadIdx.x == 0) *to = segment;
@@ -73,13 +94,14 @@ class SegmentOnDevice {
 
 template <class Sampler, class Real>
 class CudaChains final : public Chains<Real> {
-  static constexpr bool asks_once = Sampler::about.asks == Asks::once;
+  static constexpr bool asks_once = Sampler::about.asks == Asks::once, by_factor = Sampler::moves == Moves::by_factor;
 
  public:
   CudaChains(const Context& context, Index num_chains, Index dim, Scope scope,
              const typename Sampler::Settings& settings)
       : context_(context),
         memory_(context, num_chains, dim, scope, settings),
+        products_(context, memory_.view()),
         segment_(context),
         counter_(context),
         throttle_(context),
@@ -94,6 +116,7 @@ class CudaChains final : public Chains<Real> {
     ChainBytes b = chain_bytes<Sampler, Real, 32>(num_chains, dim, scope, settings);
     if constexpr (Sampler::about.adaptive)
       if (scope == Scope::pooled) b.pooled_sums = cuda::Pool<Sampler, Real>::bytes(num_chains, dim, settings);
+    b.pooled_sums += cuda::FactorProducts<Sampler, Real>::bytes(num_chains, dim, scope, settings);
     return b;
   }
   Exchange<Real> exchange(Phase phase) const override { return memory_.exchange(phase); }
@@ -111,8 +134,11 @@ class CudaChains final : public Chains<Real> {
     if (updates && reached_ < segment.until) ++reached_;  // no chain can finish more than one iteration in a round
     const bool counts = !asks_once && reached_ >= segment.until;
     int* count = counts ? counter_.open() : nullptr;
-    cuda::for_each_chain(context_, cuda::advance_chains<Sampler, Real>, first, last, memory_.view(),
-                         segment_.tell(segment), actions, count);
+    if (together())
+      advance_together(first, last, actions, segment, count);
+    else
+      cuda::for_each_chain(context_, cuda::advance_chains<Sampler, Real>, first, last, memory_.view(),
+                           segment_.tell(segment), actions, count);
     if (updates && !replays_[segment.schedule.adapting].capturing()) throttle_.queued();
     if (!counts) return reached_ < segment.until ? last - first : 0;
     const int waiting = counter_.close();
@@ -120,7 +146,11 @@ class CudaChains final : public Chains<Real> {
   }
   void pool(const Segment<Real>& segment) override {
     if constexpr (Sampler::about.adaptive) pool_.step(context_, memory_.view(), segment_.tell(segment));
+    if constexpr (by_factor)
+      if (together()) products_.take(memory_.view());
   }
+  void multiply_together(bool together) override { products_.choose(memory_.view(), together); }
+  std::string products() const override { return products_.why(); }
 
   /// Whole iterations in one launch where the target has tiles and nothing is pooled. Else only for a sampler that asks once:
   /// then a round is an iteration, and every round is the same launches.
@@ -171,6 +201,7 @@ class CudaChains final : public Chains<Real> {
   std::vector<char> save() const override { return memory_.save(); }
   void load(const std::vector<char>& bytes) override {
     memory_.load(bytes);
+    products_.changed();
     find_reached();
   }
   const ChainsView<Sampler, Real>& view() const { return memory_.view(); }
@@ -193,6 +224,38 @@ class CudaChains final : public Chains<Real> {
     }
     return false;
   }
+  bool together() const {
+    if constexpr (by_factor) return products_.together();
+    return false;
+  }
+  /// advance_chain cut where a product is wanted: what is to be multiplied, the product, and on.
+  void advance_together(Index first, Index last, unsigned actions, const Segment<Real>& segment, int* count) {
+    if constexpr (by_factor) {
+      const auto& c = memory_.view();
+      const Segment<Real>* told = segment_.tell(segment);
+      const bool adapting = segment.schedule.adapting, proposes = (actions & action_propose) != 0;
+      const auto make = [&](Before when) { products_.make(c, when, adapting, first, last); };
+      const auto advance = [&](unsigned what, int* into) {
+        cuda::for_each_chain(context_, cuda::advance_with_products<Sampler, Real>, first, last, c, told, what, into);
+      };
+      products_.take_if_changed(c);
+      unsigned left = actions;
+      if (actions & action_update) {
+        make(Before::update);
+        if (proposes && products_.any(c, Before::draw, adapting)) {
+          advance(action_update, nullptr);
+          left = action_propose;
+        }
+      }
+      if (proposes) make(Before::draw);
+      advance(left, count);
+      if (proposes) {
+        make(Before::place);
+        cuda::for_each_chain(context_, cuda::place_chains<Sampler, Real>, first, last, c, told);
+      }
+      make(Before::evaluation);
+    }
+  }
   template <class Round>
   void capture(cuda::Replay& graph, const cuda::RoundKind& kind, Round& round) {
     const std::int64_t first = reached_;
@@ -211,6 +274,7 @@ class CudaChains final : public Chains<Real> {
   Context context_;
   ChainMemory<Sampler, Real, 32> memory_;
   cuda::Pool<Sampler, Real> pool_;
+  cuda::FactorProducts<Sampler, Real> products_;
   cuda::SegmentOnDevice<Real> segment_;
   cuda::LateCounter counter_;
   cuda::Throttle throttle_;

@@ -36,6 +36,8 @@ class Batches {
   bool ahead() const { return context_.backend == Backend::cuda && batches_.size() == 1; }
   /// How many windows may be under way at a time.
   int windows_under_way() const { return ahead() ? 2 : 1; }
+  /// How products with a shared factor are made and why; empty where there is no choice.
+  std::string products() const { return chains_->products(); }
   /// The same as run for a window, which a device may still be drawing on return: take() waits for it. Windows are taken in
   /// the order in which they were begun.
   std::int64_t begin(Segment<Real> segment, std::int64_t from, std::int64_t until, Into<Real> into);

@@ -90,14 +90,30 @@ struct FactorWalk {
                           const Reply<Real>& reply, Index n) {
     start_at(team, st, query, reply, n);
   }
+  static constexpr Moves moves = Moves::by_factor;
+  template <class V, class S>
+  static void products(V&& visit, const S&, bool, const State& st, const Query<Real>& query, const Reply<Real>&) {
+    visit(Before::place, Times::lower, st.z, query.direction);
+  }
   template <class Team, class S, class A>
-  static KC_HD void propose(const Team& team, const Rng& rng, const S& s, const Schedule&, const A& a, State& st,
-                            const Query<Real>& query, Index n) {
+  static KC_HD void draw(const Team& team, const Rng& rng, const S&, const Schedule&, const A&, State& st,
+                         const Query<Real>&, Index n) {
     normals(team, rng, Purpose::proposal, st.z, n);
-    Derived::shape(team, s, a, st, query, n);
+  }
+  template <class Team, class S, class A>
+  static KC_HD void place(const Team& team, const S& s, const Schedule&, const A& a, State& st,
+                          const Query<Real>& query, Index n) {
+    const Row<Real> shaped = Derived::shapes(s, a) ? query.direction : st.z;
     const Real sigma = static_cast<Real>(Derived::scale(s, a, n));
-    team.for_each(n, [&](Index i) { query.point[i] = st.x[i] + sigma * query.point[i]; });
+    team.for_each(n, [&](Index i) { query.point[i] = st.x[i] + sigma * shaped[i]; });
     ask(team, query, Needs::value);
+  }
+  template <class Team, class S, class A>
+  static KC_HD void propose(const Team& team, const Rng& rng, const S& s, const Schedule& at, const A& a, State& st,
+                            const Query<Real>& query, Index n) {
+    draw(team, rng, s, at, a, st, query, n);
+    if (Derived::shapes(s, a)) multiply_lower(team, a.L, st.z, query.direction, n);
+    place(team, s, at, a, st, query, n);
   }
   template <class Team, class S, class A>
   static KC_HD Step update(const Team& team, const Rng& rng, const S& s, const Schedule& at, const A& a, State& st,
@@ -114,14 +130,14 @@ struct FactorWalk {
     out.vector = st.w;
     return out;
   }
-  /// sigma, and query.point = L z: what a rule may have otherwise for a time.
+  /// sigma, and whether z goes through L: what a rule may have otherwise for a time.
   template <class S, class A>
   static KC_HD double scale(const S&, const A& a, Index) {
     return *a.scale;
   }
-  template <class Team, class S, class A>
-  static KC_HD void shape(const Team& team, const S&, const A& a, const State& st, const Query<Real>& query, Index n) {
-    multiply_lower(team, a.L, st.z, query.point, n);
+  template <class S, class A>
+  static KC_HD bool shapes(const S&, const A&) {
+    return true;
   }
 };
 

@@ -1,12 +1,14 @@
 // Products and solves of a lower-triangular factor L (n x n) in panels (kernels/device/panels.hpp), its decomposition.
 //   y = L v      y = L^T v      L y = v      L^T w = v      L (I + B)      A = L L^T
 // The products stream L once, in order, a vector register (or warp) at a time: n^2/2 + nP/2 multiply-adds. A diagonal
-// factor costs n. Rows are padded with zeros to a multiple of 32, as fields are.
+// factor costs n. Rows are padded with zeros to a multiple of 32, as fields are. L v and L^T v do nothing on a team for
+// which they were made before (kernels/factor_products.hpp).
 #pragma once
 #include "kernels/device/math.hpp"
 #include "kernels/device/pack.hpp"
 #include "kernels/device/storage.hpp"
 #include "kernels/device/team.hpp"
+#include "kernels/factor_products.hpp"
 
 namespace kilochain {
 
@@ -14,7 +16,8 @@ namespace kilochain {
 template <class Team, class Real>
 KC_HD void multiply_lower(const Team& team, Factor<Real> L, Row<Real> v, Row<Real> y, Index n) {
   constexpr int P = Team::template panel<Real>;
-  if (L.shape == FactorShape::diagonal) {
+  if constexpr (products_made<Team>) {  // y is there
+  } else if (L.shape == FactorShape::diagonal) {
     team.for_each(n, [&](Index i) { y[i] = L[i] * v[i]; });
   } else if constexpr (Team::on_host) {
     using Vec = Pack<Real>;
@@ -50,7 +53,8 @@ KC_HD void multiply_lower(const Team& team, Factor<Real> L, Row<Real> v, Row<Rea
 template <class Team, class Real>
 KC_HD void multiply_transposed(const Team& team, Factor<Real> L, Row<Real> v, Row<Real> y, Index n) {
   constexpr int P = Team::template panel<Real>;
-  if (L.shape == FactorShape::diagonal) {
+  if constexpr (products_made<Team>) {  // y is there
+  } else if (L.shape == FactorShape::diagonal) {
     team.for_each(n, [&](Index i) { y[i] = L[i] * v[i]; });
   } else if constexpr (Team::on_host) {
     using Vec = Pack<Real>;

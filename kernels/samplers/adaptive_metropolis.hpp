@@ -24,6 +24,7 @@ struct AdaptiveMetropolis {
       .adaptive = true,
       .signals_vector = true,
   };
+  static constexpr Moves moves = Moves::by_factor;
 
   struct Settings : AcceptanceStep {
     AmVariant variant = AmVariant::authors;
@@ -103,14 +104,29 @@ struct AdaptiveMetropolis {
                           const Reply<Real>& reply, Index n) {
     start_at(team, st, query, reply, n);
   }
+  template <class V>
+  static void products(V&& visit, const Settings&, bool, const State& st, const Query<Real>& query,
+                       const Reply<Real>&) {
+    visit(Before::place, Times::lower, st.eps, query.direction);
+  }
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const Settings&, const Schedule&, const Adaptation& a,
-                            State& st, const Query<Real>& query, Index n) {
+  static KC_HD void draw(const Team& team, const Rng& rng, const Settings&, const Schedule&, const Adaptation&,
+                         State& st, const Query<Real>&, Index n) {
     normals(team, rng, Purpose::proposal, st.eps, n);
-    multiply_lower(team, a.L, st.eps, query.point, n);
+  }
+  template <class Team>
+  static KC_HD void place(const Team& team, const Settings&, const Schedule&, const Adaptation& a, State& st,
+                          const Query<Real>& query, Index n) {
     const Real scale = Real(sqrt(*a.variance));
-    team.for_each(n, [&](Index i) { query.point[i] = st.x[i] + scale * query.point[i]; });
+    team.for_each(n, [&](Index i) { query.point[i] = st.x[i] + scale * query.direction[i]; });
     ask(team, query, Needs::value);
+  }
+  template <class Team>
+  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule& at,
+                            const Adaptation& a, State& st, const Query<Real>& query, Index n) {
+    draw(team, rng, s, at, a, st, query, n);
+    multiply_lower(team, a.L, st.eps, query.direction, n);
+    place(team, s, at, a, st, query, n);
   }
   template <class Team>
   static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,

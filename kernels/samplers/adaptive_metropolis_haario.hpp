@@ -61,16 +61,7 @@ struct AdaptiveMetropolisHaario : FactorWalk<Real, AdaptiveMetropolisHaario<Real
 
   /// C_0 is a multiple of the identity: the first proposals need no factor.
   static KC_HD bool initial(const Settings& s, const Adaptation& a) { return *a.count < s.initial_period; }
-  template <class Team>
-  static KC_HD void shape(const Team& team, const Settings& s, const Adaptation& a, const State& st,
-                          const Query<Real>& query, Index n) {
-    if (initial(s, a)) {
-      team.for_each(n, [&](Index i) { query.point[i] = st.z[i]; });
-      team.sync();
-    } else {
-      multiply_lower(team, a.L, st.z, query.point, n);
-    }
-  }
+  static KC_HD bool shapes(const Settings& s, const Adaptation& a) { return !initial(s, a); }
 
   template <class Team>
   static KC_HD void learn(const Team& team, const Settings& s, const Adaptation& a, State& st, const Query<Real>& query,

@@ -20,6 +20,7 @@ struct Barker {
       .adaptive = true,
       .signals_vector = false,
   };
+  static constexpr Moves moves = Moves::freely;
 
   struct Settings : AcceptanceStep {
     double step_size = 0.5;

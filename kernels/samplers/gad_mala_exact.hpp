@@ -37,6 +37,20 @@ struct GadMalaExact : GadMalaFast<Real> {
     visit("log_r", st.log_r, Keep::no);
   }
 
+  template <class V>
+  static void products(V&& visit, const Settings& s, bool adapting, const State& st, const Query<Real>& query,
+                       const Reply<Real>& reply) {
+    Fast::products(visit, s, adapting, st, query, reply);
+    if (!adapting) return;
+    visit(Before::update, Times::transposed, reply.hessian_vector, query.direction);
+    visit(Before::evaluation, Times::lower, st.a, query.direction);
+  }
+  template <class Team>
+  static KC_HD void draw(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
+                         State& st, const Query<Real>& query, Index n) {
+    team.single([&] { *st.stage = 0; });
+    Fast::draw(team, rng, s, at, a, st, query, n);
+  }
   template <class Team>
   static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule& at,
                             const Adaptation& a, State& st, const Query<Real>& query, Index n) {
@@ -61,7 +75,7 @@ struct GadMalaExact : GadMalaFast<Real> {
       ask(team, query, Needs::hessian_vector);
       return Step::ask;
     }
-    if (at.adapting) write_signal(team, s, a, st, reply, second && all_finite(team, reply.hessian_vector, n), n);
+    if (at.adapting) write_signal(team, s, a, st, query, reply, second && all_finite(team, reply.hessian_vector, n), n);
     if (at.adapting && !move.finite) Fast::signal_retreat(team, s, a, st, n);
     return Fast::finish(team, move, st, query, reply, info, n);
   }
@@ -69,12 +83,12 @@ struct GadMalaExact : GadMalaFast<Real> {
   /// The three outer products of the move under way, or zeros when it teaches nothing.
   template <class Team>
   static KC_HD void write_signal(const Team& team, const Settings& s, const Adaptation& a, State& st,
-                                 const Reply<Real>& reply, bool learn, Index n) {
+                                 const Query<Real>& query, const Reply<Real>& reply, bool learn, Index n) {
     const Row<Real> k = reply.hessian_vector;
-    if (learn) multiply_transposed(team, a.L, k, st.b2, n);
+    if (learn) multiply_transposed(team, a.L, k, query.direction, n);
     const bool whiten = wants_whitened(s);
     team.for_each(n, [&](Index i) {
-      const Real ltk = learn ? st.b2[i] : Real(0), half_d = Real(0.5) * (st.h[i] + Real(0.5) * st.ltgy[i]);
+      const Real ltk = learn ? query.direction[i] : Real(0), half_d = Real(0.5) * (st.h[i] + Real(0.5) * st.ltgy[i]);
       st.a[i] = !learn ? Real(0) : whiten ? st.ltg[i] : st.g[i];
       st.b[i] = !learn ? Real(0) : Real(0.5) * st.ltgy[i] - half_d - Real(0.25) * ltk;
       st.a1[i] = !learn ? Real(0) : whiten ? st.ltgy[i] : reply.gradient[i];

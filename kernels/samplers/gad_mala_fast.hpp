@@ -21,6 +21,7 @@ struct GadMalaFast : LearnsFactor<Real> {
       .adaptive = true,
       .signals_vector = false,
   };
+  static constexpr Moves moves = Moves::by_factor;
 
   struct Settings : FactorSettings {
     Settings() : FactorSettings{1.5e-4, 0.55} {}
@@ -53,18 +54,38 @@ struct GadMalaFast : LearnsFactor<Real> {
     start_at(team, st, query, reply, n);
     multiply_transposed(team, a.L, st.g, st.ltg, n);
   }
+  template <class V>
+  static void products(V&& visit, const Settings&, bool adapting, const State& st, const Query<Real>& query,
+                       const Reply<Real>& reply) {
+    visit(Before::update, Times::transposed, reply.gradient, st.ltgy);
+    if (adapting) visit(Before::draw, Times::transposed, st.g, query.direction);
+    visit(Before::place, Times::lower, st.h, query.direction);
+  }
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const Settings&, const Schedule& at, const Adaptation& a,
-                            State& st, const Query<Real>& query, Index n) {
-    if (at.adapting) multiply_transposed(team, a.L, st.g, st.ltg, n);
+  static KC_HD void draw(const Team& team, const Rng& rng, const Settings&, const Schedule& at, const Adaptation& a,
+                         State& st, const Query<Real>& query, Index n) {
+    if (at.adapting) {
+      multiply_transposed(team, a.L, st.g, query.direction, n);
+      team.for_each(n, [&](Index i) { st.ltg[i] = query.direction[i]; });
+    }
     normals(team, rng, Purpose::proposal, st.h, n);
     const double eps_square = team.template sum<Real>(n, [&](Index i) { return st.h[i] * st.h[i]; });
     team.single([&] { *st.eps_square = eps_square; });
     team.for_each(n, [&](Index i) { st.h[i] += Real(0.5) * st.ltg[i]; });
     team.sync();
-    multiply_lower(team, a.L, st.h, query.point, n);
-    team.for_each(n, [&](Index i) { query.point[i] += st.x[i]; });
+  }
+  template <class Team>
+  static KC_HD void place(const Team& team, const Settings&, const Schedule&, const Adaptation&, State& st,
+                          const Query<Real>& query, Index n) {
+    team.for_each(n, [&](Index i) { query.point[i] = st.x[i] + query.direction[i]; });
     ask(team, query, Needs::gradient);
+  }
+  template <class Team>
+  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule& at,
+                            const Adaptation& a, State& st, const Query<Real>& query, Index n) {
+    draw(team, rng, s, at, a, st, query, n);
+    multiply_lower(team, a.L, st.h, query.direction, n);
+    place(team, s, at, a, st, query, n);
   }
 
   /// log r of the move to query.point, where the reply holds; leaves L^T g(y) in ltgy.

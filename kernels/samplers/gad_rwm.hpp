@@ -20,6 +20,7 @@ struct GadRwm : LearnsFactor<Real> {
       .adaptive = true,
       .signals_vector = false,
   };
+  static constexpr Moves moves = Moves::by_factor;
 
   struct Settings : FactorSettings {
     Settings() : FactorSettings{5e-5, 0.25} {}
@@ -45,13 +46,29 @@ struct GadRwm : LearnsFactor<Real> {
                           const Reply<Real>& reply, Index n) {
     start_at(team, st, query, reply, n);
   }
+  template <class V>
+  static void products(V&& visit, const Settings& s, bool adapting, const State& st, const Query<Real>& query,
+                       const Reply<Real>& reply) {
+    if (adapting && wants_whitened(s)) visit(Before::update, Times::transposed, reply.gradient, query.direction);
+    visit(Before::place, Times::lower, st.eps, query.direction);
+  }
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const Settings&, const Schedule& at, const Adaptation& a,
-                            State& st, const Query<Real>& query, Index n) {
+  static KC_HD void draw(const Team& team, const Rng& rng, const Settings&, const Schedule&, const Adaptation&,
+                         State& st, const Query<Real>&, Index n) {
     normals(team, rng, Purpose::proposal, st.eps, n);
-    multiply_lower(team, a.L, st.eps, query.point, n);
-    team.for_each(n, [&](Index i) { query.point[i] += st.x[i]; });
+  }
+  template <class Team>
+  static KC_HD void place(const Team& team, const Settings&, const Schedule& at, const Adaptation&, State& st,
+                          const Query<Real>& query, Index n) {
+    team.for_each(n, [&](Index i) { query.point[i] = st.x[i] + query.direction[i]; });
     ask(team, query, at.adapting ? Needs::gradient : Needs::value);
+  }
+  template <class Team>
+  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule& at,
+                            const Adaptation& a, State& st, const Query<Real>& query, Index n) {
+    draw(team, rng, s, at, a, st, query, n);
+    multiply_lower(team, a.L, st.eps, query.direction, n);
+    place(team, s, at, a, st, query, n);
   }
   template <class Team>
   static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
@@ -60,13 +77,13 @@ struct GadRwm : LearnsFactor<Real> {
     const Decision move = decide(rng, log_r);
     if (at.adapting) {
       const bool learn = move.finite && log_r < 0 && all_finite(team, reply.gradient, n), whiten = wants_whitened(s);
+      if (learn && whiten) multiply_transposed(team, a.L, reply.gradient, query.direction, n);
       team.for_each(n, [&](Index i) {
-        st.a[i] = learn ? reply.gradient[i] : Real(0);
+        st.a[i] = !learn ? Real(0) : whiten ? query.direction[i] : reply.gradient[i];
         st.b[i] = learn || !move.finite ? st.eps[i] : Real(0);
       });
       team.sync();
       if (!move.finite) retreat(team, s, a.L, st.a, st.b, n);
-      if (learn && whiten) multiply_transposed(team, a.L, reply.gradient, st.a, n);
     }
     settle(team, move, st, query, reply, info, n);
     return Step::done;

@@ -33,6 +33,7 @@ struct Hmc : LearnsMassAndStep<Real> {
       .adaptive = true,
       .signals_vector = true,
   };
+  static constexpr Moves moves = Moves::freely;
 
   struct Settings : AcceptanceStep {
     std::int32_t num_steps = 10;

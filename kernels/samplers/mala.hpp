@@ -18,6 +18,7 @@ struct Mala : LearnsVariance<Real> {
       .adaptive = true,
       .signals_vector = false,
   };
+  static constexpr Moves moves = Moves::freely;
 
   struct Settings : VarianceSettings {
     Settings() : VarianceSettings{0.54} {}

@@ -40,6 +40,7 @@ struct Nuts : LearnsMassAndStep<Real> {
       .adaptive = true,
       .signals_vector = true,
   };
+  static constexpr Moves moves = Moves::freely;
 
   using Settings = NutsSettings;
   template <class V>

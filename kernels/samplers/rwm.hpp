@@ -22,6 +22,7 @@ struct Rwm : LearnsVariance<Real> {
       .adaptive = true,
       .signals_vector = false,
   };
+  static constexpr Moves moves = Moves::freely;
 
   struct Settings : VarianceSettings {
     double long_sd = 10;

@@ -1,0 +1,116 @@
+// The products of a sampler's table (kernels/factor_products.hpp) of all chains at once: to = L from or L^T from, where the
+// rows of all chains are the columns of a matrix, by cuBLAS in the run's own precision.
+// L lies in panels; products want it as a square with zeros above the diagonal, which one kernel writes after each change.
+// Promise: the same bits for the same number of chains; a chain is a column, so numbers that are not finite stay in theirs.
+// Cost: 2 n^2 flops for a product and chain, twice what the triangle needs.
+#pragma once
+#include "host/chains/cuda_natural.cuh"
+#include "host/chains/factor_cost.hpp"
+#include "kernels/device/gemm_cublas.cuh"
+
+namespace kilochain::cuda {
+
+/// A warp for which the engine made the products.
+struct ProductsTeam : WarpTeam {
+  static constexpr bool products_made = true;
+};
+
+/// L, of `size` numbers in panels, to a column-major square with `row` numbers in a column.
+template <class Real>
+__global__ void __launch_bounds__(tile_block, 1)
+    square_factor(const Real* __restrict__ L, std::size_t size, Index n, Index row, Real* __restrict__ square) {
+  const TilePlace at;
+#pragma unroll
+  for (int e = 0; e < 4; ++e)
+    if (at.row() < n && at.column(e) < n && at.offset(e) < size)
+      square[static_cast<std::size_t>(at.column(e)) * static_cast<std::size_t>(row) +
+             static_cast<std::size_t>(at.row())] = L[at.offset(e)];
+}
+
+template <class Sampler, class Real>
+class FactorProducts {
+ public:
+  FactorProducts(const Context& context, const ChainsView<Sampler, Real>& c) : context_(context) {
+    if (!possible(c)) return;
+    cost_ = cost_of(c);
+    choose(c, cost_.pays());
+  }
+  /// A factor that all chains share, and that is more than its diagonal.
+  static bool possible(const ChainsView<Sampler, Real>& c) {
+    return c.scope == Scope::pooled && c.template adaptation<32>(0).L.shape == FactorShape::dense;
+  }
+  /// Of what such chains have beside.
+  static std::size_t bytes(Index num_chains, Index dim, Scope scope, const typename Sampler::Settings& settings) {
+    ChainsView<Sampler, Real> c{};
+    c.settings = settings, c.num_chains = num_chains, c.dim = dim, c.scope = scope;
+    return possible(c) && cost_of(c).pays() ? elements(dim) * sizeof(Real) : 0;
+  }
+  static std::size_t elements(Index n) { return padded(static_cast<std::size_t>(n)) * static_cast<std::size_t>(n); }
+
+  void choose(const ChainsView<Sampler, Real>& c, bool together) {
+    if (!possible(c)) return;
+    together_ = together, stale_ = true;
+    if (together && square_.size() == 0) square_ = Buffer<Real>(context_, elements(c.dim), "pooled sums");
+  }
+  bool together() const { return together_; }
+  std::string why() const { return cost_.by_warps > 0 ? text(cost_, together_) : ""; }
+
+  /// The factor is another since the last product, or may be.
+  void changed() { stale_ = true; }
+  /// Queues the square of the factor as it is by then.
+  void take(const ChainsView<Sampler, Real>& c) {
+    const std::size_t size = factor_size<32>(c.dim, FactorShape::dense);
+    launch(context_, square_factor<Real>, dim3(static_cast<unsigned>((size + tile_size - 1) / tile_size)), tile_block,
+           static_cast<const Real*>(c.template adaptation<32>(0).L.data), size, c.dim, row_of(c), square_.data());
+    stale_ = false;
+  }
+  void take_if_changed(const ChainsView<Sampler, Real>& c) {
+    if (stale_) take(c);
+  }
+
+  bool any(const ChainsView<Sampler, Real>& c, Before when, bool adapting) const {
+    bool found = false;
+    table(c, adapting, 0, [&](Before w, Times, const Row<Real>&, const Row<Real>&) { found = found || w == when; });
+    return found;
+  }
+  void make(const ChainsView<Sampler, Real>& c, Before when, bool adapting, Index first, Index last) const {
+    const Index row = row_of(c);
+    table(c, adapting, first, [&](Before w, Times times, const Row<Real>& from, const Row<Real>& to) {
+      if (w == when)
+        product(context_, times == Times::lower ? CUBLAS_OP_N : CUBLAS_OP_T, c.dim, last - first, c.dim, square_.data(),
+                row, from.data, row, to.data, row);
+    });
+  }
+
+ private:
+  static Index row_of(const ChainsView<Sampler, Real>& c) { return static_cast<Index>(c.exchange.row); }
+  /// Its rows are those of chain `first`; the next chain's lie `row_of` further.
+  template <class Visit>
+  static void table(const ChainsView<Sampler, Real>& c, bool adapting, Index first, Visit&& visit) {
+    const auto st = c.template state<32>(first);
+    Sampler::products(visit, c.settings, adapting, st, c.exchange.query(first), c.exchange.reply(first));
+  }
+  static FactorCost cost_of(const ChainsView<Sampler, Real>& c) {
+    int count = 0;
+    table(c, false, 0, [&](Before, Times, const Row<Real>&, const Row<Real>&) { ++count; });
+    return factor_cost(c.num_chains, c.dim, count, sizeof(Real));
+  }
+
+  Context context_;
+  FactorCost cost_;
+  bool together_ = false, stale_ = true;
+  Buffer<Real> square_;
+};
+
+/// Of samplers that move freely: nothing.
+template <class Sampler, class Real>
+requires(Sampler::moves == Moves::freely) class FactorProducts<Sampler, Real> {
+ public:
+  FactorProducts(const Context&, const ChainsView<Sampler, Real>&) {}
+  static std::size_t bytes(Index, Index, Scope, const typename Sampler::Settings&) { return 0; }
+  void choose(const ChainsView<Sampler, Real>&, bool) {}
+  void changed() {}
+  std::string why() const { return ""; }
+};
+
+}  // namespace kilochain::cuda

@@ -1,0 +1,29 @@
+// Products of a factor with the vectors of all chains at once, where they share it (pooled, on a device;
+// host/chains/cuda_products.cuh). A sampler states how it moves: static constexpr Moves moves = ...
+//   freely      propose writes the point
+//   by_factor   propose is draw, one product, place:
+//     draw  (team, rng, settings, schedule, adaptation, state, query, n)   up to what the factor multiplies
+//     place (team, settings, schedule, adaptation, state, query, n)        writes the point, and asks
+//     products(visit, settings, adapting, state, query, reply)             the table of an iteration's products
+// Bodies have each product where they need it. A team for which the products of the table were made (products_made) skips
+// them there. They are made for every chain, whether it needs them now or not, those that are done with the iteration too:
+// what they overwrite is query.direction, or a row that is read only in what they come before.
+#pragma once
+#include "kernels/device/platform.hpp"
+
+namespace kilochain {
+
+enum class Moves : std::int32_t { freely, by_factor };
+
+/// What comes after a product. evaluation: the target's, of what `update` asked for.
+enum class Before : std::int32_t { update, draw, place, evaluation };
+/// to = L from, or to = L^T from.
+enum class Times : std::int32_t { lower, transposed };
+
+/// Whether the products of a sampler's table were made before its bodies run on this team.
+template <class Team>
+inline constexpr bool products_made = requires {
+  requires Team::products_made;
+};
+
+}  // namespace kilochain
