@@ -106,8 +106,12 @@ struct UpdateReturnsNothing : Good {
 struct SignalOfFloats : Good {
   static Signal<float> signal(const Settings&, const State&, double);
 };
+struct FactorWithoutTable : Good {
+  static constexpr Moves moves = Moves::by_factor;
+};
 static_assert(SamplerOf<Good, double>);
 static_assert(!DescribesItself<AboutMisspelt>);
+static_assert(!SamplerOf<FactorWithoutTable, double>);
 static_assert(!HasState<StateWithoutPosition, double> && !HasState<StateTableMisspelt, double>);
 static_assert(!Proposes<ProposeLacksItsSchedule, double>);
 static_assert(!Updates<UpdateReturnsNothing, double>);
