@@ -6,6 +6,7 @@
 #pragma once
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <type_traits>
 
@@ -63,6 +64,13 @@ KC_INLINE double from_bits(std::int64_t b) {
 #endif
 }
 
+/// i! for i <= 20.
+constexpr KC_INLINE std::int64_t factorial(int i) {
+  std::int64_t f = 1;
+  for (; i > 1; --i) f *= i;
+  return f;
+}
+
 /// e^x.
 template <class Real>
 KC_INLINE Real exp(Real x) {
@@ -73,9 +81,13 @@ KC_INLINE Real exp(Real x) {
   const Real shifted = c * Real(1.4426950408889634074) + B::magic;
   const Real k = shifted - B::magic;
   const Real r = (c - k * B::ln2_high) - k * B::ln2_low;
-  Real p = Real(1);
+  std::int64_t f = factorial(B::exp_terms);  // a constant in each turn of the unrolled loop
+  Real p = Real(1) / Real(f);
   KC_UNROLL
-  for (int i = B::exp_terms; i >= 1; --i) p = p * r * (Real(1) / Real(i)) + Real(1);
+  for (int i = B::exp_terms; i >= 1; --i) {
+    f /= i;
+    p = p * r + Real(1) / Real(f);
+  }
   // 2^k in two halves: k may be 1 past the largest exponent, or the scale alone subnormal.
   const Int whole = bits_of(shifted) - bits_of(B::magic);
   const Int half = whole >> 1;
@@ -109,11 +121,17 @@ KC_INLINE void sincos_turns(Real u, Real& sine, Real& cosine) {
   const Real shifted = Real(4) * u + B::magic;
   const Real quarter = shifted - B::magic;
   const Real a = (u - Real(0.25) * quarter) * Real(6.283185307179586476925), a2 = a * a;
-  Real s = Real(1), c = Real(1);
+  constexpr int last = 2 * B::trig_terms - 1;
+  std::int64_t f = factorial(last);
+  Real sign = B::trig_terms % 2 == 1 ? Real(1) : Real(-1), s = sign / Real(f), c = sign / Real(f / last);
+  f /= last;
   KC_UNROLL
-  for (int i = B::trig_terms - 1; i >= 1; --i) {
-    s = Real(1) - s * a2 * (Real(1) / Real((2 * i) * (2 * i + 1)));
-    c = Real(1) - c * a2 * (Real(1) / Real((2 * i - 1) * (2 * i)));
+  for (int i = last - 1; i >= 2; i -= 2) {
+    sign = -sign;
+    f /= i;
+    s = s * a2 + sign / Real(f);
+    f /= i - 1;
+    c = c * a2 + sign / Real(f);
   }
   s *= a;
   const auto q = bits_of(shifted);

@@ -69,6 +69,19 @@ struct Pack {
     const Wide low = Wide{} + least;
     return (Type)(lane == static_cast<Int>(which) ? ((Wide)v >= low ? (Wide)v : low) : (Wide)v);
   }
+  /// Lane k of the result is v's lane k - by; the first lanes are zero.
+  template <int by>
+  static KC_INLINE Type shift_up(Type v) {
+    return (Type)pick(Wide{}, (Wide)v, from_below<by>(std::make_integer_sequence<int, size>()));
+  }
+  /// Lane k of the result is the sum of lanes 0 to k, by doubling distances.
+  static KC_INLINE Type running_sums(Type v) {
+    v += shift_up<1>(v);
+    v += shift_up<2>(v);
+    v += shift_up<4>(v);
+    if constexpr (size > 8) v += shift_up<8>(v);
+    return v;
+  }
   /// The sum of the lanes, by halves.
   static KC_INLINE Real sum(Type v) {
 #if defined(__AVX512F__)
@@ -94,6 +107,10 @@ struct Pack {
   template <int... l>
   static KC_INLINE constexpr Ints iota(std::integer_sequence<int, l...>) {
     return Ints{l...};
+  }
+  template <int by, int... l>
+  static KC_INLINE constexpr Ints from_below(std::integer_sequence<int, l...>) {
+    return Ints{(l < by ? l : size + l - by)...};
   }
   // Every group of m lanes of x and of y is folded in two; x's halves go to the front of the group, y's to its back.
   template <int m, int upper, int... l>

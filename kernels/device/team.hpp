@@ -27,7 +27,8 @@ struct HostTeam {
     for (; i + lanes <= n; i += lanes)
       for (int l = 0; l < lanes; ++l) part[l] += f(i + l);
     for (int l = 0; i + l < n; ++l) part[l] += f(i + l);
-    for (int half = lanes / 2; half > 0; half /= 2)
+    KC_UNROLL
+    for (int half = lanes / 2; half > 0; half /= 2)  // unrolled, the halves stay in registers
       for (int l = 0; l < half; ++l) part[l] += part[l + half];
     return part[0];
   }

@@ -90,13 +90,19 @@ KC_HD double scale_rank_one(const Team& team, Factor<Real> L, Real c, Real g, Ro
     team.sync();
     return log_det;
   }
-  if constexpr (Team::on_host) {
+  double last;
+  if constexpr (Team::on_host) {  // whole registers: w's padding is zero
+    using Vec = Pack<Real>;
     Real s = 1;
-    for (Index j = 0; j < n; ++j) {
-      below[j] = s;
-      s += c * w[j] * w[j];
-      own[j] = s;
+    for (Index j = 0; j < n; j += P) {
+      const auto v = Vec::load(w.data + j), here = Vec::all(s) + Vec::running_sums(c * v * v),
+                 before = Vec::template shift_up<1>(here) + Vec::keep_only(Vec::all(s), 0),
+                 root = Real(1) / Vec::sqrt(here * before);
+      s = here[P - 1];
+      Vec::store(own.data + j, g * here * root);
+      Vec::store(below.data + j, (g * c) * v * root);
     }
+    last = double(s);
   } else {
     team.for_each(n, [&](Index j) {  // the same sum in the same order for each lane
       Real s = 1;
@@ -105,15 +111,15 @@ KC_HD double scale_rank_one(const Team& team, Factor<Real> L, Real c, Real g, Ro
       own[j] = s + c * w[j] * w[j];
     });
     team.sync();
+    last = double(own[n - 1]);
+    team.sync();
+    team.for_each(n, [&](Index j) {
+      const Real root = Real(1) / sqrt(own[j] * below[j]);
+      own[j] *= g * root;
+      below[j] = g * c * w[j] * root;
+    });
+    team.sync();
   }
-  const double last = double(own[n - 1]);
-  team.sync();
-  team.for_each(n, [&](Index j) {
-    const Real root = Real(1) / sqrt(own[j] * below[j]);
-    own[j] *= g * root;
-    below[j] = g * c * w[j] * root;
-  });
-  team.sync();
   for (Index p = 0; p * P < n; ++p) {
     Real* panel = L.data + panel_offset<P>(p);
     const Index columns = panel_columns<P>(p, n);

@@ -53,6 +53,23 @@ KC_INLINE void normal_block(const Words& w, double* z) {
   z[1] = r * s;
 }
 
+/// Blocks first, first + 1, ... of normals on the host, `width` counters at a time: a fixed trip count keeps whole
+/// vectors even for the last few.
+template <int width, class Real>
+KC_INLINE void normal_blocks(const Rng& rng, Purpose purpose, Real* z, Index first, Index blocks) {
+  constexpr int per = normals_per_block<Real>;
+  Real out[per][width];
+#pragma GCC ivdep
+  for (int l = 0; l < width; ++l) {
+    Real pair[per];
+    normal_block(rng.words(purpose, static_cast<std::uint32_t>(first + l)), pair);
+    for (int k = 0; k < per; ++k) out[k][l] = pair[k];
+  }
+  const Index count = blocks - first < width ? blocks - first : width;
+  for (int k = 0; k < per; ++k)
+    for (Index l = 0; l < count; ++l) z[k * blocks + first + l] = out[k][l];
+}
+
 /// Fills row with n independent standard normals.
 template <class Team, class Real>
 KC_HD void normals(const Team& team, const Rng& rng, Purpose purpose, Row<Real> row, Index n) {
@@ -60,20 +77,9 @@ KC_HD void normals(const Team& team, const Rng& rng, Purpose purpose, Row<Real> 
   constexpr int per = normals_per_block<Real>;
   const Index blocks = (n + per - 1) / per;
   if constexpr (Team::on_host) {
-    // Sixteen counters at a time: a fixed trip count keeps whole vectors even for the last few.
-    constexpr int width = 16;
-    for (Index first = 0; first < blocks; first += width) {
-      Real out[per][width];
-#pragma GCC ivdep
-      for (int l = 0; l < width; ++l) {
-        Real pair[per];
-        normal_block(rng.words(purpose, static_cast<std::uint32_t>(first + l)), pair);
-        for (int k = 0; k < per; ++k) out[k][l] = pair[k];
-      }
-      const Index count = blocks - first < width ? blocks - first : width;
-      for (int k = 0; k < per; ++k)
-        for (Index l = 0; l < count; ++l) z[k * blocks + first + l] = out[k][l];
-    }
+    Index first = 0;
+    for (; blocks - first > 8; first += 16) normal_blocks<16>(rng, purpose, z, first, blocks);
+    if (first < blocks) normal_blocks<8>(rng, purpose, z, first, blocks);
     for (Index i = n; i < per * blocks; ++i) z[i] = Real(0);  // the padding of a row stays zero
   } else {
     team.for_each(blocks, [&](Index b) {
