@@ -1,10 +1,11 @@
-// Times the logistic-regression gradient on one core, for each data set, precision, evaluator and number of chains.
+// Times the gradients of logistic and of softmax regression on one core, for each data set, precision, evaluator and
+// number of chains.
 // One JSON line each: microseconds and GFLOP/s for one chain's gradient, the best of many calls, in the thread's own
 // processor time. of_floor: the floor, measured here, over that time; the floor is the longer of the products at the
 // processor's multiply-add rate and one read of X for all chains at its reading rate. `sparse` leaves out zeros, and can
 // be below that floor.
 // Checks before it times: the evaluators must agree. --smoke: a small generated data set only, a few calls.
-//   bench_logistic [--smoke] [--data FOLDER] [--only german|caravan|mnist]
+//   bench_logistic [--smoke] [--data FOLDER] [--only german|caravan|mnist|digits]
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -27,6 +28,9 @@ using bench::reading;
 struct Case {
   std::string name;
   SettingTexts settings;
+  std::string target = "logistic_regression";
+  std::vector<std::string> evaluators = {"team", "blocked", "gemm", "sparse"};
+  std::vector<Index> chains = {1, 8, 64};
 };
 
 /// Points, answers and needs of `chains` chains in dimension n.
@@ -62,10 +66,10 @@ bool bench(const Context& context, const Case& one, bool smoke) {
   std::vector<double> reference;
   const double most = peak_flops<Real>(smoke ? 0 : 0.2);
   double bandwidth = 0;
-  for (const char* evaluator : {"team", "blocked", "gemm", "sparse"}) {
+  for (const std::string& evaluator : one.evaluators) {
     SettingTexts settings = one.settings;
     settings["evaluator"] = evaluator;
-    const auto target = make_target<Real>(context, "logistic_regression", settings);
+    const auto target = make_target<Real>(context, one.target, settings);
     const TargetInfo& info = target->info();
     if (bandwidth == 0) {
       bandwidth = reading(info.bytes, smoke ? 0 : 0.3);
@@ -74,7 +78,7 @@ bool bench(const Context& context, const Case& one, bool smoke) {
           "\"%s\"}\n",
           one.name.c_str(), name_of(precision_of<Real>), most * 1e-9, bandwidth * 1e-9, target->evaluation().c_str());
     }
-    for (const Index chains : {1, 8, 64}) {
+    for (const Index chains : one.chains) {
       Memory<Real> memory(context, chains, info.dim);
       target->evaluate(memory.exchange(), 0, chains);
       std::vector<double> first(memory.gradient.data(), memory.gradient.data() + info.dim);
@@ -90,8 +94,8 @@ bool bench(const Context& context, const Case& one, bool smoke) {
       std::printf(
           "{\"data\": \"%s\", \"precision\": \"%s\", \"evaluator\": \"%s\", \"chains\": %d, \"us\": %.3f, \"gflops\": "
           "%.1f, \"of_floor\": %.2f, \"agrees\": %s}\n",
-          one.name.c_str(), name_of(precision_of<Real>), evaluator, chains, best * 1e6, info.flops / best * 1e-9,
-          floor / best, agrees ? "true" : "false");
+          one.name.c_str(), name_of(precision_of<Real>), evaluator.c_str(), chains, best * 1e6,
+          info.flops / best * 1e-9, floor / best, agrees ? "true" : "false");
       std::fflush(stdout);
     }
   }
@@ -125,6 +129,9 @@ int main(int argc, char** argv) {
     cases.push_back(
         {"mnist",
          {{"images", folder + "/mnist56-images-idx3-ubyte.gz"}, {"labels", folder + "/mnist56-labels-idx1-ubyte.gz"}}});
+    const SettingTexts digits = {{"images", folder + "/train-images-idx3-ubyte.gz"},
+                                 {"labels", folder + "/train-labels-idx1-ubyte.gz"}};
+    cases.push_back({"digits", digits, "softmax_regression", {"team", "gemm"}, {1, 64}});  // 7 850 parameters
   }
   bool good = true;
   try {
