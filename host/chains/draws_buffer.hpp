@@ -2,16 +2,21 @@
 // where they are used. On the CPU both are the same memory. On CUDA the device holds the chains of one batch, the host those
 // of all batches, in pinned memory: what a window keeps leaves in one copy while the next one is drawn into another buffer
 // (one copy for each array, and a wait, when there are several batches). Nothing is allocated or copied for what is not kept.
+// A window whose draws are used where they lie stays there: what leaves is its digest, and when that tells of divergences or
+// of a chain that is quarantined anew, the chains' records and the points of divergences.
 // Layout, packed for the draws of the window at hand: draws (chain, slot, dim), statistics (chain, slot), the sampler's own
 // (stat, chain, slot). Of a chain's divergences in a window the first few are kept with the points where they were found.
 #pragma once
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <limits>
 
 #include "host/chains/chains.hpp"
 #include "host/chains/thread_team.hpp"
 #include "host/chains/window.hpp"
+#include "host/chains/window_digest.hpp"
+#include "kernels/device/fetch.hpp"
 
 namespace kilochain {
 
@@ -57,6 +62,8 @@ class DrawsBuffer {
   Recording<Real> recording(Index first_chain, std::int64_t first_iteration, std::int64_t thin, Count count = -1) {
     KC_CHECK(count <= capacity_);
     shape_.slots = count < 0 ? capacity_ : count;
+    first_iteration_ = first_iteration, thin_ = thin;
+    stays_ = has_records_ = settled_ = false;
     Recording<Real> r;
     if (shape_.recorded == Recorded::nothing) return r;
     const Arrays to = made();
@@ -101,6 +108,44 @@ class DrawsBuffer {
   void arrive() const {
     if (on_device()) wait_for_sent(place_);
   }
+  /// Room for the digests of windows that stay on the device.
+  void prepare_to_stay() {
+    if (digest_.size() > 0) return;
+    digest_ = Buffer<WindowDigest>(place_, 1, "windows of draws");
+    digest_on_host_ = Buffer<WindowDigest>(place_, 1, "windows of draws", Memory::pinned);
+    quarantined_ = Buffer<std::uint8_t>(place_, static_cast<std::size_t>(batch_), "windows of draws");
+  }
+  /// In place of send(), for a window that stays: the batch's part of it, of `count` draws, goes to `user`.
+  void stay(Index first_chain, Count count, WindowUser<Real>& user) {
+    const Arrays from = made();
+    const Count chains = std::min<Count>(batch_, shape_.chains - first_chain);
+    const View2<const std::uint8_t> diverging{from.diverging.data, chains, from.diverging.columns};
+    digest_window(place_, {from.control.data, diverging, first_iteration_, thin_, count}, quarantined_.data(),
+                  digest_.data());
+    user.use({{from.draws.data, chains, from.draws.rows, from.draws.columns},
+              quarantined_.data(),
+              first_chain,
+              count,
+              told_on_device()});
+    send_to_host(place_, digest_on_host_.data(), digest_.data(), sizeof(WindowDigest));
+    if (first_chain == 0) total_ = {};
+    stays_ = true;
+    if (batch_ < shape_.chains) settle_batch(first_chain, from);
+  }
+  bool stays() const { return stays_; }
+  /// Waits for the digest of a window that stays, and fetches the records of chains that it asks for: so many quarantined
+  /// ones were known.
+  void settle(Count known) {
+    if (settled_ || batch_ < shape_.chains) return;
+    settled_ = true;
+    wait_for_sent(place_);
+    total_ = *digest_on_host_.data();
+    has_records_ = total_.quarantined > known || total_.divergences > 0;
+    if (has_records_) fetch_sent(place_, host_.data(), device_.data(), bytes_of_records());
+  }
+  const WindowDigest& digest() const { return total_; }
+  /// Whether controls() and divergences() of a window that stays are there.
+  bool has_records() const { return has_records_; }
   /// The records of all chains after the window, once it has arrived.
   std::vector<ChainControl> controls() const {
     const Arrays a = host();
@@ -195,6 +240,31 @@ class DrawsBuffer {
     }
   };
 
+  /// Of several batches: nothing of theirs is overwritten before all is known of it.
+  void settle_batch(Index first_chain, const Arrays& from) {
+    wait_for_sent(place_);
+    const WindowDigest& d = *digest_on_host_.data();
+    total_.quarantined += d.quarantined, total_.divergences += d.divergences;
+    total_.acceptance_sum += d.acceptance_sum, total_.counted += d.counted;
+    std::copy(std::begin(d.told), std::end(d.told), std::begin(total_.told));  // of the last one, in the end
+    const Arrays to = host();
+    begin_copy_to_host(place_, to.control.data + first_chain, from.control.data,
+                       static_cast<std::size_t>(from.control.size) * sizeof(ChainControl));
+    if (d.divergences > 0)
+      copy_part(to.diverged, from.diverged, first_chain), copy_part(to.diverged_at, from.diverged_at, first_chain);
+    else
+      std::fill_n(to.diverged.data + first_chain * shape_.kept, from.diverged.rows * shape_.kept, 0);
+    synchronize(place_);
+    has_records_ = true;
+  }
+  /// The arrays in front, which do not depend on the window's slots.
+  std::size_t bytes_of_records() const {
+    return static_cast<std::size_t>(reinterpret_cast<const char*>(made().lp.data) - device_.data());
+  }
+  double* told_on_device() const {
+    return reinterpret_cast<double*>(reinterpret_cast<char*>(digest_.data()) + offsetof(WindowDigest, told));
+  }
+
   bool on_device() const { return device_.data() != nullptr; }
   Arrays host() const { return Arrays(shape_, shape_.chains, host_.data()); }
   /// Where iterations write.
@@ -227,6 +297,11 @@ class DrawsBuffer {
   Buffer<char> host_, device_;  ///< device_: none on the CPU
   Count width_ = 0;
   std::vector<Real> values_;
+  Buffer<WindowDigest> digest_, digest_on_host_;  ///< of the batch at hand
+  Buffer<std::uint8_t> quarantined_;
+  WindowDigest total_;  ///< of all batches
+  std::int64_t first_iteration_ = 0, thin_ = 1;
+  bool stays_ = false, has_records_ = false, settled_ = false;
 };
 
 }  // namespace kilochain

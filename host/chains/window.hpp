@@ -33,4 +33,30 @@ struct Window {
   Count capacity() const { return lp.columns; }  ///< draws from one chain to the next
 };
 
+/// What a window that stays on the device tells the host of all its chains.
+struct WindowDigest {
+  std::int64_t quarantined = 0, divergences = 0;  ///< chains; draws
+  double acceptance_sum = 0, counted = 0;  ///< of the chains that run: acceptance_sum and counted of their records
+  double told[16] = {};                    ///< what the window's user leaves here
+};
+
+/// A batch's part of a window where it was drawn, on the device. Work on it is queued on the context's stream: behind the
+/// drawing of it, and before what overwrites it.
+template <class Real>
+struct WindowOnDevice {
+  View3<const Real> draws;          ///< (chain of the batch, at least count, dim)
+  const std::uint8_t* quarantined;  ///< 0 or 1, of each chain of the batch, by the end of the window
+  Count first_chain, count;         ///< of the batch; draws of each chain
+  double* told;                     ///< WindowDigest::told, on the device
+};
+
+/// Who takes windows that stay on the device.
+template <class Real>
+class WindowUser {
+ public:
+  virtual ~WindowUser() = default;
+  /// Batches of chains come in order, all of a window with the same count; nothing may wait.
+  virtual void use(const WindowOnDevice<Real>& window) = 0;
+};
+
 }  // namespace kilochain

@@ -73,6 +73,7 @@ int sample(const std::vector<std::string>& arguments) {
     result = prepared.run(progress, stop_requested());
   }
   if (c.verbose && !result.evaluation.empty()) fmt::print(stderr, "evaluation: {}\n", result.evaluation);
+  if (c.verbose && !result.statistics.empty()) fmt::print(stderr, "statistics: {}\n", result.statistics);
   std::FILE* words = c.json ? stderr : stdout;
   if (c.json)
     fmt::print("{}\n", to_json(result.summary).dump(2));

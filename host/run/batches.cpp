@@ -81,16 +81,30 @@ std::int64_t Batches<Real>::begin(Segment<Real> segment, std::int64_t from, std:
 }
 
 template <class Real>
-std::vector<ChainControl> Batches<Real>::take(const DrawsBuffer<Real>& buffer, std::int64_t iterations,
+std::vector<ChainControl> Batches<Real>::take(DrawsBuffer<Real>& buffer, std::int64_t iterations,
                                               std::int64_t reached) {
-  if (--under_way_ == 0) buffer.arrive();  // else it was there before the next one could be sent
-  std::vector<ChainControl> controls = buffer.controls();
+  --under_way_;
+  if (buffer.stays())
+    settle(buffer);
+  else if (under_way_ == 0)
+    buffer.arrive();  // else it was there before the next one could be sent
+  std::vector<ChainControl> controls;
+  if (!buffer.stays() || buffer.has_records()) controls = buffer.controls();
   if (ahead()) {
     if (iterations > 0) reporter_.took(iterations, seconds_since(since_));
     since_ = std::chrono::steady_clock::now();
-    look_at_chains(controls, 0, reached);
+    if (controls.empty())
+      report(buffer.digest().acceptance_sum, buffer.digest().counted, reached);
+    else
+      look_at_chains(controls, 0, reached);
   }
   return controls;
+}
+
+template <class Real>
+void Batches<Real>::settle(DrawsBuffer<Real>& buffer) {
+  buffer.settle(quarantine_.size());
+  if (staying_ == &buffer) staying_ = nullptr;
 }
 
 template <class Real>
@@ -106,10 +120,17 @@ std::int64_t Batches<Real>::fill(Segment<Real> segment, std::int64_t from, std::
       into.buffer->clear(first);
       segment.recording = into.buffer->recording(first, from, into.thin, (until - from) / into.thin);
     }
-    reached = run_batch(segment, from, until, waits);
-    if (into.buffer) {
-      chains_->leave_controls(into.buffer->records(first));
+    // What a batch has handed to the user of windows cannot be taken back, so the others follow.
+    static const std::atomic<bool> go_on{false};
+    reached = run_batch(segment, from, until, waits, into.user && k > 0 ? go_on : stop_);
+    if (!into.buffer) continue;
+    chains_->leave_controls(into.buffer->records(first));
+    if (!into.user) {
       into.buffer->send(first);
+    } else if (reached == until || batches_.size() == 1) {
+      if (staying_ && staying_ != into.buffer) settle(*staying_);  // before the next digest is sent
+      into.buffer->stay(first, (reached - from) / into.thin, *into.user);
+      staying_ = into.buffer;
     }
   }
   return reached == until || batches_.size() == 1 ? reached : from;  // other batches have not come as far
@@ -117,13 +138,14 @@ std::int64_t Batches<Real>::fill(Segment<Real> segment, std::int64_t from, std::
 
 /// In pieces, so that progress and Ctrl-C are prompt; what is only queued needs none.
 template <class Real>
-std::int64_t Batches<Real>::run_batch(Segment<Real>& segment, std::int64_t from, std::int64_t until, bool waits) {
+std::int64_t Batches<Real>::run_batch(Segment<Real>& segment, std::int64_t from, std::int64_t until, bool waits,
+                                      const std::atomic<bool>& stop) {
   for (std::int64_t now = from; now < until; now = segment.until) {
-    if (stop_) return now;
+    if (stop) return now;
     const bool whole = !waits && chains_->runs_ahead();
     segment.until = whole ? until : std::min(until, now + reporter_.piece());
     const auto begin = std::chrono::steady_clock::now();
-    if (!rounds_.run(segment, stop_)) return rounds_.reached();
+    if (!rounds_.run(segment, stop)) return rounds_.reached();
     if (!waits) continue;
     synchronize(context_);
     reporter_.took(segment.until - now, seconds_since(begin));
@@ -143,7 +165,12 @@ void Batches<Real>::look_at_chains(const std::vector<ChainControl>& controls, st
       quarantine_.size() < num_chains_, ExitStatus::data, "no chain is left",
       fmt::format("all {} are quarantined by iteration {}", num_chains_, iteration),
       "Does the target have a finite density where the chains start? Try another --init or a smaller initial step?");
-  reporter_.report(iteration, count > 0 ? sum / count : 0, quarantine_.size());
+  report(sum, count, iteration);
+}
+
+template <class Real>
+void Batches<Real>::report(double acceptance_sum, double counted, std::int64_t iteration) {
+  reporter_.report(iteration, counted > 0 ? acceptance_sum / counted : 0, quarantine_.size());
 }
 
 template <class Real>

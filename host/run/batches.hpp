@@ -17,6 +17,7 @@ template <class Real>
 struct Into {
   DrawsBuffer<Real>* buffer = nullptr;
   std::int64_t thin = 1;
+  WindowUser<Real>* user = nullptr;  ///< if any: the window stays on the device, and goes to it
 };
 
 template <class Real>
@@ -41,8 +42,9 @@ class Batches {
   /// The same as run for a window, which a device may still be drawing on return: take() waits for it. Windows are taken in
   /// the order in which they were begun.
   std::int64_t begin(Segment<Real> segment, std::int64_t from, std::int64_t until, Into<Real> into);
-  /// Waits for the window that was begun first, of iterations up to `reached`; the chains' records after it. Throws as run.
-  std::vector<ChainControl> take(const DrawsBuffer<Real>& buffer, std::int64_t iterations, std::int64_t reached);
+  /// Waits for the window that was begun first, of iterations up to `reached`; the chains' records after it (of one that
+  /// stays on the device only if there is news). Throws as run.
+  std::vector<ChainControl> take(DrawsBuffer<Real>& buffer, std::int64_t iterations, std::int64_t reached);
 
   /// Calls f(first chain, chains) for each batch, while it is on the device.
   template <class F>
@@ -69,7 +71,10 @@ class Batches {
   std::unique_ptr<Chains<Real>> fresh() const;
   void bring(std::size_t batch);
   std::int64_t fill(Segment<Real> segment, std::int64_t from, std::int64_t until, Into<Real> into, bool waits);
-  std::int64_t run_batch(Segment<Real>& segment, std::int64_t from, std::int64_t until, bool waits);
+  std::int64_t run_batch(Segment<Real>& segment, std::int64_t from, std::int64_t until, bool waits,
+                         const std::atomic<bool>& stop);
+  void settle(DrawsBuffer<Real>& buffer);
+  void report(double acceptance_sum, double counted, std::int64_t iteration);
   void look_at_chains(const std::vector<ChainControl>& controls, std::int64_t first, std::int64_t iteration);
 
   const Options& options_;
@@ -84,6 +89,7 @@ class Batches {
   Rounds<Real> rounds_;
   Quarantine quarantine_;
   int under_way_ = 0;                            ///< windows
+  DrawsBuffer<Real>* staying_ = nullptr;         ///< the window that stays on the device and was not taken yet
   std::chrono::steady_clock::time_point since_;  ///< when the window that is taken next began to be the first under way
 };
 

@@ -94,6 +94,9 @@ class Accounting {
           bytes(of_one * recorded_, real() + (o_.keep_draws || real() < sizeof(double) ? sizeof(double) : 0)));
     if (from == SummaryFrom::stream)
       add("streaming statistics", "host", StreamingSummary::bytes(o_.num_chains, recorded_, draws_, context_.threads));
+    if (from == SummaryFrom::stream && context_.backend == Backend::cuda &&
+        why_summary_on_host(o_, info_, draws_).empty())
+      add("streaming statistics", "device", StreamingSummary::device_bytes(o_.num_chains, recorded_));
     if (from == SummaryFrom::memory || from == SummaryFrom::file)
       add("summary of the draws", "host",
           std::min(from == SummaryFrom::memory ? most_in_memory : most_read_back,
@@ -171,6 +174,16 @@ SummaryFrom summary_from(const Options& o, std::int64_t recorded, std::int64_t n
   const std::int64_t most = most_in_memory / 8 / std::max<std::int64_t>(1, recorded);  // as double
   if (o.keep_draws || o.num_chains * num_draws <= most) return SummaryFrom::memory;
   return o.output.empty() ? SummaryFrom::stream : SummaryFrom::file;
+}
+
+std::string why_summary_on_host(const Options& o, const TargetInfo& info, std::int64_t num_draws) {
+  if (info.constrain) return "recorded values are computed there";
+  if (info.spin_model) return "the target is a spin model";
+  if (o.keep_draws) return "the draws are kept there";
+  if (stores_draws(o)) return "the draws are written to a file";
+  if (num_draws <= StreamingSummary::first_draws(o.num_chains, std::ssize(info.names), num_draws))
+    return fmt::format("{} draws of each chain are few enough to be kept", num_draws);
+  return "";
 }
 
 std::int64_t kept_spins(const Options& o, const TargetInfo& info) {

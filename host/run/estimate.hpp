@@ -32,6 +32,9 @@ enum class SummaryFrom {
 /// From memory where the draws take at most 1 GiB there (as double), or are asked for. num_draws: of each chain.
 SummaryFrom summary_from(const Options& options, std::int64_t recorded, std::int64_t num_draws);
 
+/// Why a run on a device whose summary is streamed has the host make it; empty when the device does.
+std::string why_summary_on_host(const Options& options, const TargetInfo& info, std::int64_t num_draws);
+
 /// What the windows of the sampling phase hold.
 inline Recorded recorded_of(const Options& o) {
   return o.draws == KeptDraws::none ? Recorded::nothing : Recorded::draws;

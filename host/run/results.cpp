@@ -106,6 +106,7 @@ Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sam
   if (!warm.advice.empty()) r.notes.push_back(warm.advice);
   r.evaluation = run.target.evaluation();
   if (const std::string products = run.batches.products(); !products.empty()) r.evaluation += "; factor: " + products;
+  r.statistics = sampled.statistics;
   run.file.add_attributes(closing_attributes(r.summary, run.batches.quarantine(), r.interrupted));
   if (stores_draws(run.options)) run.file.close();
   r.summary.parameters = parameters_of(run, sampled);

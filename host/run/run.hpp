@@ -45,6 +45,7 @@ struct Result {
   std::vector<std::string> names;  ///< with keep_draws: of the last dimension
   std::vector<std::string> notes;  ///< what a user should know: fallback to the CPU, warm-up not converged, ...
   std::string evaluation;          ///< how the target is evaluated, and a factor multiplied, and why (--verbose)
+  std::string statistics;          ///< where a device's run has its streaming summary made, and why (--verbose)
 };
 
 /// A run whose options are checked, whose device is chosen and whose data are read, once: estimate it, then run it.

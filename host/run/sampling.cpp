@@ -1,5 +1,7 @@
 #include "host/run/sampling.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -67,6 +69,26 @@ void Sampling<Real>::prepare(std::int64_t num_draws) {
     out_.memory = std::make_unique<DrawsInMemory<Real>>(o.num_chains, num_draws, run_.recorded());
   if (out_.summary_from == SummaryFrom::stream)
     out_.streaming = std::make_unique<StreamingSummary>(o.num_chains, run_.recorded(), num_draws);
+  if (out_.streaming && run_.context.backend == Backend::cuda) {
+    const std::string why = why_summary_on_host(o, run_.target.info(), num_draws);
+    if (why.empty()) leaves_host_after_ = StreamingSummary::first_draws(o.num_chains, run_.recorded(), num_draws);
+    out_.statistics =
+        why.empty() ? fmt::format("summed up on the device after the first {} draws of each chain", *leaves_host_after_)
+                    : "summed up by the host: " + why;
+  }
+}
+
+/// Whether the next window stays on the device, and none did so far.
+template <class Real>
+bool Sampling<Real>::leaves_host_next() const {
+  return leaves_host_after_ && !on_device_ && out_.iterations / run_.options.thin > *leaves_host_after_;
+}
+
+/// Draws in the next window, at most: the host sees no more than it must.
+template <class Real>
+std::int64_t Sampling<Real>::next_draws(std::int64_t room) {
+  if (on_device_) return on_device_->begin(room);
+  return leaves_host_after_ ? std::min(room, *leaves_host_after_ + 1 - out_.iterations / run_.options.thin) : room;
 }
 
 /// One window after the other. While a device draws one, a thread looks at the one before: this one may have to drive the
@@ -89,6 +111,8 @@ void Sampling<Real>::fill_windows() {
     DrawsBuffer<Real>* buffer;
     std::int64_t first, done;  ///< iterations
   };
+  if (leaves_host_after_)
+    for (DrawsBuffer<Real>& window : windows) window.prepare_to_stay();
   std::deque<Begun> begun;
   std::size_t next = 0;
   std::future<void> delivery;  // ends before the windows do
@@ -98,10 +122,18 @@ void Sampling<Real>::fill_windows() {
   while (true) {
     while (std::ssize(begun) < run_.batches.windows_under_way() && out_.iterations < num_samples_ &&
            !out_.interrupted) {
+      if (leaves_host_next()) {
+        if (!begun.empty()) break;  // the host has to see them first
+        delivered();
+        on_device_ =
+            std::make_unique<SummaryOnDevice<Real>>(run_.context, *out_.streaming, look_, run_.batches.num_chains());
+      }
       DrawsBuffer<Real>& window = windows[next++ % windows.size()];
       const std::int64_t first = num_warmup_ + out_.iterations,
-                         wanted = std::min(num_samples_ - out_.iterations, room * o.thin),
-                         done = run_.batches.begin(segment, first, first + wanted, {&window, o.thin}) - first;
+                         wanted = std::min(num_samples_ - out_.iterations, next_draws(room) * o.thin),
+                         done =
+                             run_.batches.begin(segment, first, first + wanted, {&window, o.thin, on_device_.get()}) -
+                             first;
       out_.interrupted = done < wanted;
       out_.iterations += done;
       begun.push_back({&window, first, done});
@@ -112,6 +144,10 @@ void Sampling<Real>::fill_windows() {
     delivered();
     const auto controls = run_.batches.take(*buffer, done, first + done);
     if (!keeps || done < o.thin) continue;
+    if (buffer->stays()) {
+      deliver_digest(*buffer, done / o.thin);
+      continue;
+    }
     auto made = DrawsMade::until_quarantine(controls, first, o.thin, done / o.thin);
     if (run_.batches.ahead())
       delivery =
@@ -120,6 +156,7 @@ void Sampling<Real>::fill_windows() {
       deliver(*buffer, made);
   }
   delivered();
+  if (on_device_) out_.streaming->bring_back();
   run_.file.wait();
 }
 
@@ -130,11 +167,10 @@ void Sampling<Real>::deliver(DrawsBuffer<Real>& buffer, const DrawsMade& made) {
   const int threads = run_.context.threads;
   if (info.constrain) buffer.record(made.count, run_.recorded(), info.constrain, threads);
   const Window<Real> window = buffer.window(made.count, made.by_chain);
-  const std::vector<Divergence> divergences = note_divergences(buffer, window, made.count);
-  for (const auto chain : run_.batches.quarantine().chains()) {
-    look_.exclude(chain);
-    if (out_.streaming) out_.streaming->exclude(chain);
-  }
+  for (Count c = 0; c < window.diverging.rows; ++c)
+    for (Count t = 0; t < made.count; ++t) out_.num_divergences += window.diverging(c, t);
+  const std::vector<Divergence> divergences = note_divergences(buffer, made.count);
+  exclude_quarantined();
   if (out_.memory) out_.memory->add(window.draws, made.count);
   if (out_.streaming) out_.streaming->add(window.draws, made.count, threads);
   run_.file.append(out_.draws, made.count, window, divergences);
@@ -144,12 +180,29 @@ void Sampling<Real>::deliver(DrawsBuffer<Real>& buffer, const DrawsMade& made) {
   run_.reporter.figures(worst.rhat_max, worst.ess_min);
 }
 
-/// Counts a window's divergences, and returns those whose points are kept, in recorded values.
+/// A window that stayed on the device was added there.
 template <class Real>
-std::vector<Divergence> Sampling<Real>::note_divergences(const DrawsBuffer<Real>& buffer, const Window<Real>& window,
-                                                         std::int64_t count) {
-  for (Count c = 0; c < window.diverging.rows; ++c)
-    for (Count t = 0; t < count; ++t) out_.num_divergences += window.diverging(c, t);
+void Sampling<Real>::deliver_digest(const DrawsBuffer<Real>& buffer, std::int64_t count) {
+  const WindowDigest& digest = buffer.digest();
+  out_.num_divergences += digest.divergences;
+  if (digest.divergences > 0) note_divergences(buffer, count);
+  exclude_quarantined();
+  out_.draws += count;
+  const auto worst = on_device_->worst(digest, out_.draws);
+  run_.reporter.figures(worst.rhat_max, worst.ess_min);
+}
+
+template <class Real>
+void Sampling<Real>::exclude_quarantined() {
+  for (const auto chain : run_.batches.quarantine().chains()) {
+    look_.exclude(chain);
+    if (out_.streaming) out_.streaming->exclude(chain);
+  }
+}
+
+/// Notes a window's divergences whose points are kept, and returns them in recorded values.
+template <class Real>
+std::vector<Divergence> Sampling<Real>::note_divergences(const DrawsBuffer<Real>& buffer, std::int64_t count) {
   std::vector<Divergence> found = buffer.divergences(count);
   for (Divergence& d : found) {
     d.draw += out_.draws;

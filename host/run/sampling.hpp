@@ -1,9 +1,11 @@
 // The sampling phase: windows of draws are filled, kept as the options say, and looked at for the progress line.
 #pragma once
 #include <memory>
+#include <optional>
 
 #include "host/run/draws_in_memory.hpp"
 #include "host/run/phases.hpp"
+#include "host/run/summary_on_device.hpp"
 #include "host/run/warmup.hpp"
 #include "host/statistics/progress_statistic.hpp"
 #include "host/statistics/streaming/streaming.hpp"
@@ -23,6 +25,7 @@ struct Sampled {
   std::vector<double> acceptance;               ///< mean of each chain; NaN of a quarantined one
   std::vector<Divergence> divergences;          ///< most_kept_divergences at most
   std::int64_t num_divergences = 0;             ///< draws of chains that are not quarantined
+  std::string statistics;                       ///< where the streaming summary was made, and why, of a run on a device
 };
 
 template <class Real>
@@ -38,14 +41,20 @@ class Sampling {
  private:
   void prepare(std::int64_t num_draws);
   void fill_windows();
+  bool leaves_host_next() const;
+  std::int64_t next_draws(std::int64_t room);
   void deliver(DrawsBuffer<Real>& buffer, const DrawsMade& made);
-  std::vector<Divergence> note_divergences(const DrawsBuffer<Real>& buffer, const Window<Real>& window,
-                                           std::int64_t count);
+  void deliver_digest(const DrawsBuffer<Real>& buffer, std::int64_t count);
+  void exclude_quarantined();
+  std::vector<Divergence> note_divergences(const DrawsBuffer<Real>& buffer, std::int64_t count);
 
   const Phases<Real>& run_;
   const std::int64_t num_warmup_, num_samples_;
   Sampled<Real> out_;
   ProgressStatistic look_;
+  /// Draws of each chain after which windows may stay on the device; empty: never.
+  std::optional<std::int64_t> leaves_host_after_;
+  std::unique_ptr<SummaryOnDevice<Real>> on_device_;  ///< since then
 };
 
 }  // namespace kilochain

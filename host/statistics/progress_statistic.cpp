@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "host/statistics/rhat.hpp"
+#include <utility>
 
 namespace kilochain {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr std::int64_t kMostChains = 256, kFewestBatches = 64;
 
 /// `count` of 0 .. size - 1, evenly spread.
 std::vector<std::int64_t> spread(std::int64_t size, std::int64_t count) {
@@ -19,16 +17,25 @@ std::vector<std::int64_t> spread(std::int64_t size, std::int64_t count) {
   return out;
 }
 
+ProgressClock later(const ProgressClock& at, std::int64_t count) {
+  return pass(
+      at, count, [](const ProgressClock&, Count, Count) {}, [] {});
+}
+
 }  // namespace
 
 ProgressStatistic::ProgressStatistic(std::int64_t num_chains, std::int64_t dim)
-    : num_chains_(num_chains), parameters_(spread(dim, std::min<std::int64_t>(dim, kMostParameters))) {
-  for (const std::int64_t c : spread(num_chains, std::min(num_chains, kMostChains))) chains_.push_back({c, false, {}});
+    : num_chains_(num_chains),
+      excluded_(num_chains),
+      parameters_(spread(dim, std::min<std::int64_t>(dim, kProgressParameters))) {
+  for (const std::int64_t c : spread(num_chains, std::min<std::int64_t>(num_chains, kProgressChains)))
+    chains_.push_back({c, false, {}});
 }
 
 void ProgressStatistic::exclude(std::int64_t chain) {
+  if (std::exchange(excluded_[chain], true)) return;
   ++num_excluded_;
-  for (Chain& of : chains_) of.excluded = of.excluded || of.number == chain;
+  for (ProgressChain& of : chains_) of.excluded = of.excluded || of.number == chain;
 }
 
 template <class Real>
@@ -38,81 +45,38 @@ void ProgressStatistic::add(View3<const Real> draws, std::int64_t count, int thr
     if (std::isfinite(first)) shift_[k] = first;
   }
   const std::int64_t num_chains = std::ssize(chains_);
-  for (std::int64_t done = 0; done < count;) {
-    if (complete_ == kMostBlocks) join_blocks();
-    const std::int64_t now = std::min(count - done, block_draws_ - filled_);
-    // A thread that is woken for less than this costs more than it does.
-    const auto useful = num_chains * now * std::ssize(parameters_) / 32768;
+  // A thread that is woken for less than this costs more than it does.
+  const auto useful = num_chains * count * std::ssize(parameters_) / 32768;
 #pragma omp parallel for num_threads(std::clamp <std::int64_t>(useful, 1, threads))
-    for (std::int64_t c = 0; c < num_chains; ++c) add_to_block(chains_[c], draws, done, now);
-    done += now;
-    filled_ += now;
-    if (filled_ == block_draws_) ++complete_, filled_ = 0;
-  }
+  for (std::int64_t c = 0; c < num_chains; ++c) add_to_chain(chains_[c], draws, count);
+  clock_ = later(clock_, count);
   num_draws_ += count;
 }
 
 template <class Real>
-void ProgressStatistic::add_to_block(Chain& chain, View3<const Real> draws, std::int64_t first,
-                                     std::int64_t count) const {
-  if (chain.excluded) return;
-  Sums* const block = chain.blocks[complete_];
-  for (std::size_t k = 0; k < parameters_.size(); ++k) {
-    Sums sums = filled_ == 0 ? Sums() : block[k];
-    for (std::int64_t t = first; t < first + count; ++t) {
-      const double x = draws(chain.number, t, parameters_[k]) - shift_[k];
-      sums.x += x;
-      sums.square += x * x;
-    }
-    block[k] = sums;
-  }
-}
-
-void ProgressStatistic::join_blocks() {
-  for (Chain& chain : chains_) {
-    for (int b = 0; b < kMostBlocks / 2; ++b) {
-      for (int k = 0; k < kMostParameters; ++k) {
-        const Sums &left = chain.blocks[2 * b][k], &right = chain.blocks[2 * b + 1][k];
-        chain.blocks[b][k] = {left.x + right.x, left.square + right.square};
-      }
-    }
-  }
-  complete_ = kMostBlocks / 2;
-  block_draws_ *= 2;
-}
-
-RowVariances ProgressStatistic::variances_of_groups(int parameter, int blocks_of_group, int groups) const {
-  const std::int64_t length = blocks_of_group * block_draws_;
-  std::vector<double> means;
-  double square = 0;
-  for (const Chain& chain : chains_) {
-    if (chain.excluded) continue;
-    for (int g = 0; g < groups; ++g) {
-      Sums sums;
-      for (int b = g * blocks_of_group; b < (g + 1) * blocks_of_group; ++b) {
-        sums.x += chain.blocks[b][parameter].x;
-        sums.square += chain.blocks[b][parameter].square;
-      }
-      means.push_back(sums.x / length);
-      square += sums.square;
-    }
-  }
-  return row_variances(means, length, square / (std::ssize(means) * length));
+void ProgressStatistic::add_to_chain(ProgressChain& chain, View3<const Real> draws, std::int64_t count) const {
+  if (chain.excluded || count == 0) return;
+  for (int k = 0; k < std::ssize(parameters_); ++k)
+    add_to_progress(chain, k, clock_, &draws(chain.number, 0, parameters_[k]), draws.columns, count, shift_[k]);
 }
 
 ProgressStatistic::Worst ProgressStatistic::worst() const {
-  const int half = complete_ / 2, used = 2 * half;
-  const auto counted = std::count_if(chains_.begin(), chains_.end(), [](const Chain& c) { return !c.excluded; });
-  if (counted == 0 || parameters_.empty() || used * block_draws_ < kFewestDraws) return {kNaN, kNaN};
-  const auto batches_of_chain = (kFewestBatches + counted - 1) / counted;
-  const int group = std::max<std::int64_t>(1, used / batches_of_chain);
-  const double draws = num_draws_ * (num_chains_ - num_excluded_);
+  ProgressFigures of[kProgressParameters];
+  std::vector<const ProgressChain*> counted;
+  for (const ProgressChain& chain : chains_)
+    if (!chain.excluded) counted.push_back(&chain);
+  const auto chain_at = [&](Index i) -> const ProgressChain& { return *counted[i]; };
+  for (int k = 0; k < std::ssize(parameters_); ++k)
+    of[k] = progress_figures(HostTeam{}, static_cast<Index>(counted.size()), chain_at, k, clock_);
+  return worst_of(of, num_draws_);
+}
+
+ProgressStatistic::Worst ProgressStatistic::worst_of(const ProgressFigures* of, std::int64_t draws_of_each) const {
+  if (parameters_.empty()) return {kNaN, kNaN};
+  const double draws = draws_of_each * (num_chains_ - num_excluded_);
   Worst worst{0, std::numeric_limits<double>::infinity()};
   for (int k = 0; k < std::ssize(parameters_); ++k) {
-    const RowVariances halves = variances_of_groups(k, half, 2), batches = variances_of_groups(k, group, used / group);
-    const double rhat = rhat_of(halves), n = halves.length;
-    const double variance = (n - 1) / n * halves.within + halves.between;
-    const double ess = draws * variance / (batches.length * batches.between);
+    const double rhat = of[k].rhat, ess = draws * of[k].ess_of_draw;
     if (std::isnan(rhat) || std::isnan(ess)) return {kNaN, kNaN};
     worst.rhat_max = std::max(worst.rhat_max, rhat);
     worst.ess_min = std::min({worst.ess_min, ess, draws * std::log10(draws)});  // the bound of antithetic chains
@@ -120,7 +84,33 @@ ProgressStatistic::Worst ProgressStatistic::worst() const {
   return worst;
 }
 
+void ProgressStatistic::move_to(const Place& place) {
+  KC_CHECK(num_draws_ > 0 && !device_);
+  device_ = make_device_progress(place, chains_, parameters_, shift_);
+}
+
+template <class Real>
+void ProgressStatistic::add_on_device(View3<const Real> draws, std::int64_t first_chain, std::int64_t count,
+                                      const std::uint8_t* excluded) {
+  device_->add(draws, first_chain, count, clock_, excluded);
+}
+
+void ProgressStatistic::end_stretch(std::int64_t count, ProgressFigures* to) {
+  clock_ = later(clock_, count);
+  num_draws_ += count;
+  device_->figures(clock_, to);
+}
+
 template void ProgressStatistic::add(View3<const float>, std::int64_t, int);
 template void ProgressStatistic::add(View3<const double>, std::int64_t, int);
+template void ProgressStatistic::add_on_device(View3<const float>, std::int64_t, std::int64_t, const std::uint8_t*);
+template void ProgressStatistic::add_on_device(View3<const double>, std::int64_t, std::int64_t, const std::uint8_t*);
+
+#if !defined(KILOCHAIN_HAS_CUDA)
+std::unique_ptr<DeviceProgress> make_device_progress(const Place&, const std::vector<ProgressChain>&,
+                                                     const std::vector<std::int64_t>&, const double*) {
+  throw Error(ExitStatus::usage, "no CUDA device", cuda_unavailable(), "Run with --device cpu?");
+}
+#endif
 
 }  // namespace kilochain

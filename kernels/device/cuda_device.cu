@@ -10,6 +10,7 @@
 
 #include "kernels/device/cuda_check.hpp"
 #include "kernels/device/cuda_device.hpp"
+#include "kernels/device/fetch.hpp"
 #include "kernels/device/launch.cuh"
 
 namespace kilochain {
@@ -213,4 +214,11 @@ void wait_for_sent(const Place& place) {
 std::uint64_t memory_epoch() { return epoch; }
 
 }  // namespace cuda
+
+void fetch_sent(const Place& place, void* to, const void* from, std::size_t bytes) {
+  use_device(place);
+  CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, handles_of(place).sends));
+  CUDA_CHECK(cudaStreamSynchronize(handles_of(place).sends));
+}
+
 }  // namespace kilochain

@@ -2,61 +2,16 @@
 // rounds; a phase captures its graph once; what is drawn is what one stretch after the other would have drawn.
 #include <gtest/gtest.h>
 
-#include "host/registry/registry.hpp"
-#include "host/run/batches.hpp"
 #include "tests/emulated_device/emulated.hpp"
+#include "tests/emulated_device/window_bench.hpp"
 #include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
 namespace {
 
-constexpr std::int64_t room = 12;  // a graph of 8 rounds and 4 more
+using Bench = WindowBench;
+constexpr std::int64_t room = Bench::room;
 const char* const ask_once[] = {"gad_mala_fast", "rwm", "gad_rwm"};
-
-/// The batches of a run, as run.cpp makes them.
-struct Bench {
-  Options options;
-  const Context& context;
-  ProgressCallback silent;
-  Reporter reporter{silent};
-  std::atomic<bool> stop{false};
-  std::unique_ptr<Target<float>> target;
-  Batches<float> batches;
-  Segment<float> segment;
-  std::int64_t reached = 0;
-
-  Bench(const Context& c, const std::string& sampler, std::int64_t batch_size = 0)
-      : options(of(sampler, batch_size)),
-        context(c),
-        target(make_target<float>(c, options.target, options.target_settings)),
-        batches(options, context, *target, reporter, stop) {
-    batches.start(StartingPoints<float>(options, target->info().dim));
-    segment.schedule.adapting = true;
-    segment.schedule.num_warmup = 30;
-    segment.scope = options.adapt_scope;
-    reached = batches.run(segment, 0, 30);
-    segment.schedule.adapting = false;
-    segment.phase_start = 30;
-  }
-  static Options of(const std::string& sampler, std::int64_t batch_size) {
-    Options o;
-    o.target = "gaussian";
-    o.target_settings = {{"preset", "gauss2d_corr"}};
-    o.sampler = sampler;
-    o.num_chains = 6;
-    o.chain_batch_size = batch_size;
-    return o;
-  }
-  DrawsBuffer<float> buffer(Recorded what = Recorded::draws) const {
-    const auto stats = static_cast<int>(find_sampler(options.sampler).stats.size());
-    return {context, batches.num_chains(), batches.batch_size(), target->info().dim, room, stats, what};
-  }
-  void begin(DrawsBuffer<float>& into) {
-    const std::int64_t until = batches.begin(segment, reached, reached + room, {&into, 1});
-    EXPECT_EQ(until, reached + room);
-    reached = until;
-  }
-};
 
 std::vector<float> values(DrawsBuffer<float>& buffer) {
   const Window<float> w = buffer.window(room, std::vector<std::int64_t>(6, room));

@@ -14,13 +14,13 @@ void Blocks::open(std::int64_t now) {
   begin_[count_] = now;
 }
 
-std::array<int, kBlocks> Blocks::join(std::int64_t now) {
+BlockPlaces Blocks::join(std::int64_t now) {
   // The middle only moves on: blocks before it can be one. When there are none, neighbours join.
   int before = 0;
   while (before < count_ && begin_[before + 1] <= now / 2) ++before;
   const bool pairs = before < 2;
   if (pairs) draws_ *= 2;
-  std::array<int, kBlocks> place{};
+  BlockPlaces place{};
   int kept = 0;
   for (int k = 0; k < count_; ++kept) {
     int last = !pairs && k < before ? before - 1 : k;

@@ -11,6 +11,7 @@
 namespace kilochain {
 
 inline constexpr int kBlocks = 8;
+using BlockPlaces = std::array<int, kBlocks>;  ///< where each block goes when some are joined
 
 /// Shares of the blocks in the two halves of the draws. A block that the middle cuts goes to both by length, as if it
 /// were even; for draws that forget faster than a block is long this makes the halves of a chain too alike, on average by
@@ -46,7 +47,7 @@ class Blocks {
   /// Opens a block at draw `now`; not while full.
   void open(std::int64_t now);
   /// Makes room at draw `now`: the new place, at most the old one, of each block; sums of blocks of one place are added.
-  std::array<int, kBlocks> join(std::int64_t now);
+  BlockPlaces join(std::int64_t now);
   /// Of the draws `start` to `now` - 1.
   Halves halves(std::int64_t start, std::int64_t now) const;
 

@@ -4,7 +4,9 @@
 // cache: standardise (t = (x - centre) / unit), add_moments, encode (t to a bin's code), count (histogram, and each code's
 // scores), add_scores. All but the histogram are vectors of 16 lanes. Cost: about 2 ns a value.
 #pragma once
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "host/statistics/streaming/blocks.hpp"
@@ -19,11 +21,17 @@ inline constexpr int kLanes = 16;
 struct Tile {
   std::int64_t first_parameter, width, pack, first_cell, num_cells;
 
-  std::int64_t cell_of(std::int64_t chain) const { return first_cell + chain / pack; }
-  std::int64_t lane_of(std::int64_t chain, std::int64_t parameter) const {
+  KC_INLINE std::int64_t cell_of(std::int64_t chain) const { return first_cell + chain / pack; }
+  KC_INLINE std::int64_t lane_of(std::int64_t chain, std::int64_t parameter) const {
     return chain % pack * width + parameter - first_parameter;
   }
 };
+/// Tile k of dim parameters: all but the last are full.
+KC_INLINE Tile tile_at(std::int64_t k, std::int64_t num_chains, std::int64_t dim) {
+  const std::int64_t first = k * kLanes, width = dim - first < kLanes ? dim - first : kLanes, pack = kLanes / width;
+  return {first, width, pack, k * num_chains, (num_chains + pack - 1) / pack};
+}
+KC_INLINE std::int64_t num_tiles(std::int64_t dim) { return (dim + kLanes - 1) / kLanes; }
 std::vector<Tile> tiles_of(std::int64_t num_chains, std::int64_t dim);
 
 struct Cell {
@@ -31,6 +39,35 @@ struct Cell {
   std::int64_t bulk_square[kLanes], folded_square[kLanes];
   std::uint32_t bulk[kBlocks][kLanes], folded[kBlocks][kLanes];  // unsigned: wraps instead of overflowing
 };
+
+/// What a chain whose lags are followed leaves of one parameter.
+struct Track {
+  LagTrack lags;
+  float blocks[kBlocks][kFeatures];  // sums of features
+};
+
+// What is done to one value, the same on the CPU (in vectors) and on a device.
+template <class Real>
+KC_INLINE float standardised(Real x, Real centre, Real inverse_unit) {
+  return (x - centre) * inverse_unit;
+}
+/// The code of t; kNowhere when it is not finite.
+KC_INLINE std::int32_t code_of(float t) {
+  const float size = std::abs(t), u = t / (1 + size), place = (u + 1) * (kBins / 2), last = kBins - 0.5f;
+  return size <= std::numeric_limits<float>::max() ? (place < last ? place : last) : float{kNowhere};
+}
+/// The two scores of a code, signed numbers of 16 bits.
+KC_INLINE std::int32_t bulk_score(std::uint32_t scores) { return static_cast<std::int32_t>(scores << 16) >> 16; }
+KC_INLINE std::int32_t folded_score(std::uint32_t scores) { return static_cast<std::int32_t>(scores) >> 16; }
+/// Blocks of one series when blocks are joined: each goes to place[k] <= k.
+template <class Sum, int lanes>
+KC_INLINE void join_blocks(Sum (&blocks)[kBlocks][lanes], const BlockPlaces& place, int lane) {
+  for (int k = 0; k < kBlocks; ++k)
+    if (place[k] != k) {
+      blocks[place[k]][lane] += blocks[k][lane];
+      blocks[k][lane] = 0;
+    }
+}
 
 /// A tile's maps, as its lanes need them; the first parameter's where a lane has none.
 template <class Real>

@@ -1,0 +1,198 @@
+// `--draws moments` on the emulated device: windows stay there, 160 bytes a window leave behind one event, and the run ends
+// with the figures of a run whose draws the host has seen.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "host/run/summary_on_device.hpp"
+#include "tests/emulated_device/emulated.hpp"
+#include "tests/emulated_device/window_bench.hpp"
+#include "tests/support/scratch_files.hpp"
+
+namespace kilochain {
+namespace {
+
+/// Windows that stay, after one that the host has seen.
+struct Staying {
+  WindowBench run;
+  StreamingSummary summary{6, 2, 40, [] {  // of so few draws no map is learnt anew
+                             StreamingOptions o;
+                             o.first_values = 6 * 4;
+                             return o;
+                           }()};
+  ProgressStatistic look{6, 2};
+  DrawsBuffer<float> windows[3] = {run.buffer(), run.buffer(), run.buffer()};
+  std::unique_ptr<SummaryOnDevice<float>> user;
+  std::int64_t begun = 0;
+  std::vector<std::int64_t> draws;
+
+  Staying(const Context& context, const std::string& sampler, std::int64_t batch = 0, bool stays = true)
+      : run(context, sampler, batch) {
+    run.begin(windows[0]);
+    run.batches.take(windows[0], WindowBench::room, run.reached);
+    const Window<float> w = windows[0].window(WindowBench::room, std::vector<std::int64_t>(6, WindowBench::room));
+    summary.add(w.draws, WindowBench::room, 1), look.add(w.draws, WindowBench::room, 1);
+    if (!stays) return;
+    for (auto& window : windows) window.prepare_to_stay();
+    user = std::make_unique<SummaryOnDevice<float>>(context, summary, look, 6);
+  }
+  void begin() {
+    draws.push_back(user->begin(WindowBench::room));
+    const std::int64_t until = run.reached + draws.back();
+    EXPECT_EQ(run.batches.begin(run.segment, run.reached, until, {&windows[++begun % 3], 1, user.get()}), until);
+    run.reached = until;
+  }
+  std::vector<ChainControl> take(std::int64_t which) {
+    return run.batches.take(windows[which % 3], draws[static_cast<std::size_t>(which - 1)], run.reached);
+  }
+  std::vector<ParameterSummary> results() {
+    summary.bring_back();
+    return summary.results({"x", "y"}, 1);
+  }
+};
+
+class EmulatedMoments : public testing::Test {
+ protected:
+  void SetUp() override { emulated::forget_faults(), emulated::set_seed(1); }
+  void TearDown() override { emulated::forget_faults(), emulated::set_seed(1); }
+  static const Context& device() {
+    static const Context context = cuda_context(0);
+    return context;
+  }
+};
+
+TEST_F(EmulatedMoments, AWindowSendsItsDigestAlone) {
+  for (const char* sampler : {"gad_mala_fast", "rwm"}) {
+    Staying s(device(), sampler);
+    const auto once = [&](int k) {
+      s.begin();
+      if (k == 0) return;
+      EXPECT_TRUE(s.take(k).empty()) << "no chain has news";
+    };
+    for (int k = 0; k < 3; ++k) once(k);
+    constexpr int count = 9;
+    const auto before = emulated::counters();
+    for (int k = 3; k < 3 + count; ++k) once(k);
+    const auto after = emulated::counters();
+    SCOPED_TRACE(sampler);
+    EXPECT_EQ(after.copied_bytes - before.copied_bytes, count * 160);
+    EXPECT_EQ(after.copies - before.copies, count);
+    EXPECT_EQ(after.events - before.events, count);
+    EXPECT_EQ(after.event_waits - before.event_waits, count);
+    EXPECT_EQ(after.pageable_copies, before.pageable_copies);
+    EXPECT_EQ(after.allocations, before.allocations);
+    s.take(3 + count);
+  }
+  EXPECT_TRUE(emulated::faults().empty());
+}
+
+TEST_F(EmulatedMoments, AForgottenEventIsFoundOut) {
+  struct Seen {
+    std::vector<double> told;
+    bool raced = false;
+  };
+  const auto seen = [](emulated::Mutant mutant) {
+    Seen out;
+    try {
+      Staying s(device(), "rwm");
+      s.begin();
+      s.take(1);
+      if (mutant != emulated::Mutant::none) emulated::plant(mutant, 1);
+      s.begin();
+      s.take(2);
+      const WindowDigest& d = s.windows[2].digest();
+      out.told.assign(std::begin(d.told), std::begin(d.told) + 4);
+      out.told.push_back(d.acceptance_sum);
+    } catch (const Error&) {  // the fault says why
+    }
+    const auto faults = emulated::faults();
+    out.raced = !faults.empty() && faults[0].find("race of streams") != std::string::npos;
+    emulated::forget_faults();
+    return out;
+  };
+  const Seen right = seen(emulated::Mutant::none);
+  ASSERT_EQ(right.told.size(), 5u);
+  for (const auto mutant : {emulated::Mutant::event_record, emulated::Mutant::event_wait}) {
+    const Seen wrong = seen(mutant);
+    EXPECT_TRUE(wrong.raced || wrong.told != right.told) << "mutant " << static_cast<int>(mutant);
+  }
+}
+
+void expect_same(const RunSummary& a, const RunSummary& b) {
+  ASSERT_EQ(a.parameters.size(), b.parameters.size());
+  for (std::size_t d = 0; d < a.parameters.size(); ++d)
+    for (const auto& [name, title, figure, unit] : summary_columns) {
+      EXPECT_TRUE(std::isfinite(a.parameters[d].*figure));
+      EXPECT_EQ(a.parameters[d].*figure, b.parameters[d].*figure) << name << " of " << d;
+    }
+  EXPECT_EQ(a.divergences, b.divergences);
+  EXPECT_EQ(a.quarantined, b.quarantined);
+  EXPECT_EQ(a.num_samples, b.num_samples);
+}
+
+// The same draws, seen by the host: samplers that ask once and more often, and batches of chains.
+TEST_F(EmulatedMoments, WindowsThatStayAddUpToTheHostsFigures) {
+  for (const char* sampler : {"rwm", "gad_mala_fast", "hmc"})
+    for (const std::int64_t batch : {0, 3}) {
+      SCOPED_TRACE(testing::Message() << sampler << ", batches of " << batch);
+      Staying there(device(), sampler, batch);
+      const std::int64_t ahead = there.run.batches.windows_under_way();
+      std::int64_t taken = 0;
+      while (there.summary.num_draws() < 90) {  // a frame of 64 and more
+        there.begin();
+        if (there.begun - taken == ahead) there.take(++taken);
+      }
+      while (taken < there.begun) there.take(++taken);
+
+      Staying here(device(), sampler, batch, false);
+      while (here.summary.num_draws() < there.summary.num_draws()) {
+        here.run.begin(here.windows[0]);
+        here.run.batches.take(here.windows[0], WindowBench::room, here.run.reached);
+        const Window<float> w = here.windows[0].window(WindowBench::room, std::vector<std::int64_t>(6, 100));
+        const std::int64_t left = there.summary.num_draws() - here.summary.num_draws();
+        here.summary.add(w.draws, std::min(left, WindowBench::room), 1);
+      }
+      const auto a = there.results(), b = here.results();
+      for (std::size_t d = 0; d < 2; ++d)
+        for (const auto& [name, title, figure, unit] : summary_columns) {
+          EXPECT_TRUE(std::isfinite(a[d].*figure));
+          EXPECT_EQ(a[d].*figure, b[d].*figure) << name << " of " << d;
+        }
+    }
+  EXPECT_TRUE(emulated::faults().empty());
+}
+
+// 65 536 draws of a parameter are kept by the host at first, of 300 chains 218 each; the first chain is quarantined.
+TEST_F(EmulatedMoments, AWholeRunHasTheHostsFigures) {
+  const testing_support::ScratchFiles files;
+  Options o;
+  o.target = "gaussian";
+  o.target_settings = {{"preset", "gauss2d_corr"}};
+  o.sampler = "rwm";
+  o.num_chains = 300;
+  o.num_warmup = 1;
+  o.num_samples = 236;
+  o.device = "cuda";
+  o.draws = KeptDraws::moments;
+  o.adapt_scope = Scope::chain;
+  std::string start = "1e200,1e200\n";
+  for (int c = 1; c < 300; ++c) start += "0." + std::to_string(c) + ",0\n";
+  o.init = "file:" + files.write("start.csv", start);
+  const std::atomic<bool> go_on{false};
+  double rhat = 0;
+  const Result there = run(
+      o, [&](const Progress& p) { rhat = std::isfinite(p.rhat_max) ? p.rhat_max : rhat; }, go_on);
+  o.keep_draws = true;  // then the host sums them up
+  const Result here = run(o, {}, go_on);
+  EXPECT_EQ(there.statistics, "summed up on the device after the first 218 draws of each chain");
+  EXPECT_EQ(here.statistics, "summed up by the host: the draws are kept there");
+  EXPECT_EQ(there.draws_written, 236);
+  EXPECT_EQ(here.draws_written, 236);
+  EXPECT_EQ(there.summary.quarantined, 1);
+  EXPECT_GT(rhat, 0.9);
+  expect_same(there.summary, here.summary);
+  EXPECT_TRUE(emulated::faults().empty());
+}
+
+}  // namespace
+}  // namespace kilochain
