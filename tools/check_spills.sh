@@ -10,13 +10,18 @@ hot+='|product_tiles|put_back|set_segment|copy_records|logistic_|softmax_'
 hot+='|add_to_|add_progress|make_progress|join_cells|join_tracks|digest_'
 log=$build/ptxas.log
 mkdir -p "$build"
+launcher=()
+if command -v ccache >/dev/null; then  # it keeps the compiler's report with the object, and says it again
+  launcher=(-DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+fi
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKILOCHAIN_CUDA=ON -DKILOCHAIN_CUDA_REPORT=ON \
-  -DKILOCHAIN_CUDA_ARCHITECTURES="$architectures" > "$build/configure.log" 2>&1 ||
+  "${launcher[@]}" -DKILOCHAIN_CUDA_ARCHITECTURES="$architectures" > "$build/configure.log" 2>&1 ||
   { cat "$build/configure.log" >&2; exit 1; }
 objects=$(ninja -C "$build" -t targets all | sed -n 's/^\(.*\.cu\.o\): .*/\1/p')
-# Reports come from the compiler alone: objects are made anew.
+# Reports come when an object is made: all are made anew.
 for o in $objects; do rm -f "$build/$o"; done
-CCACHE_DISABLE=1 nice -n 5 ninja -C "$build" -j "$(nproc)" $objects > "$log" 2>&1 || { cat "$log" >&2; exit 1; }
+nice -n 5 ninja -C "$build" -j "$(nproc)" $objects > "$log" 2>&1 || { cat "$log" >&2; exit 1; }
 status=0
 if grep -nE 'warning|Warning' "$log"; then
   echo "check_spills: compiler warnings (above)" >&2
