@@ -51,15 +51,15 @@ Real* thread_scratch(std::size_t count) {
   return memory.get();
 }
 
-/// run(needs, chains, count) for the chains of first..last-1 that want the same, at most `batch` at a time.
+/// run(needs, chains, count) for the chains of first..last-1 that want the same, at most `most` at a time.
 template <class Real, class Run>
-void in_batches(const Exchange<Real>& exchange, Index first, Index last, Run&& run) {
+void in_batches(const Exchange<Real>& exchange, Index first, Index last, Run&& run, Index most = batch) {
   Index chains[batch];
   for (const Needs needs : {Needs::gradient, Needs::value, Needs::hessian_vector}) {
     Index count = 0;
     for (Index c = first; c < last; ++c) {
       if (exchange.needs[c] == needs) chains[count++] = c;
-      if (count < batch && (c + 1 < last || count == 0)) continue;
+      if (count < most && (c + 1 < last || count == 0)) continue;
       run(needs, chains, count);
       count = 0;
     }

@@ -12,7 +12,7 @@
 namespace kilochain::testing_support {
 namespace {
 
-const char* const evaluators[] = {"team", "gemm"};
+const char* const evaluators[] = {"team", "gemm", "sparse"};
 
 template <class Real>
 LogisticChains<Real> softmax(const SettingTexts& texts, const std::string& evaluator, Index chains) {
@@ -73,8 +73,7 @@ Naive naive(const Design& d, const std::vector<double>& w, const std::vector<dou
 }
 
 template <class Real>
-void matches_naive(const ScratchFiles& files, std::size_t rows, std::size_t columns, std::size_t classes) {
-  const SettingTexts texts = classified(files, rows, columns, classes);
+void matches_naive(const SettingTexts& texts, double largest = 1) {
   const Design design = load_classified_csv(texts.at("data"), "", false, false);
   for (const char* evaluator : evaluators) {
     auto chains = softmax<Real>(texts, evaluator, 3);
@@ -86,12 +85,13 @@ void matches_naive(const ScratchFiles& files, std::size_t rows, std::size_t colu
     for (Index c = 0; c < 3; ++c) {
       const auto w = chains.copy(chains.point, c), v = chains.copy(chains.direction, c);
       const Naive want = naive(design, {w.begin(), w.end()}, {v.begin(), v.end()});
-      // Terms are at most 1 (residuals) times 1 (features); logits add `columns` of them: c = 4 beside rows + columns terms.
-      const double terms = static_cast<double>(rows + columns), slope = 1 + static_cast<double>(columns);
-      EXPECT_TRUE(rounding<Real>(chains.lp.data()[c], want.lp, 4, terms, 3 + static_cast<double>(columns)));
+      // Terms are at most 1 (residuals) times `largest` (features); logits add `columns` of them: c = 4 beside rows + columns terms.
+      const auto columns = static_cast<double>(design.columns);
+      const double terms = static_cast<double>(design.rows) + columns, slope = (1 + columns) * largest;
+      EXPECT_TRUE(rounding<Real>(chains.lp.data()[c], want.lp, 4, terms, 3 + columns * largest));
       for (std::size_t j = 0; j < w.size(); ++j) {
-        EXPECT_TRUE(rounding<Real>(chains.at(chains.gradient, c)[j], want.gradient[j], 4, terms, 1)) << j;
-        EXPECT_TRUE(rounding<Real>(chains.at(chains.product, c)[j], want.product[j], 4, terms, slope)) << j;
+        EXPECT_TRUE(rounding<Real>(chains.at(chains.gradient, c)[j], want.gradient[j], 4, terms, largest)) << j;
+        EXPECT_TRUE(rounding<Real>(chains.at(chains.product, c)[j], want.product[j], 4, terms, slope * largest)) << j;
       }
     }
   }
@@ -101,10 +101,21 @@ TEST(SoftmaxRegression, EqualsTheNaiveSums) {
   const ScratchFiles files;
   for (const std::size_t classes : {2, 3, 31, 33})
     for (const std::size_t columns : {1, 2, 33}) {
-      matches_naive<double>(files, 65, columns, classes);
-      matches_naive<float>(files, 65, columns, classes);
+      matches_naive<double>(classified(files, 65, columns, classes));
+      matches_naive<float>(classified(files, 65, columns, classes));
     }
-  for (const std::size_t rows : {257, 513, 1025}) matches_naive<double>(files, rows, 5, 4);  // chunks of 512
+  for (const std::size_t rows : {257, 513, 1025})
+    matches_naive<double>(classified(files, rows, 5, 4));  // chunks of 512
+}
+
+/// Panels of zeros are left out, whether X is kept as numbers or as bytes; more than one slab of observations.
+TEST(SoftmaxRegression, EqualsTheNaiveSumsWhereMuchIsZero) {
+  const ScratchFiles files;
+  for (const std::size_t rows : {65, 1500})
+    for (const auto table : {sparse_numbers, sparse_levels}) matches_naive<double>(table(files, rows, 131), 3);
+  matches_naive<float>(sparse_levels(files, 257, 131), 3);
+  const auto chosen = softmax<float>(sparse_levels(files, 1500, 131), "auto", 1);
+  EXPECT_EQ(chosen.target->evaluation().rfind("sparse (auto)", 0), 0u) << chosen.target->evaluation();
 }
 
 /// log p is differenced at both sides of a point: error h^4 and eps/h, both below 1e-8 of what is differenced at h = 1e-3.
