@@ -37,13 +37,11 @@ struct GaussianTile {
   };
   KC_HD Places places(char* base) const {
     Places p{};
-    const auto take = [&](auto*& at, std::size_t count) {
-      at = reinterpret_cast<std::remove_reference_t<decltype(at)>>(base + p.bytes);
-      p.bytes += (count * sizeof(*at) + 15) / 16 * 16;
-    };
+    cuda::SideBySide take{base};
     const std::size_t n = d.diagonal ? 0 : std::size_t(d.n), many = std::size_t(chains);
     take(p.precision, n * std::size_t(rows())), take(p.minus, n * many);
     take(p.out, many * (d.diagonal ? std::size_t(d.row) : std::size_t(rows())));
+    p.bytes = take.bytes;
     return p;
   }
 

@@ -71,14 +71,12 @@ struct LogisticTile {
   };
   KC_HD Places places(char* base) const {
     Places p{};
-    const auto take = [&](auto*& at, std::size_t count) {
-      at = reinterpret_cast<std::remove_reference_t<decltype(at)>>(base + p.bytes);
-      p.bytes += (count * sizeof(*at) + 15) / 16 * 16;
-    };
+    cuda::SideBySide take{base};
     const std::size_t num = std::size_t(observations()), n = std::size_t(d.n), many = std::size_t(chains);
     p.ldr = at_once * stage < observations() ? at_once * stage : observations();
     take(p.x, n * num), take(p.sign, num), take(p.w, n * many), take(p.r, many * std::size_t(p.ldr));
     take(p.g, std::size_t(stages()) * many * n), take(p.lp, num / chunk * many);
+    p.bytes = take.bytes;
     return p;
   }
 

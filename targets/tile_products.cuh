@@ -17,6 +17,17 @@ inline constexpr int tile_chains = 32 / static_cast<int>(sizeof(Real));
 template <class Real>
 inline constexpr int tile_threads = sizeof(Real) == 4 ? 512 : 256;
 
+/// Hands out a block's shared memory: arrays side by side, each from a multiple of 16 bytes on.
+struct SideBySide {
+  char* base;
+  std::size_t bytes = 0;  ///< of all so far
+  template <class T>
+  KC_HD void operator()(T*& at, std::size_t count) {
+    at = reinterpret_cast<T*>(base + bytes);
+    bytes += (count * sizeof(T) + 15) / 16 * 16;
+  }
+};
+
 /// Numbers that lie side by side, moved as one.
 template <class Real, int V>
 struct alignas(sizeof(Real) * V < 16 ? sizeof(Real) * V : 16) Several {
