@@ -5,7 +5,7 @@
 #include <iostream>
 #include <set>
 
-#include "tests/emulated_device/emulated.hpp"
+#include "tests/emulated_device/fixture.hpp"
 #include "tests/gpu/bench.hpp"
 
 namespace kilochain {
@@ -19,15 +19,9 @@ bool asks_once(const std::string& sampler) {
 constexpr Case small = {"gauss2d_corr", 2};
 constexpr Case wide = {"gp51_gaussian", 51};  // more than a panel of the factor
 
-class EmulatedEngine : public testing::TestWithParam<std::string> {
+class EmulatedEngine : public EmulatedDeviceWith<std::string> {
  protected:
   static const SamplerEntry& entry() { return find_sampler(GetParam()); }
-  void SetUp() override { emulated::forget_faults(), emulated::set_seed(1); }
-  void TearDown() override { emulated::forget_faults(), emulated::set_seed(1); }
-  static const Context& device() {
-    static const Context context = cuda_context(0);
-    return context;
-  }
   static std::vector<char> bits(const std::string& name, const Case& which, Scope scope, std::int64_t warmup = 9,
                                 std::int64_t samples = 4) {
     Bench<float> chains(device(), name, which, 5, scope);

@@ -1,12 +1,10 @@
 // Products of a shared factor with the vectors of all chains at once: what the CPU draws, to rounding, for every sampler
 // that moves by a factor, in awkward dimensions and numbers of chains; one chain's NaN stays its own; no wait, and replayed.
-#include <gtest/gtest.h>
-
 #include <cmath>
 
 #include "host/chains/factor_cost.hpp"
-#include "tests/emulated_device/emulated.hpp"
 #include "tests/emulated_device/factor_mutants.hpp"
+#include "tests/emulated_device/fixture.hpp"
 #include "tests/gpu/bench.hpp"
 
 namespace kilochain {
@@ -45,18 +43,8 @@ struct Together : Bench<Real> {
   }
 };
 
-class EmulatedFactor : public testing::TestWithParam<std::string> {
+class EmulatedFactor : public EmulatedDeviceWith<std::string> {
  protected:
-  void SetUp() override { emulated::forget_faults(), emulated::set_seed(1); }
-  void TearDown() override { emulated::forget_faults(), emulated::set_seed(1); }
-  static const Context& device() {
-    static const Context context = cuda_context(0);
-    return context;
-  }
-  static const Context& host() {
-    static const Context context = cpu_context(1);
-    return context;
-  }
   template <class Real>
   static void expect_the_hosts(const std::string& sampler, Index dim, Index chains, double relative,
                                const SettingTexts& with = {}) {

@@ -1,20 +1,12 @@
 // The emulated device finds what it says it finds: one kernel for each fault, and a right one beside them.
-#include <gtest/gtest.h>
-
-#include "tests/emulated_device/emulated.hpp"
 #include "tests/emulated_device/faulty.hpp"
+#include "tests/emulated_device/fixture.hpp"
 
 namespace kilochain {
 namespace {
 
-class EmulatedFaults : public testing::Test {
+class EmulatedFaults : public EmulatedDevice {
  protected:
-  void SetUp() override { emulated::forget_faults(); }
-  void TearDown() override { emulated::forget_faults(), emulated::set_seed(1); }
-  const Context& device() {
-    static const Context context = cuda_context(0);
-    return context;
-  }
   /// The fault that the kernel is found out for, in whatever order its threads run.
   void expect(Faulty which, const std::string& words) {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {

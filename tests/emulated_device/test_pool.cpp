@@ -1,13 +1,11 @@
 // The pooled step of a factor over many blocks: what one thread of the host does, to rounding, for awkward dimensions and
 // numbers of chains, and the same bits whatever the order of blocks.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <set>
 
 #include "host/chains/rounds.hpp"
 #include "host/registry/registry.hpp"
-#include "tests/emulated_device/emulated.hpp"
+#include "tests/emulated_device/fixture.hpp"
 
 namespace kilochain {
 namespace {
@@ -38,23 +36,14 @@ Learning learn(const Context& context, const std::string& sampler, const std::st
   return {l.factor, l.beta};
 }
 
-class EmulatedPool : public testing::Test {
- protected:
-  void SetUp() override { emulated::forget_faults(), emulated::set_seed(1); }
-  void TearDown() override { emulated::forget_faults(), emulated::set_seed(1); }
-  static const Context& device() {
-    static const Context context = cuda_context(0);
-    return context;
-  }
-};
+using EmulatedPool = EmulatedDevice;
 
 // Rounding: five steps, each a product of n terms and what the chains made of the last: 1e4 n eps of the factor's size.
 TEST_F(EmulatedPool, ManyBlocksLearnWhatOneThreadLearns) {
-  const Context host = cpu_context(1);
   for (const char* sampler : {"gad_mala_fast", "gad_rwm"})
     for (const char* optimizer : {"natural", "rmsprop"})
       for (const auto& [dim, chains] : {std::pair<Index, Index>{2, 3}, {31, 33}, {32, 1}, {33, 70}, {65, 9}}) {
-        const Learning cpu = learn(host, sampler, optimizer, dim, chains),
+        const Learning cpu = learn(host(), sampler, optimizer, dim, chains),
                        gpu = learn(device(), sampler, optimizer, dim, chains);
         ASSERT_EQ(cpu.factor.size(), gpu.factor.size());
         double size = 0, difference = 0;

@@ -2,7 +2,7 @@
 // Those that survive are listed: most end a function, which leaves what it wrote visible to its callers.
 #include <iostream>
 
-#include "tests/emulated_device/emulated.hpp"
+#include "tests/emulated_device/fixture.hpp"
 #include "tests/gpu/spin_bench.hpp"
 
 namespace kilochain::discrete {
@@ -16,13 +16,10 @@ struct Trial {
   SpinOutcome right;
 };
 
-class EmulatedSpinSyncs : public testing::Test {
+class EmulatedSpinSyncs : public EmulatedDevice {
  protected:
-  void SetUp() override { emulated::forget_faults(), emulated::set_seed(1); }
-  void TearDown() override { emulated::forget_faults(), emulated::forget_syncs(); }
   static SpinOutcome outcome(const SpinCase& c) {
-    static const Context device = cuda_context(0);
-    SpinBench bench(device, c.sampler, c.settings, c.model, 1);
+    SpinBench bench(device(), c.sampler, c.settings, c.model, 1);
     return bench.run(3);
   }
   static bool found_out(const std::vector<Trial>& trials, const std::string& place) {

@@ -6,7 +6,7 @@
 #include <iostream>
 #include <map>
 
-#include "tests/emulated_device/emulated.hpp"
+#include "tests/emulated_device/fixture.hpp"
 #include "tests/gpu/bench.hpp"
 
 namespace kilochain {
@@ -22,18 +22,16 @@ struct Trial {
   std::vector<char> right;
 };
 
-class EmulatedSyncs : public testing::TestWithParam<int> {
+class EmulatedSyncs : public EmulatedDeviceWith<int> {
  protected:
-  void SetUp() override { emulated::forget_faults(), emulated::set_seed(1); }
-  void TearDown() override { emulated::forget_faults(), emulated::forget_syncs(); }
   /// The last of its chains is quarantined at its start.
   static std::vector<char> bits(const Trial& t) {
-    static const Context device = [] {
-      Context c = cuda_context(0);
+    static const Context alone = [] {
+      Context c = device();
       c.shared_bytes = 0;  // a warp for each chain and rounds: where tiles meet is left out in test_tiles.cpp
       return c;
     }();
-    Bench<float> chains(device, t.sampler, wide, 4, t.scope, t.settings);
+    Bench<float> chains(alone, t.sampler, wide, 4, t.scope, t.settings);
     chains.start(3);
     chains.run(3, true);
     chains.run(2, false);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "tests/emulated_device/emulated.hpp"
+#include "tests/emulated_device/fixture.hpp"
 #include "tests/gpu/bench.hpp"
 #include "tests/support/scratch_files.hpp"
 
@@ -18,14 +18,8 @@ struct Shape {
   Index chains;
 };
 
-class EmulatedTiles : public testing::Test {
+class EmulatedTiles : public EmulatedDevice {
  protected:
-  void SetUp() override { emulated::forget_faults(), emulated::set_seed(1); }
-  void TearDown() override { emulated::forget_faults(), emulated::forget_syncs(), emulated::set_seed(1); }
-  static const Context& device() {
-    static const Context context = cuda_context(0);
-    return context;
-  }
   static Context separate() {
     Context c = device();
     c.fuse = false;

@@ -1,8 +1,6 @@
 // Windows of draws on the emulated device: each leaves in one copy, behind one event, and the host waits for none of its
 // rounds; a phase captures its graph once; what is drawn is what one stretch after the other would have drawn.
-#include <gtest/gtest.h>
-
-#include "tests/emulated_device/emulated.hpp"
+#include "tests/emulated_device/fixture.hpp"
 #include "tests/emulated_device/window_bench.hpp"
 #include "tests/support/scratch_files.hpp"
 
@@ -18,14 +16,12 @@ std::vector<float> values(DrawsBuffer<float>& buffer) {
   return {w.draws.data, w.draws.data + w.draws.planes * w.draws.rows * w.draws.columns};
 }
 
-class EmulatedWindows : public testing::Test {
+class EmulatedWindows : public EmulatedDevice {
  protected:
-  void SetUp() override { emulated::forget_faults(), emulated::set_seed(1); }
-  void TearDown() override { emulated::forget_faults(), emulated::set_seed(1); }
   /// Without whole iterations in one kernel (test_tiles.cpp): here rounds are replayed.
   static const Context& device() {
     static const Context context = [] {
-      Context c = cuda_context(0);
+      Context c = EmulatedDevice::device();
       c.fuse = false;
       return c;
     }();

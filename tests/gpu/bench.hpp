@@ -50,7 +50,7 @@ struct Bench {
   std::unique_ptr<Chains<Real>> sampler;
   Rounds<Real> rounds;
   std::atomic<bool> stop{false};
-  std::int64_t reached = 0;
+  std::int64_t reached = 0, num_warmup = 50;
 
   Bench(const Context& c, const std::string& name, const Case& which, Index chains, Scope s,
         const SettingTexts& settings = {})
@@ -79,7 +79,7 @@ struct Bench {
     segment.phase_start = 0;
     segment.until = reached + iterations;
     segment.schedule.adapting = adapting;
-    segment.schedule.num_warmup = 50;
+    segment.schedule.num_warmup = num_warmup;
     segment.scope = scope;
     segment.recording = recording;
     EXPECT_TRUE(rounds.run(segment, stop));
