@@ -53,6 +53,10 @@ void plant(Mutant mutant, std::int64_t which = 0);
 /// of them out, wherever the compiler has put them.
 std::set<std::string> sync_places();
 void drop_syncs(const std::set<std::string>& places);
+/// From now on, the places without which a kernel would have raced: those that alone stand between two accesses that
+/// conflict. All at once and without a mutant; sync_places() should be known before.
+void weigh_syncs();
+std::set<std::string> needed_syncs();
 void forget_syncs();
 
 }  // namespace kilochain::emulated

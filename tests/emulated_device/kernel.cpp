@@ -44,12 +44,16 @@ struct Device {
   unsigned arrived = 0;                    ///< of the block's threads, at its barrier
   bool in_kernel = false, failed = false;  ///< failed: the launch is given up
   std::vector<unsigned> ready, turn;
-  std::vector<std::uint32_t> warp_synced = std::vector<std::uint32_t>(most_threads / 32);
+  std::vector<Clock::Meeting> warp_met = std::vector<Clock::Meeting>(most_threads / 32);
   std::vector<unsigned> warp_waits = std::vector<unsigned>(most_threads / 32);  ///< lanes that wait for their warp
   std::vector<char> dynamic = std::vector<char>(dynamic_limit);
   std::set<std::uintptr_t> sites;
   std::uintptr_t lately[64] = {};  ///< sites that are known, so that the set is not asked at each synchronisation
   std::set<std::uintptr_t> dropped;
+  bool weighs = false;  ///< places, by what would race without them
+  std::map<std::uintptr_t, int> place_of_site;
+  std::vector<std::string> places;
+  std::vector<char> needed;  ///< by its place
   Device() {
     for (std::size_t t = 0; t < most_threads; ++t) mprotect(stacks + t * (stack_bytes + page), page, PROT_NONE);
   }
@@ -73,16 +77,37 @@ void thread_main() {
   leave();
 }
 
-/// Whether the synchronisation at `site` is left out (a mutant).
-bool dropped(const void* site) {
+/// Whether the synchronisation there is left out (a mutant).
+bool dropped(std::uintptr_t at) {
   Device& d = device();
-  const auto at = reinterpret_cast<std::uintptr_t>(site);
   if (std::uintptr_t& known = d.lately[at / 4 % 64]; known != at) d.sites.insert(known = at);
   return !d.dropped.empty() && d.dropped.count(at) != 0;
 }
 
-/// orders: what came before is visible to the others after it. True of __syncwarp; a shuffle promises nothing of memory.
-void meet_warp(unsigned mask, const char* where, bool orders) {
+/// Of a place of the source; -1 where places are not weighed.
+int place_of(std::uintptr_t site) {
+  Device& d = device();
+  if (!d.weighs) return -1;
+  const auto [at, is_new] = d.place_of_site.emplace(site, 0);
+  if (is_new) {
+    const std::string name = source_of(site);
+    const auto known = std::find(d.places.begin(), d.places.end(), name);
+    at->second = static_cast<int>(known - d.places.begin());
+    if (known == d.places.end()) d.places.push_back(name), d.needed.push_back(0);
+  }
+  return at->second;
+}
+/// The threads of a warp or block have met at a place: what was before it is visible after it.
+void note_meeting(Clock::Meeting& met, int place) {
+  if (place < 0)
+    met.alone_since = ~0u;
+  else if (place != met.place)
+    met.alone_since = met.tick;
+  met.place = place, met.tick = now.tick;
+}
+
+/// site: of a __syncwarp, after which what came before is visible to the others; 0: a shuffle promises nothing of memory.
+void meet_warp(unsigned mask, const char* where, std::uintptr_t site) {
   Device& d = device();
   const unsigned me = d.running, first = me / 32 * 32;
   if (!(mask >> (me - first) & 1))
@@ -99,8 +124,10 @@ void meet_warp(unsigned mask, const char* where, bool orders) {
     }
   if (all) {
     waiting &= ~mask;
-    if (orders && (mask == 0xffffffffu || first + static_cast<unsigned>(std::popcount(mask)) == d.count))
-      d.warp_synced[me / 32] = ++now.tick;
+    if (site != 0 && (mask == 0xffffffffu || first + static_cast<unsigned>(std::popcount(mask)) == d.count)) {
+      ++now.tick;
+      note_meeting(d.warp_met[me / 32], place_of(site));
+    }
     for (unsigned l = 0; l < 32; ++l)
       if (mask >> l & 1) {
         Thread& other = d.threads[first + l];
@@ -116,8 +143,8 @@ void run_block(const std::vector<unsigned>& numbers) {
   Device& d = device();
   d.arrived = 0;
   d.ready = numbers;
-  now.block_synced = 0;
-  std::fill(d.warp_synced.begin(), d.warp_synced.end(), 0);
+  now.block = {};
+  std::fill(d.warp_met.begin(), d.warp_met.end(), Clock::Meeting{});
   std::fill(d.warp_waits.begin(), d.warp_waits.end(), 0);
   for (unsigned t : numbers) {
     d.threads[t] = Thread{};
@@ -133,7 +160,7 @@ void run_block(const std::vector<unsigned>& numbers) {
       const dim3& b = d.launch->block;
       threadIdx = {t % b.x, t / b.x % b.y, t / b.x / b.y};
       now.thread = now.thread / most_threads * most_threads + t;
-      now.synced = std::max(now.block_synced, d.warp_synced[t / 32]);
+      now.warp = d.warp_met[t / 32];
       own_stack = reinterpret_cast<std::uintptr_t>(d.stack(t));
       watching = true;
       switch_fibers(d.scheduler, d.threads[t].fiber);
@@ -256,9 +283,10 @@ void run(const Launch& launch) {
 void sync_warp(unsigned mask) {
   const Unwatched unwatched;
   Device& d = device();
-  if (dropped(__builtin_return_address(0))) return;
+  const auto site = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  if (dropped(site)) return;
   d.threads[d.running].source = -1;
-  meet_warp(mask, "__syncwarp", true);
+  meet_warp(mask, "__syncwarp", site);
 }
 
 std::uint64_t shuffle(unsigned mask, std::uint64_t bits, int source, const char* name) {
@@ -268,7 +296,7 @@ std::uint64_t shuffle(unsigned mask, std::uint64_t bits, int source, const char*
   if (source < 0 || source > 31 || !(mask >> source & 1))
     fault(cudaErrorLaunchFailure, here_in_kernel() + ": " + name + " from a lane that is not in its mask");
   t.bits = bits, t.source = source;
-  meet_warp(mask, name, false);
+  meet_warp(mask, name, 0);
   return t.result;
 }
 
@@ -283,7 +311,8 @@ unsigned vote(unsigned mask, bool value, const char* name) {
 int sync_block(Sync kind, int value) {
   const Unwatched unwatched;
   Device& d = device();
-  if (kind == Sync::syncthreads && dropped(__builtin_return_address(0))) return 0;
+  const auto site = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  if (kind == Sync::syncthreads && dropped(site)) return 0;
   Thread& me = d.threads[d.running];
   static const char* const names[] = {"__syncthreads", "__syncthreads_or", "__syncthreads_and", "__syncthreads_count"};
   me.waits = Waits::block, me.kind = kind, me.bits = value != 0;
@@ -297,7 +326,10 @@ int sync_block(Sync kind, int value) {
                                           " in " + d.threads[t].where);
       yes += d.threads[t].bits != 0;
     }
-    now.block_synced = ++now.tick;
+    ++now.tick;
+    const int place = kind == Sync::syncthreads ? place_of(site) : -1;  // what also decides cannot be left out
+    note_meeting(now.block, place);
+    for (unsigned w = 0; w < (d.count + 31) / 32; ++w) note_meeting(d.warp_met[w], place);
     for (unsigned t = 0; t < d.count; ++t) {
       Thread& other = d.threads[t];
       other.waits = Waits::no;
@@ -324,10 +356,26 @@ std::set<std::string> sync_places() {
   return {places.begin(), places.end()};
 }
 void forget_syncs() {
-  device().sites.clear(), device().dropped.clear();
-  std::fill(std::begin(device().lately), std::end(device().lately), 0);
+  Device& d = device();
+  d.sites.clear(), d.dropped.clear();
+  d.weighs = false;
+  std::fill(std::begin(d.lately), std::end(d.lately), 0);
 }
-std::string sync_site(std::int64_t which) { return source_of(*std::next(device().sites.begin(), which)); }
+void weigh_syncs() {
+  Device& d = device();
+  const std::vector<std::uintptr_t> sites(d.sites.begin(), d.sites.end());
+  sources_of(sites);  // all at once: each question reads the whole program
+  d.weighs = true;
+  std::fill(d.needed.begin(), d.needed.end(), 0);
+}
+void need_place(int place) { device().needed[static_cast<std::size_t>(place)] = 1; }
+std::set<std::string> needed_syncs() {
+  const Device& d = device();
+  std::set<std::string> out;
+  for (std::size_t k = 0; k < d.places.size(); ++k)
+    if (d.needed[k]) out.insert(d.places[k]);
+  return out;
+}
 void drop_syncs(const std::set<std::string>& places) {
   Device& d = device();
   const std::vector<std::uintptr_t> sites(d.sites.begin(), d.sites.end());

@@ -53,6 +53,8 @@ Arena& arena() {
 
 constexpr std::size_t aligned_size(std::size_t bytes) { return (bytes + 255 + (bytes == 0)) / 256 * 256; }
 constexpr std::size_t paged_size(std::size_t bytes) { return (aligned_size(bytes) + page - 1) / page * page; }
+/// Of a piece of so many bytes, by words and by bytes.
+constexpr std::size_t cells_bytes(std::size_t paged) { return (paged / 4 + 1 + paged + 4) * sizeof(Cell); }
 
 /// With the page behind it.
 void protect(const Allocation& piece, int protection) {
@@ -156,7 +158,8 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   piece.begin = a.next + pages - aligned;
   piece.end = piece.begin + bytes;
   piece.number = static_cast<int>(a.all.size()) + 1;
-  piece.cells = static_cast<Cell*>(reserve((pages / 4 + 1) * sizeof(Cell), PROT_READ | PROT_WRITE));
+  auto* const cells = static_cast<Cell*>(reserve(cells_bytes(pages), PROT_READ | PROT_WRITE));
+  piece.cells = {cells, cells + pages / 4 + 1, piece.begin & ~(page - 1)};
   a.all.push_back(piece);
   map.pieces.push_back(&a.all.back());
   for (std::size_t k = 0; k <= pages / page; ++k)  // with one page behind it, for messages
@@ -196,8 +199,8 @@ cudaError_t cudaFree(void* pointer) {
       }
   }
   piece->freed = true;
-  munmap(piece->cells, (pages / 4 + 1) * sizeof(Cell));
-  piece->cells = nullptr;
+  munmap(piece->cells.words, cells_bytes(pages));
+  piece->cells = {};
   madvise(reinterpret_cast<void*>(piece->begin + aligned - pages), pages + page, MADV_DONTNEED);
   arena().used -= bytes;
   ++state().counters.frees, --state().living.allocations;

@@ -1,8 +1,9 @@
 // Every access of a kernel passes here: .cu files are compiled with -fsanitize=thread, and these are the functions that
 // the compiler then calls (ours in place of the sanitizer's own, whose threads are the host's). An access must stay in
 // the kernel's own memory; and two threads may touch the same bytes, one of them writing, only with a synchronisation of
-// both between them: exact for any order in which the threads happened to run. Shuffles order no memory, blocks are
-// never ordered, atomics do not race with each other. Shared memory must be written before it is read.
+// both between them: exact for any order in which the threads happened to run, so a synchronisation is needed if, and only
+// if, accesses that conflict have no other between them. Shuffles order no memory, blocks are never ordered, atomics do not
+// race with each other. Shared memory must be written before it is read.
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -16,7 +17,7 @@ namespace {
 
 struct Shared {
   std::uintptr_t begin = 0, end = 0;
-  std::vector<Cell> cells;
+  std::vector<Cell> words, bytes;
   std::vector<std::int16_t> variable;  ///< of each word; -1: none
   std::vector<char> touched;           ///< for each variable
   Shared() {
@@ -24,34 +25,53 @@ struct Shared {
     if (all.empty()) return;
     begin = all.front().begin & ~std::uintptr_t(3);
     for (const auto& v : all) end = std::max(end, v.end);
-    cells.resize((end - begin + 3) / 4);
-    variable.assign(cells.size(), -1);
+    words.resize((end - begin + 3) / 4), bytes.resize(4 * words.size());
+    variable.assign(words.size(), -1);
     touched.assign(all.size(), 1);
     for (std::size_t k = 0; k < all.size(); ++k)
       for (std::uintptr_t at = all[k].begin; at < all[k].end; at += 4)
         variable[(at - begin) / 4] = static_cast<std::int16_t>(k);
   }
+  Cells cells() { return {words.data(), bytes.data(), begin}; }
 };
 Shared& shared() {
   static Shared s;
   return s;
 }
 
-/// The words of the block's dynamic shared memory.
+/// The block's dynamic shared memory.
 struct Dynamic {
   std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(dynamic_shared());
-  std::size_t bytes = 0;  ///< of the launch that runs
-  std::vector<Cell> cells;
+  std::size_t size = 0;  ///< of the launch that runs
+  std::vector<Cell> words, bytes;
+  Cells cells() { return {words.data(), bytes.data(), begin}; }
 };
 Dynamic& dynamic() {
   static Dynamic d;
   return d;
 }
 
+/// Whether a synchronisation of both stands between; noted is a place that every such synchronisation is of.
 inline bool ordered(const Touch& before, const Clock& c) {
+  if (before.tick == 0) return true;
   const std::uint32_t differs = before.thread ^ c.thread;
-  if (differs < 32) return differs == 0 || before.tick < c.synced;
-  return differs < most_threads && before.tick < c.block_synced;
+  if (differs == 0) return true;
+  if (differs >= most_threads) return false;
+  const Clock::Meeting& met = differs < 32 ? c.warp : c.block;
+  if (before.tick >= met.tick) return false;
+  if (before.tick >= met.alone_since) need_place(met.place);
+  return true;
+}
+
+inline void add(Touches& all, const Touch& mine) {
+  if (all.last.tick == 0) {
+    all.thread.tick = all.warp.tick = all.block.tick = 0;
+  } else if (const std::uint32_t differs = all.last.thread ^ mine.thread; differs != 0) {
+    all.thread = all.last;
+    if (differs >= 32) all.warp = all.last;
+    if (differs >= most_threads) all.block = all.last;
+  }
+  all.last = mine;
 }
 
 std::string place_text(std::uintptr_t at) {
@@ -93,13 +113,13 @@ void race(const Touch& before, const char* what_before, const char* what, std::u
 }
 
 std::string who(std::uint32_t pc) { return pc == 0 ? "a copy, a memset or a product" : source_of(image.begin + pc); }
-void race_of_streams(const Touch& before, const char* what_before, const char* what, std::uintptr_t at,
+void race_of_streams(std::uint32_t pc_before, const char* what_before, const char* what, std::uintptr_t at,
                      std::uint32_t pc) {
   static std::set<std::pair<std::uint32_t, std::uint32_t>> known;
   State& s = state();
-  if (s.collects ? !known.emplace(before.pc, pc).second : s.sticky != cudaSuccess) return;
+  if (s.collects ? !known.emplace(pc_before, pc).second : s.sticky != cudaSuccess) return;
   const std::string text = (in_kernel() ? here_in_kernel() + ": " : "") + "race of streams: " + who(pc) + " " + what +
-                           " " + place_text(at) + ", which " + who(before.pc) + " in another stream " + what_before +
+                           " " + place_text(at) + ", which " + who(pc_before) + " in another stream " + what_before +
                            "; no event orders the two";
   if (s.collects) {
     s.faults.push_back(text);
@@ -109,46 +129,61 @@ void race_of_streams(const Touch& before, const char* what_before, const char* w
   }
 }
 
-/// `mask`: the bytes of the word.
 template <bool write, bool atomic>
-inline void touch(Cell& cell, std::uint8_t mask, std::uintptr_t at, std::uint32_t pc, bool is_shared) {
+inline void touch(Cell& cell, std::uintptr_t at, std::uint32_t pc, bool is_shared) {
   const Clock& c = now;
+  constexpr const char* what = write ? "writes" : "reads";
   if (cell.launch != c.launch) {
     if (cell.launch != 0 && !happened_before(cell.launch)) {
-      if (cell.written & mask) race_of_streams(cell.write, "writes", write ? "writes" : "reads", at, pc);
-      if (write && (cell.was_read & mask)) race_of_streams(cell.read, "reads", "writes", at, pc);
+      if (cell.write.tick != 0) race_of_streams(cell.write.pc, "writes", what, at, pc);
+      if (cell.reads.last.tick != 0) cell.reader = cell.launch, cell.reader_pc = cell.reads.last.pc;
     }
     cell.launch = c.launch;
-    cell.written = cell.was_read = cell.other_read = 0, cell.atomic = false;
+    cell.write.tick = cell.other_atomic.tick = cell.reads.last.tick = 0, cell.atomic = false;
   }
-  if ((cell.written & mask) && !(atomic && cell.atomic) && !ordered(cell.write, c))
-    race(cell.write, cell.atomic ? "changes atomically" : "writes", write ? "writes" : "reads", at, pc);
+  if (!(atomic && cell.atomic)) {
+    if (!ordered(cell.write, c)) race(cell.write, cell.atomic ? "changes atomically" : "writes", what, at, pc);
+    if (!ordered(cell.other_atomic, c)) race(cell.other_atomic, "changes atomically", what, at, pc);
+  }
   const Touch mine{c.thread, c.tick, pc};
   if constexpr (write) {
-    if ((cell.was_read & mask) && !ordered(cell.read, c)) race(cell.read, "reads", "writes", at, pc);
-    if ((cell.other_read & mask) && !ordered(cell.other, c)) race(cell.other, "reads", "writes", at, pc);
-    if (cell.write.thread != c.thread || cell.write.tick != c.tick) cell.written = 0;
-    cell.write = mine, cell.written |= mask, cell.atomic = atomic;
+    if (cell.reader != 0) {
+      if (!happened_before(cell.reader)) race_of_streams(cell.reader_pc, "reads", what, at, pc);
+      cell.reader = 0;
+    }
+    if (cell.reads.last.tick != 0) {
+      const auto follows = [&](const Touch& read) {
+        if (!ordered(read, c)) race(read, "reads", what, at, pc);
+      };
+      follows(cell.reads.last), follows(cell.reads.thread), follows(cell.reads.warp), follows(cell.reads.block);
+      if (!atomic) cell.reads.last.tick = 0;  // who is ordered after this write is ordered after them
+    }
+    if (!atomic)
+      cell.other_atomic.tick = 0;
+    else if (cell.atomic && cell.write.thread != c.thread)
+      cell.other_atomic = cell.write;
+    cell.write = mine, cell.atomic = atomic;
   } else {
-    if (is_shared && !(cell.written & mask) && cell.write.pc == 0)
+    if (is_shared && cell.write.tick == 0)
       fault(cudaErrorLaunchFailure, here_in_kernel() + ": it reads " + place_text(at) + " at " +
                                         source_of(image.begin + pc) + ", which nobody wrote in this block");
-    if (cell.was_read && cell.read.thread != c.thread) cell.other = cell.read, cell.other_read = cell.was_read;
-    if (cell.read.thread != c.thread || cell.read.tick != c.tick) cell.was_read = 0;
-    cell.read = mine, cell.was_read |= mask;
+    add(cell.reads, mine);
   }
 }
 
 template <bool write, bool atomic>
-void touch_words(Cell* cells, std::uintptr_t base, std::uintptr_t at, std::size_t bytes, std::uint32_t pc,
-                 bool is_shared) {
-  if (bytes == 4 && at % 4 == 0) return touch<write, atomic>(cells[(at - base) / 4], 15, at, pc, is_shared);
+void touch_words(const Cells& cells, std::uintptr_t at, std::size_t bytes, std::uint32_t pc, bool is_shared) {
   const std::uintptr_t end = at + bytes;
   for (std::uintptr_t word = at & ~std::uintptr_t(3); word < end; word += 4) {
-    const int from = at > word ? static_cast<int>(at - word) : 0,
-              to = end < word + 4 ? static_cast<int>(end - word) : 4;
-    touch<write, atomic>(cells[(word - base) / 4], static_cast<std::uint8_t>((1 << to) - (1 << from)),
-                         word + unsigned(from), pc, is_shared);
+    Cell& cell = cells.words[(word - cells.base) / 4];
+    if (!cell.split && at <= word && word + 4 <= end) {
+      touch<write, atomic>(cell, word, pc, is_shared);
+      continue;
+    }
+    Cell* const own = cells.bytes + (word - cells.base);
+    if (!cell.split) std::fill(own, own + 4, cell), cell.split = true;
+    for (std::uintptr_t byte = std::max(at, word); byte < std::min(end, word + 4); ++byte)
+      touch<write, atomic>(own[byte - word], byte, pc, is_shared);
   }
 }
 
@@ -166,15 +201,15 @@ void access(const void* p, std::size_t bytes, const void* from) {
                                          std::to_string(bytes) + " bytes at " + source_of(image.begin + pc) + ": " +
                                          place_text(at));
     if (!a->open) open_piece(*a);
-    touch_words<write, atomic>(a->cells, a->begin & ~std::uintptr_t(4095), at, bytes, pc, false);
+    touch_words<write, atomic>(a->cells, at, bytes, pc, false);
     return;
   }
   if (Dynamic& d = dynamic(); at - d.begin < dynamic_limit) {
-    if (at + bytes > d.begin + d.bytes)
+    if (at + bytes > d.begin + d.size)
       fault(cudaErrorIllegalAddress, here_in_kernel() + ": it " + (write ? "writes " : "reads ") + place_text(at) +
                                          " at " + source_of(image.begin + pc) + ", and the launch has " +
-                                         std::to_string(d.bytes));
-    touch_words<write, atomic>(d.cells.data(), d.begin, at, bytes, pc, true);
+                                         std::to_string(d.size));
+    touch_words<write, atomic>(d.cells(), at, bytes, pc, true);
     return;
   }
   Shared& s = shared();
@@ -182,7 +217,7 @@ void access(const void* p, std::size_t bytes, const void* from) {
     const int v = s.variable[(at - s.begin) / 4];
     if (v >= 0) {
       s.touched[static_cast<std::size_t>(v)] = 1;
-      touch_words<write, atomic>(s.cells.data(), s.begin, at, bytes, pc, true);
+      touch_words<write, atomic>(s.cells(), at, bytes, pc, true);
       return;
     }
   }
@@ -206,12 +241,11 @@ void touch_range(const void* p, std::size_t bytes, bool writes) {
   Allocation* a = allocation_at(at);
   if (!a || a->freed || bytes == 0) return;  // a copy of a range that was freed since: the copy itself says so
   const Clock before = now;
-  now = {new_work(), 0, 1, 0, 0};
-  const std::uintptr_t base = a->begin & ~std::uintptr_t(4095);
+  now = {new_work(), 0, 1, {}, {}};
   if (writes)
-    touch_words<true, false>(a->cells, base, at, bytes, 0, false);
+    touch_words<true, false>(a->cells, at, bytes, 0, false);
   else
-    touch_words<false, false>(a->cells, base, at, bytes, 0, false);
+    touch_words<false, false>(a->cells, at, bytes, 0, false);
   now = before;
 }
 
@@ -219,16 +253,17 @@ void note_atomic(void* at, int size, const void* site) { access<true, true>(at, 
 
 void start_block() {
   Dynamic& d = dynamic();
-  d.bytes = dynamic_shared_bytes();
-  d.cells.assign((d.bytes + 3) / 4, Cell{});
+  d.size = dynamic_shared_bytes();
+  d.words.assign((d.size + 3) / 4, Cell{});
+  if (d.bytes.size() < 4 * d.words.size()) d.bytes.resize(4 * d.words.size());
   Shared& s = shared();
   const auto& all = shared_variables();
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (!s.touched[k]) continue;
     s.touched[k] = 0;
     poison(reinterpret_cast<void*>(all[k].begin), all[k].end - all[k].begin);
-    std::fill(s.cells.begin() + static_cast<std::ptrdiff_t>((all[k].begin - s.begin) / 4),
-              s.cells.begin() + static_cast<std::ptrdiff_t>((all[k].end - s.begin + 3) / 4), Cell{});
+    std::fill(s.words.begin() + static_cast<std::ptrdiff_t>((all[k].begin - s.begin) / 4),
+              s.words.begin() + static_cast<std::ptrdiff_t>((all[k].end - s.begin + 3) / 4), Cell{});
   }
 }
 void end_block() {}

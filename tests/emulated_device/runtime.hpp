@@ -43,21 +43,33 @@ void shuffle(std::vector<T>& v) {
 void fault(cudaError_t error, const std::string& text);
 
 // ---- memory.cpp
-struct Touch {  ///< one access to a word, as the race detector remembers it
+struct Touch {  ///< one access, as the race detector remembers it; tick 0: none
   std::uint32_t thread, tick, pc;
 };
-/// Four bytes of memory, and what the last launch that touched them did: the last write, the last reads by two threads.
+/// The last of many accesses, and the last by another thread than its, of another warp, of another block: whoever is not
+/// ordered after all of the accesses is not ordered after one of these.
+struct Touches {
+  Touch last, thread, warp, block;
+};
+/// Four bytes of memory, or one where bytes are touched alone, and what the last launch that touched them did.
 struct Cell {
   std::uint32_t launch;
-  std::uint8_t written, was_read, other_read;  ///< bytes
-  bool atomic;                                 ///< the write was
-  Touch write, read, other;
+  bool split;                 ///< into its four bytes, which have cells of their own
+  bool atomic;                ///< the write was
+  Touch write, other_atomic;  ///< the last; an atomic one by another thread, which nothing orders before it
+  Touches reads;
+  std::uint32_t reader, reader_pc;  ///< an earlier launch that read, and was not over when this one began; 0: none
+};
+/// The cells of a piece of memory that begins at `base`, by words and by bytes.
+struct Cells {
+  Cell *words = nullptr, *bytes = nullptr;
+  std::uintptr_t base = 0;
 };
 struct Allocation {
   std::uintptr_t begin = 0, end = 0;
   int number = 0;
   bool freed = false, open = false;
-  Cell* cells = nullptr;
+  Cells cells;
 };
 inline constexpr std::size_t page = 4096, arena_bytes = std::size_t(1) << 40;
 /// Where device memory lies, whose each page is, and the pieces: plain, because every access of a kernel asks.
@@ -112,10 +124,17 @@ inline bool in_own_stack(std::uintptr_t address) { return address - own_stack < 
 bool in_arguments(std::uintptr_t address);
 inline constexpr std::uint32_t most_threads = 1024;
 /// Of the running thread (block * most_threads + its number): ticks before its last synchronisations, the warp's or the
-/// block's, whichever came later, and the block's.
+/// block's, whichever came later, and the block's; and since when all of those are of one place of the source, which is asked
+/// only while places are weighed.
 struct Clock {
-  std::uint32_t launch, thread, tick, synced, block_synced;
+  std::uint32_t launch, thread, tick;
+  struct Meeting {
+    std::uint32_t tick = 0, alone_since = ~0u;
+    int place = -1;
+  } warp, block;
 };
+/// Without this place the running thread would race.
+void need_place(int place);
 extern Clock now;
 
 // ---- order.cpp
