@@ -13,9 +13,11 @@ namespace {
 constexpr std::int64_t kFirstBatch = 16;  // lags; most well-mixed chains need no more
 constexpr std::int64_t kTile = 8;         // lags in flight: one load of x_i for eight products
 
-/// Direct lags that cost as much as one transform of all rows. Measured at lengths 5e2 to 1e6: 35 lags per doubling of
-/// the length while a row's spectrum fits the second-level cache, 80 and more after that.
-double break_even_lags(std::int64_t length) { return (length < 50000 ? 35 : 80) * std::log2(2.0 * length); }
+/// Direct lags that cost as much as one transform of all rows: so many per doubling of the length, measured at lengths
+/// 250 to 2e5. A row's spectrum leaves the second-level cache at about 2e4, the third-level one at about 1e5.
+double break_even_lags(std::int64_t length) {
+  return (length < 20000 ? 12 : length < 100000 ? 30 : 80) * std::log2(2.0 * length);
+}
 
 /// sums[j] += sum_i x[i] * x[i + lag + j], j < 8; x must be zero (and readable) from n to n + 8.
 void add_eight_lags(const double* x, std::int64_t n, std::int64_t lag, double* sums) {

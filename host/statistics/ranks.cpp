@@ -6,6 +6,25 @@
 #include "host/statistics/normal_quantile.hpp"
 
 namespace kilochain {
+namespace {
+
+constexpr std::int64_t most_scores = std::int64_t(1) << 22;  // 32 MB a thread
+
+double score_of(double rank, std::int64_t count) { return normal_quantile((rank - 0.375) / (count + 0.25)); }
+
+/// Scores of the ranks 1 to `count`, which are the same for every parameter of a run: each thread keeps the last count's.
+/// Null where they would take too much memory.
+const double* scores_of(std::int64_t count) {
+  thread_local std::vector<double> scores;
+  if (count > most_scores) return nullptr;
+  if (std::ssize(scores) != count) {
+    scores.resize(count);
+    for (std::int64_t i = 0; i < count; ++i) scores[i] = score_of(i + 1, count);
+  }
+  return scores.data();
+}
+
+}  // namespace
 
 template <class T>
 double quantile_of_sorted(const T* sorted, std::int64_t n, double p) {
@@ -52,17 +71,13 @@ double RankedDraws<T>::quantile(double p) const {
 }
 
 template <class T>
-double RankedDraws<T>::score(double rank) const {
-  return normal_quantile((rank - 0.375) / (split_size_ + 0.25));
-}
-
-template <class T>
 template <class Visit>
 void RankedDraws<T>::each_score(Visit visit) const {
+  const double* const scores = scores_of(split_size_);
   for (std::int64_t first = 0, last; first < split_size_; first = last) {
     last = first + 1;
     while (last < split_size_ && split_values_[last] == split_values_[first]) ++last;
-    const double z = score(0.5 * (first + 1 + last));
+    const double z = scores && last == first + 1 ? scores[first] : score_of(0.5 * (first + 1 + last), split_size_);
     for (std::int64_t i = first; i < last; ++i) visit(split_place_[i], z);
   }
 }
@@ -77,13 +92,14 @@ void RankedDraws<T>::each_folded_score(Visit visit) const {
   const auto left_distance = [&] { return left >= 0 ? median - split_values_[left] : infinity; };
   const auto right_distance = [&] { return right < split_size_ ? split_values_[right] - median : infinity; };
   double to_left = left_distance(), to_right = right_distance();
+  const double* const scores = scores_of(split_size_);
   for (std::int64_t ranked = 0; ranked < split_size_;) {
     const double distance = std::min(to_left, to_right);
     const std::int64_t first_left = left, first_right = right;
     while (left >= 0 && to_left == distance) --left, to_left = left_distance();
     while (right < split_size_ && to_right == distance) ++right, to_right = right_distance();
     const std::int64_t tied = (first_left - left) + (right - first_right);
-    const double z = score(ranked + 0.5 * (tied + 1));
+    const double z = scores && tied == 1 ? scores[ranked] : score_of(ranked + 0.5 * (tied + 1), split_size_);
     for (std::int64_t i = first_left; i > left; --i) visit(split_place_[i], z);
     for (std::int64_t i = first_right; i < right; ++i) visit(split_place_[i], z);
     ranked += tied;

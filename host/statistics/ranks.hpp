@@ -35,7 +35,6 @@ class RankedDraws {
   void each_score(Visit visit) const;
   template <class Visit>
   void each_folded_score(Visit visit) const;
-  double score(double rank) const;
 
   std::int64_t chains_, draws_, half_;
   Sorted<T> all_, without_middle_;
