@@ -233,8 +233,11 @@ class CudaChains final : public Chains<Real> {
     if constexpr (by_factor) {
       const auto& c = memory_.view();
       const Segment<Real>* told = segment_.tell(segment);
-      const bool adapting = segment.schedule.adapting, proposes = (actions & action_propose) != 0;
-      const auto make = [&](Before when) { products_.make(c, when, adapting, first, last); };
+      const bool adapting = segment.schedule.adapting, proposes = (actions & action_propose) != 0,
+                 begins = !(actions & action_update);  // the segment, perhaps the first after an adaptation
+      const auto make = [&](Before when) {
+        products_.make(c, when, adapting || (begins && when == Before::draw), first, last);
+      };
       const auto advance = [&](unsigned what, int* into) {
         cuda::for_each_chain(context_, cuda::advance_with_products<Sampler, Real>, first, last, c, told, what, into);
       };

@@ -1,7 +1,9 @@
 // gadMALAf: MALA with a Cholesky factor learnt by gradient from every move (Titsias & Dellaportas 2019, sec. 3.2).
 //   h = L^T g(x)/2 + eps, y = x + L h;  log r = lp(y) - lp(x) - |h + L^T g(y)/2|^2/2 + |eps|^2/2
 //   gradient of the speed measure, Hessian term dropped: -[(g(x) - g(y))/2 (h - L^T g(y)/2)^T]_low + beta diag(1/L_ii)
-// Order: propose, decide, adapt with the old beta, move. Team-uniform; bitwise the same under any batch split.
+// Order: propose, decide, adapt with the old beta, move. Team-uniform; bitwise the same under any batch split. L^T g(x) is
+// that of the L of the proposal, also in the first iteration after the last that adapts: a chain's drift there and that of
+// the way back must be one function, or the move leaves another law unchanged.
 // Cost: two passes over L (L h, L^T g(y)), two more while adapting (the update, and L^T g(x) with the new L).
 #pragma once
 #include "kernels/adapt/cholesky_gradient.hpp"
@@ -36,6 +38,7 @@ struct GadMalaFast : LearnsFactor<Real> {
     Row<Real> h, ltgy;  ///< of the move under way
     Row<Real> a, b;     ///< its signal
     Scalar<double> eps_square;
+    Scalar<double> changed;  ///< 1: L may be another than that of ltg
   };
   template <class V>
   static KC_HD void state(V&& visit, State& st, const Settings&) {
@@ -46,6 +49,7 @@ struct GadMalaFast : LearnsFactor<Real> {
     visit("signal_a", st.a, Keep::no);
     visit("signal_b", st.b, Keep::no);
     visit("eps_square", st.eps_square, Keep::no);
+    visit("ltg_changed", st.changed, Keep::yes);
   }
 
   template <class Team>
@@ -53,6 +57,8 @@ struct GadMalaFast : LearnsFactor<Real> {
                           const Reply<Real>& reply, Index n) {
     start_at(team, st, query, reply, n);
     multiply_transposed(team, a.L, st.g, st.ltg, n);
+    team.single([&] { *st.changed = 0; });
+    team.sync();
   }
   template <class V>
   static void products(V&& visit, const Settings&, bool adapting, const State& st, const Query<Real>& query,
@@ -64,9 +70,10 @@ struct GadMalaFast : LearnsFactor<Real> {
   template <class Team>
   static KC_HD void draw(const Team& team, const Rng& rng, const Settings&, const Schedule& at, const Adaptation& a,
                          State& st, const Query<Real>& query, Index n) {
-    if (at.adapting) {
+    if (at.adapting || *st.changed != 0) {
       multiply_transposed(team, a.L, st.g, query.direction, n);
       team.for_each(n, [&](Index i) { st.ltg[i] = query.direction[i]; });
+      team.single([&] { *st.changed = at.adapting; });  // once this iteration has taught L something
     }
     normals(team, rng, Purpose::proposal, st.h, n);
     const double eps_square = team.template sum<Real>(n, [&](Index i) { return st.h[i] * st.h[i]; });
