@@ -1,54 +1,35 @@
-// Softmax regression on the CPU: one data set, three evaluators, and the choice between them.
+// Softmax regression on the CPU: products over chains, which are quicker for one chain and 30 observations
+// already, or one chain at a time where that is asked for.
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "targets/softmax_gemm.hpp"
-#include "targets/softmax_sparse.hpp"
+#include "targets/softmax_products.hpp"
 
 namespace kilochain {
 namespace {
-
-/// Entries of X times classes up to which a chain alone is quicker than the fixed cost of products.
-constexpr double team_entries = 4000;
-/// The share of X up to which its panels are quicker than a BLAS with all of it (logistic_cpu.cpp has their rates).
-constexpr double most_kept = 0.8;
 
 template <class Real>
 class SoftmaxCpu final : public Target<Real> {
  public:
   using Model = SoftmaxRegression<Real>;
-  using Evaluator = SoftmaxEvaluator;
-  SoftmaxCpu(const Context& context, const SoftmaxSettings& settings)
-      : arena_(context), evaluator_(settings.evaluator) {
+  SoftmaxCpu(const Context& context, const SoftmaxSettings& settings) : arena_(context) {
     const Design design = read_softmax_design(settings);
     this->info_ = describe_softmax(design, sizeof(Real));
-    const bool asked = evaluator_ != Evaluator::choose;
-    const bool small = this->info_.flops / 4 <= team_entries;
-    Panels panels;
-    if (evaluator_ == Evaluator::sparse || (!asked && !small && density(design) < most_kept))
-      panels = find_panels(design, panel_rows<Real>());
-    const bool none = panels.begin.empty();
-    const double kept = none ? 1 : panels.kept(design.columns), unit = none ? 0 : byte_unit(design);
-    if (!asked) evaluator_ = small ? Evaluator::team : kept < most_kept ? Evaluator::sparse : Evaluator::gemm;
-    evaluation_ = fmt::format("{} ({}): {} observations x {} features x {} classes, {:.1f} MB",
-                              softmax_evaluator_names.value[static_cast<int>(evaluator_)], asked ? "as asked" : "auto",
-                              design.rows, design.columns, design.classes.size(), 1e-6 * this->info_.bytes);
-    if (evaluator_ == Evaluator::sparse) {
-      if (unit > 0)
-        many_ = std::make_unique<SparseSoftmax<Real, std::uint8_t>>(context, design, panels, unit, settings.prior_sd);
-      else
-        many_ = std::make_unique<SparseSoftmax<Real, Real>>(context, design, panels, 1.0, settings.prior_sd);
-      evaluation_ += fmt::format(", {:.0f} % are kept{}", 100 * kept, unit > 0 ? ", as bytes" : "");
+    const bool team = settings.evaluator == SoftmaxEvaluator::team;
+    evaluation_ = fmt::format("{} ({}): {} observations x {} features x {} classes, {:.1f} MB", team ? "team" : "gemm",
+                              settings.evaluator == SoftmaxEvaluator::choose ? "auto" : "as asked", design.rows,
+                              design.columns, design.classes.size(), 1e-6 * this->info_.bytes);
+    if (team) {
+      data_ = Model::place(design, settings.prior_sd, arena_, true, false);
       return;
     }
-    const bool team = evaluator_ == Evaluator::team;
-    data_ = Model::place(design, settings.prior_sd, arena_, team, !team);
-    if (team) return;
-    auto gemm = std::make_unique<GemmSoftmax<Real>>(data_, settings.prior_sd);
-    width_ = gemm->width();
-    evaluation_ += fmt::format(", read once for {} chains", width_);
-    many_ = std::move(gemm);
+    const Panels panels = find_panels(design, panel_rows<Real>());
+    const double unit = byte_unit(design);
+    if (unit > 0)
+      many_ = std::make_unique<SoftmaxProducts<Real, std::uint8_t>>(context, design, panels, unit, settings.prior_sd);
+    else
+      many_ = std::make_unique<SoftmaxProducts<Real, Real>>(context, design, panels, 1.0, settings.prior_sd);
+    evaluation_ +=
+        fmt::format(", of which {:.0f} % are kept{}", 100 * panels.kept(design.columns), unit > 0 ? ", as bytes" : "");
   }
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
@@ -59,20 +40,17 @@ class SoftmaxCpu final : public Target<Real> {
         Model::evaluate(HostTeam{}, data_, exchange.needs[chain], exchange.query(chain), exchange.reply(chain),
                         scratch);
   }
-  /// Whole products of a BLAS: a thread's chains begin where a product does.
+  /// Every thread gets the same share, in equal tiles.
   Index tile(Index num_chains, int threads) const override {
-    if (!many_) return 1;
-    const Index share = (num_chains + threads - 1) / threads;
-    return std::clamp<Index>((share + width_ - 1) / width_, 1, std::max<Index>(1, 64 / width_)) * width_;
+    const Index share = (num_chains + threads - 1) / threads, tiles = (share + 63) / 64;
+    return many_ ? (share + tiles - 1) / tiles : 1;
   }
   std::string evaluation() const override { return evaluation_; }
 
  private:
   Arena<Real> arena_;
-  Evaluator evaluator_;
   std::string evaluation_;
   typename Model::Data data_{};
-  Index width_ = 1;                         // chains of one product
   std::unique_ptr<ManyChains<Real>> many_;  // null: one chain at a time
 };
 

@@ -128,8 +128,6 @@ class SoftmaxCuda final : public Target<Real> {
 
 template <class Real>
 std::unique_ptr<Target<Real>> SoftmaxRegression<Real>::make_cuda(const Context& context, const Settings& settings) {
-  require(settings.evaluator != SoftmaxEvaluator::sparse, ExitStatus::usage, "softmax_regression: evaluator = sparse",
-          "it is the CPU's, and the device is CUDA", "Try evaluator = auto?");
   if (settings.evaluator == SoftmaxEvaluator::team) return nullptr;
   const Design design = read_softmax_design(settings);
   const double entries = static_cast<double>(design.rows) * static_cast<double>(design.columns * design.classes.size());

@@ -2,16 +2,15 @@
 //   p_ik = e^t_ik / sum_l e^t_il;   lp = sum_i log p_{i,y_i} - |W|^2/(2 s^2) - K n log s - K n/2 log 2pi
 //   gradient_k = X^T (1[y = k] - p_k) - w_k/s^2;   (H V)_k = -X^T (p_k (a_k - sum_l p_l a_l)) - v_k/s^2,  a = X V
 // All K classes have weights; the prior makes the posterior proper. Coordinates: class after class, (K, n).
-// Here: the data, and the function of one team (one chain), which every backend can run. For many chains: softmax_cpu.cpp
-// (its products: softmax_gemm.hpp and softmax_sparse.hpp) and softmax_cuda.cu. Cost: 4 N n K operations a gradient; X is read twice. lp is a sum in double.
+// Here: the data, and the function of one team (one chain), which every backend can run. For many chains, matrix products:
+// softmax_products.hpp and softmax_cuda.cu. Cost: 4 N n K operations a gradient; X is read twice. lp is a sum in double.
 #pragma once
 #include "targets/data/dataset.hpp"
 #include "targets/target.hpp"
 
 namespace kilochain {
 
-enum class SoftmaxEvaluator { choose, team, gemm, sparse };
-inline constexpr Names softmax_evaluator_names{"auto", "team", "gemm", "sparse"};
+enum class SoftmaxEvaluator { choose, team, gemm };
 
 struct SoftmaxSettings {
   std::string data, label, images, labels, digits;
@@ -51,9 +50,9 @@ struct SoftmaxRegression {
     visit("images", s.images, "IDX images (MNIST's format), instead of data; pixels are divided by 255");
     visit("labels", s.labels, "IDX labels of the images");
     visit("digits", s.digits, "digits of the image set, \"3,5,8\"; all of them when not given");
-    visit("evaluator", s.evaluator, softmax_evaluator_names,
-          "one chain at a time, matrix products over chains, or those of what is not 0 (CPU); auto picks by data size, "
-          "zeros and device");
+    visit("evaluator", s.evaluator, Names{"auto", "team", "gemm"},
+          "one chain at a time, or matrix products over chains (on the CPU without the zeros of X); auto picks by data "
+          "size and device");
   }
 
   struct Data {

@@ -1,5 +1,6 @@
-// Softmax regression for many chains on one CPU core when much of X is 0: the products of targets/sparse_products.hpp,
-// a column for each class of a chain. MNIST's ten digits keep 0.4 of X, as bytes.
+// Softmax regression for many chains on one CPU core: the products of targets/sparse_products.hpp, a column for each class
+// of a chain. MNIST's ten digits keep 0.4 of X, as bytes. A BLAS is no quicker where nothing is 0 (0.84 ms beside 0.71: 20 000
+// observations x 60 features x 10 classes, 64 chains), and for a few chains it has to multiply zeros to keep its order of sums.
 // Promise: a chain's result has the same bits whichever and however many chains are evaluated with it.
 #pragma once
 #include "targets/logistic_batches.hpp"
@@ -10,9 +11,9 @@ namespace kilochain {
 
 /// Stored: Real, or std::uint8_t where X is `unit` times bytes.
 template <class Real, class Stored>
-class SparseSoftmax final : public ManyChains<Real> {
+class SoftmaxProducts final : public ManyChains<Real> {
  public:
-  SparseSoftmax(const Context& context, const Design& design, const Panels& panels, double unit, double prior_sd);
+  SoftmaxProducts(const Context& context, const Design& design, const Panels& panels, double unit, double prior_sd);
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) const override;
 
  private:

@@ -1,4 +1,4 @@
-#include "targets/softmax_sparse.hpp"
+#include "targets/softmax_products.hpp"
 
 #include <algorithm>
 
@@ -13,8 +13,8 @@ constexpr Index group_columns = 10;   ///< whose logits stay in L1, unless one c
 }  // namespace
 
 template <class Real, class Stored>
-SparseSoftmax<Real, Stored>::SparseSoftmax(const Context& context, const Design& design, const Panels& panels,
-                                           double unit, double prior_sd)
+SoftmaxProducts<Real, Stored>::SoftmaxProducts(const Context& context, const Design& design, const Panels& panels,
+                                               double unit, double prior_sd)
     : products_(context, design, panels, unit),
       y_(context, design.rows),
       classes_(static_cast<Index>(design.classes.size())),
@@ -23,7 +23,7 @@ SparseSoftmax<Real, Stored>::SparseSoftmax(const Context& context, const Design&
 }
 
 template <class Real, class Stored>
-void SparseSoftmax<Real, Stored>::evaluate(const Exchange<Real>& exchange, Index first, Index last) const {
+void SoftmaxProducts<Real, Stored>::evaluate(const Exchange<Real>& exchange, Index first, Index last) const {
   logistic::in_batches(
       exchange, first, last,
       [&](Needs needs, const Index* chains, Index count) { run(exchange, needs, chains, count); },
@@ -31,8 +31,8 @@ void SparseSoftmax<Real, Stored>::evaluate(const Exchange<Real>& exchange, Index
 }
 
 template <class Real, class Stored>
-void SparseSoftmax<Real, Stored>::run(const Exchange<Real>& exchange, Needs needs, const Index* chains,
-                                      Index count) const {
+void SoftmaxProducts<Real, Stored>::run(const Exchange<Real>& exchange, Needs needs, const Index* chains,
+                                        Index count) const {
   const bool hessian = needs == Needs::hessian_vector;
   const Index n = products_.n(), together = std::max<Index>(1, group_columns / classes_);
   std::vector<const Real*> point, direction;
@@ -70,9 +70,9 @@ void SparseSoftmax<Real, Stored>::run(const Exchange<Real>& exchange, Needs need
                   likelihood[static_cast<std::size_t>(c)], [&](Index j) { return sums(c * classes_ + j / n, j % n); });
 }
 
-template class SparseSoftmax<float, float>;
-template class SparseSoftmax<double, double>;
-template class SparseSoftmax<float, std::uint8_t>;
-template class SparseSoftmax<double, std::uint8_t>;
+template class SoftmaxProducts<float, float>;
+template class SoftmaxProducts<double, double>;
+template class SoftmaxProducts<float, std::uint8_t>;
+template class SoftmaxProducts<double, std::uint8_t>;
 
 }  // namespace kilochain
