@@ -10,19 +10,6 @@ namespace {
 
 constexpr double paper_repeats = 10;
 
-struct Figure {
-  const char *name, *words;
-  int digits;
-  double Repeat::*ours;
-  double Figures::*theirs;
-  double Measured::*their_sd;
-};
-constexpr Figure figures[] = {
-    {"acceptance", "acceptance", 3, &Repeat::acceptance, &Figures::acceptance, &Measured::acceptance_sd},
-    {"ess_min", "ESS min", 1, &Repeat::ess_min, &Figures::ess_min, &Measured::ess_min_sd},
-    {"ess_median", "ESS median", 1, &Repeat::ess_median, &Figures::ess_median, &Measured::ess_median_sd},
-    {"ess_max", "ESS max", 1, &Repeat::ess_max, &Figures::ess_max, &Measured::ess_max_sd}};
-
 /// One repeat has no spread, and adds none.
 double squares(double sd, double repeats) { return repeats > 1 ? (repeats - 1) * sd * sd : 0.0; }
 

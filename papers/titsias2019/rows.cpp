@@ -117,25 +117,16 @@ RowResult run_row(const PaperRow& row, const Setup& setup, Index num_repeats, st
 
 nlohmann::json to_json(const RowResult& r, bool whole) {
   const auto number = [](double v) { return std::isfinite(v) ? nlohmann::json(v) : nlohmann::json(); };
-  const auto figures = [&](const Figures& f) -> nlohmann::json {
+  const auto of_paper = [&](const Figures& f) -> nlohmann::json {
     if (!std::isfinite(f.seconds)) return {};
-    return {{"seconds", f.seconds},
-            {"acceptance", number(f.acceptance)},
-            {"ess_min", f.ess_min},
-            {"ess_median", f.ess_median},
-            {"ess_max", f.ess_max},
-            {"min_ess_per_second", f.min_ess_per_second},
-            {"min_ess_per_second_sd", number(f.min_ess_per_second_sd)}};
+    nlohmann::json out = {{"seconds", f.seconds},
+                          {"min_ess_per_second", f.min_ess_per_second},
+                          {"min_ess_per_second_sd", number(f.min_ess_per_second_sd)}};
+    for (const Figure& figure : figures) out[figure.name] = number(f.*figure.theirs);
+    return out;
   };
   const Measured& m = r.row->measured;
-  nlohmann::json measured = figures(m.mean);
-  if (m.repeats > 0)
-    measured.update({{"repeats", m.repeats},
-                     {"acceptance_sd", number(m.acceptance_sd)},
-                     {"ess_min_sd", number(m.ess_min_sd)},
-                     {"ess_median_sd", number(m.ess_median_sd)},
-                     {"ess_max_sd", number(m.ess_max_sd)}});
-  const auto mean = [&](double Repeat::*member) { return mean_of(r.repeats, member).value; };
+  nlohmann::json measured = of_paper(m.mean);
   const Mean rate = r.min_ess_per_second();
   nlohmann::json j = {{"source", "titsias2019"},
                       {"table", r.row->table},
@@ -145,24 +136,22 @@ nlohmann::json to_json(const RowResult& r, bool whole) {
                       {"seconds", r.seconds},
                       {"seconds_batched", r.seconds_batched},
                       {"real", name_of(r.real)},
-                      {"acceptance", mean(&Repeat::acceptance)},
-                      {"ess_min", mean(&Repeat::ess_min)},
-                      {"ess_median", mean(&Repeat::ess_median)},
-                      {"ess_max", mean(&Repeat::ess_max)},
                       {"min_ess_per_second", rate.value},
                       {"min_ess_per_second_sd", number(rate.sd)},
-                      {"published", figures(r.row->published)},
-                      {"measured", measured}};
+                      {"published", of_paper(r.row->published)}};
+  if (m.repeats > 0) measured["repeats"] = m.repeats;
+  for (const Figure& figure : figures) {
+    const std::string sd = std::string(figure.name) + "_sd";
+    const Mean ours = mean_of(r.repeats, figure.ours);
+    j[figure.name] = ours.value;
+    if (m.repeats > 0) measured[sd] = number(m.*figure.their_sd);
+    if (!whole) continue;
+    j[sd] = number(ours.sd);
+    for (const Repeat& one : r.repeats) j["per_repeat"][figure.name].push_back(one.*figure.ours);
+  }
+  j["measured"] = measured;
   if (!whole) return j;
   j["seconds_predicted"] = r.seconds_predicted;
-  for (const auto& [name, member] :
-       std::initializer_list<std::pair<const char*, double Repeat::*>>{{"acceptance", &Repeat::acceptance},
-                                                                       {"ess_min", &Repeat::ess_min},
-                                                                       {"ess_median", &Repeat::ess_median},
-                                                                       {"ess_max", &Repeat::ess_max}}) {
-    j[std::string(name) + "_sd"] = number(mean_of(r.repeats, member).sd);
-    for (const Repeat& one : r.repeats) j["per_repeat"][name].push_back(one.*member);
-  }
   j["printed"] = r.printed;
   const Agreement a = agreement_of(*r.row, r.repeats, r.printed);
   j["agrees"] = a.tested ? nlohmann::json(a.deviations.empty()) : nlohmann::json();

@@ -9,6 +9,20 @@ namespace kilochain::titsias2019 {
 struct Repeat {
   double acceptance, ess_min, ess_median, ess_max;
 };
+/// A figure of a repeat wherever it appears: ours, the mean of the paper or of the authors' code, and the latter's spread.
+struct Figure {
+  const char *name, *words;
+  int digits;
+  double Repeat::*ours;
+  double Figures::*theirs;
+  double Measured::*their_sd;
+};
+inline constexpr Figure figures[] = {
+    {"acceptance", "acceptance", 3, &Repeat::acceptance, &Figures::acceptance, &Measured::acceptance_sd},
+    {"ess_min", "ESS min", 1, &Repeat::ess_min, &Figures::ess_min, &Measured::ess_min_sd},
+    {"ess_median", "ESS median", 1, &Repeat::ess_median, &Figures::ess_median, &Measured::ess_median_sd},
+    {"ess_max", "ESS max", 1, &Repeat::ess_max, &Figures::ess_max, &Measured::ess_max_sd}};
+
 struct Mean {
   double value, sd;  ///< sd: NaN for one repeat
 };
