@@ -1,7 +1,8 @@
 #include "targets/gaussian_mixture.hpp"
 
-#include <charconv>
 #include <cmath>
+
+#include "targets/data/number_of.hpp"
 
 namespace kilochain {
 namespace {
@@ -14,13 +15,11 @@ std::vector<double> numbers(const std::string& text, const std::string& what) {
     const std::size_t first = std::min(text.find_first_not_of(" \t", from), comma),
                       end = text.find_last_not_of(" \t", comma - (comma > 0)) + 1;
     const std::string field = end > first ? text.substr(first, std::min(end, comma) - first) : "";
-    double v = 0;
-    const auto [stop, error] = std::from_chars(field.data(), field.data() + field.size(), v);
-    require(error == std::errc() && stop == field.data() + field.size() && std::isfinite(v), ExitStatus::usage,
-            "gaussian_mixture: " + what + " = " + text,
+    const auto v = number_of<double>(field);
+    require(v && std::isfinite(*v), ExitStatus::usage, "gaussian_mixture: " + what + " = " + text,
             "\"" + field + "\" is not a number (number " + std::to_string(out.size() + 1) + ")",
             "Separate numbers by commas?");
-    out.push_back(v);
+    out.push_back(*v);
     from = comma + 1;
   }
   return out;

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
 #include "targets/data/nearest_name.hpp"
+#include "targets/data/number_of.hpp"
 
 namespace kilochain::settings_detail {
 namespace {
@@ -27,10 +27,9 @@ std::string text_of(Range r) {
 
 double parse_number(const std::string& owner, const std::string& name, const std::string& text, const Range& range,
                     bool whole) {
-  double v = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (error != std::errc() || end != text.data() + text.size())
-    refuse(owner, name, text, "not a number", fmt::format("Write {} = a number {}?", name, text_of(range)));
+  const auto number = number_of<double>(text);
+  if (!number) refuse(owner, name, text, "not a number", fmt::format("Write {} = a number {}?", name, text_of(range)));
+  const double v = *number;
   if (whole && v != std::floor(v))
     refuse(owner, name, text, "not a whole number", fmt::format("Try {}?", std::floor(v)));
   if (!range.contains(v)) {

@@ -1,6 +1,6 @@
 #include "host/run/device.hpp"
 
-#include <charconv>
+#include "targets/data/number_of.hpp"
 
 namespace kilochain {
 namespace {
@@ -32,10 +32,9 @@ Context choose_device(const Options& o, std::vector<std::string>& notes) {
   int k = 0;
   const bool numbered = o.device.rfind("cuda:", 0) == 0;
   if (numbered) {
-    const std::string text = o.device.substr(5);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), k);
-    require(!text.empty() && error == std::errc() && end == text.data() + text.size() && k >= 0, ExitStatus::usage,
-            "device = " + o.device, "the number of a CUDA device must follow the colon", "Try --device cuda:0?");
+    k = number_of<int>(o.device.substr(5)).value_or(-1);
+    require(k >= 0, ExitStatus::usage, "device = " + o.device, "the number of a CUDA device must follow the colon",
+            "Try --device cuda:0?");
   }
   require(numbered || o.device == "cuda", ExitStatus::usage, "device = " + o.device,
           "must be auto, cpu, cuda or cuda:K", "Try --device auto?");

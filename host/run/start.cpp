@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "targets/data/dataset.hpp"
+#include "targets/data/number_of.hpp"
 
 namespace kilochain {
 namespace {
@@ -27,12 +27,9 @@ std::vector<double> file_points(const Options& o, const std::string& path, std::
 
 double spread(const std::string& init) {
   if (init == "normal") return 1;
-  double sd = 0;
-  const std::string text = init.starts_with("normal:") ? init.substr(7) : "";
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sd);
-  require(!text.empty() && error == std::errc() && end == text.data() + text.size() && sd > 0 && std::isfinite(sd),
-          ExitStatus::usage, "init = " + init, "must be normal, normal:SD with SD > 0, zeros or file:PATH",
-          "Try --init normal?");
+  const double sd = init.starts_with("normal:") ? number_of<double>(init.substr(7)).value_or(0) : 0;
+  require(sd > 0 && std::isfinite(sd), ExitStatus::usage, "init = " + init,
+          "must be normal, normal:SD with SD > 0, zeros or file:PATH", "Try --init normal?");
   return sd;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
@@ -13,6 +12,7 @@
 #include "targets/data/bytes.hpp"
 #include "targets/data/csv.hpp"
 #include "targets/data/npy.hpp"
+#include "targets/data/number_of.hpp"
 
 namespace kilochain {
 namespace {
@@ -82,10 +82,9 @@ std::vector<std::string> classes_of(const std::vector<std::string>& fields) {
   std::vector<std::string> classes(distinct.begin(), distinct.end());
   std::map<std::string, long long> number;
   for (const std::string& name : classes) {
-    long long value = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), value);
-    if (error != std::errc() || end != name.data() + name.size()) return classes;
-    number[name] = value;
+    const auto value = number_of<long long>(name);
+    if (!value) return classes;
+    number[name] = *value;
   }
   std::sort(classes.begin(), classes.end(), [&](const auto& a, const auto& b) { return number[a] < number[b]; });
   return classes;
