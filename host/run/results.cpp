@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "host/run/run_attributes.hpp"
 #include "targets/discrete/spin_model.hpp"
 
 namespace kilochain {
@@ -53,18 +54,8 @@ RunSummary summary_of(const Phases<Real>& run, const WarmedUp& warm, const Sampl
 
 /// What `kilochain summary` cannot know from the draws alone.
 nlohmann::json closing_attributes(const RunSummary& s, const Quarantine& quarantine, bool interrupted) {
-  nlohmann::json a = {{"sampling_time", s.seconds_sampling},
-                      {"warmup_time", s.seconds_warmup},
-                      {"quarantined", quarantine.chains()},
-                      {"gradient_evaluations", s.gradient_evaluations},
-                      {"num_divergences", s.divergences},
-                      {"num_warmup", s.num_warmup},
-                      {"num_samples", s.num_samples},
-                      {"device", s.device},
-                      {"acceptance_rate_per_chain_q50", s.acceptance_q50},
-                      {"warmup_converged", s.warmup_converged ? 1 : 0},
-                      {"warmup_note", s.warmup_note},
-                      {"interrupted", interrupted ? 1 : 0}};
+  nlohmann::json a = {{"quarantined", quarantine.chains()}, {"interrupted", interrupted}};
+  visit_attributes([&](const char* name, const auto& value) { a[name] = value; }, s);
   if (!s.fixed.empty()) a["fixed"] = nlohmann::json(s.fixed).dump();
   return a;
 }

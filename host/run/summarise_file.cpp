@@ -4,18 +4,25 @@
 
 #include "host/draws/draws_file.hpp"
 #include "host/run/run.hpp"
+#include "host/run/run_attributes.hpp"
 
 namespace kilochain {
 namespace {
 
-double number(const nlohmann::json& j, const char* key) {
-  const auto it = j.find(key);
-  return it != j.end() && it->is_number() ? it->get<double>() : 0.0;
-}
-std::string text(const nlohmann::json& j, const char* key) {
-  const auto it = j.find(key);
-  return it != j.end() && it->is_string() ? it->get<std::string>() : std::string();
-}
+struct ReadAttribute {
+  const nlohmann::json& attributes;
+  /// Leaves a value as it is where there is none of its kind.
+  template <class T>
+  void operator()(const char* name, T& value) const {
+    const auto it = attributes.find(name);
+    if (it == attributes.end()) return;
+    if constexpr (std::is_same_v<T, std::string>) {
+      if (it->is_string()) value = it->template get<std::string>();
+    } else {
+      if (it->is_number()) value = it->template get<double>();
+    }
+  }
+};
 
 /// Moves the rows of the chains that count to the front of each coordinate.
 std::int64_t keep_chains(std::vector<double>& values, std::int64_t coordinates, std::int64_t chains, std::int64_t draws,
@@ -33,27 +40,21 @@ std::int64_t keep_chains(std::vector<double>& values, std::int64_t coordinates, 
 /// What the header and the closing attributes say.
 RunSummary summary_without_draws(const DrawsReader& reader) {
   const DrawsHeader& h = reader.header();
-  const nlohmann::json& a = reader.attributes();
   RunSummary s;
   s.target = h.target;
   s.sampler = h.sampler;
-  s.device = text(a, "device");
   s.real = h.real;
   s.num_chains = h.num_chains;
-  s.num_warmup = a.contains("num_warmup") ? static_cast<std::int64_t>(number(a, "num_warmup")) : h.num_warmup;
-  s.num_samples =
-      reader.has_draws() ? reader.draws_written() * h.thin : static_cast<std::int64_t>(number(a, "num_samples"));
+  s.num_warmup = h.num_warmup;
   s.thin = h.thin;
   s.draws = h.kept;
-  s.seconds_warmup = number(a, "warmup_time");
-  s.seconds_sampling = number(a, "sampling_time");
+  const ReadAttribute read{reader.attributes()};
+  visit_attributes(read, s);
+  if (reader.has_draws()) s.num_samples = reader.draws_written() * h.thin;
   s.seconds_total = s.seconds_warmup + s.seconds_sampling;
-  s.gradient_evaluations = static_cast<std::int64_t>(number(a, "gradient_evaluations"));
-  s.warmup_converged = !a.contains("warmup_converged") || number(a, "warmup_converged") != 0;
-  s.warmup_note = text(a, "warmup_note");
-  if (const std::string fixed = text(a, "fixed"); !fixed.empty())
-    s.fixed = nlohmann::json::parse(fixed).get<std::vector<std::string>>();
-  s.divergences = static_cast<std::int64_t>(number(a, "num_divergences"));
+  std::string fixed;
+  read("fixed", fixed);
+  if (!fixed.empty()) s.fixed = nlohmann::json::parse(fixed).get<std::vector<std::string>>();
   s.quarantined = std::ssize(reader.quarantined());
   return s;
 }

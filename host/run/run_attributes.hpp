@@ -1,0 +1,22 @@
+// What a file of draws says of its run beside its header, once the run has ended: one table that is written and read.
+#pragma once
+#include "host/run/run_summary.hpp"
+
+namespace kilochain {
+
+/// visit(attribute, field); `Summary`: RunSummary or const RunSummary.
+template <class Visitor, class Summary>
+void visit_attributes(const Visitor& visit, Summary& s) {
+  visit("sampling_time", s.seconds_sampling);
+  visit("warmup_time", s.seconds_warmup);
+  visit("gradient_evaluations", s.gradient_evaluations);
+  visit("num_divergences", s.divergences);
+  visit("num_warmup", s.num_warmup);
+  visit("num_samples", s.num_samples);
+  visit("device", s.device);
+  visit("acceptance_rate_per_chain_q50", s.acceptance_q50);
+  visit("warmup_converged", s.warmup_converged);
+  visit("warmup_note", s.warmup_note);
+}
+
+}  // namespace kilochain
