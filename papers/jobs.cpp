@@ -1,32 +1,29 @@
 #include "papers/jobs.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <exception>
 #include <mutex>
 #include <thread>
 
+#include "host/run/reporter.hpp"
+#include "host/run/side_by_side.hpp"
 #include "kernels/device/units.hpp"
+#include "papers/page.hpp"
 
 namespace kilochain::papers {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 class Board {
  public:
-  Board(std::vector<Job>& jobs, const std::function<void(const std::string&)>& say)
-      : jobs_(jobs), say_(say), fraction_(jobs.size(), 0.0), state_(jobs.size(), waiting), begin_(Clock::now()) {}
+  explicit Board(const std::vector<Job>& jobs) : jobs_(jobs), fraction_(jobs.size()), state_(jobs.size()) {}
 
-  /// The next job to run, or -1.
-  int take() {
+  void begin(std::size_t job) {
     const std::lock_guard lock(mutex_);
-    if (next_ == jobs_.size()) return -1;
-    state_[next_] = running;
-    return static_cast<int>(next_++);
+    state_[job] = running;
   }
   void tick(std::size_t job, double fraction) {
     const std::lock_guard lock(mutex_);
@@ -37,15 +34,15 @@ class Board {
     state_[job] = done;
     fraction_[job] = 1;
     ++done_;
-    if (whole) say_(fmt::format("[{}/{}] {} done; {}", done_, jobs_.size(), jobs_[job].name, left()));
+    if (whole) say(fmt::format("[{}/{}] {} done; {}", done_, jobs_.size(), jobs_[job].name, left()));
   }
-  void say() {
+  void tell() {
     const std::lock_guard lock(mutex_);
     std::string now;
     for (std::size_t k = 0; k < jobs_.size(); ++k)
       if (state_[k] == running)
         now += fmt::format("{}{} {:.0f} %", now.empty() ? "" : ", ", jobs_[k].name, 100 * fraction_[k]);
-    say_(fmt::format("[{}/{}] {}; {}", done_, jobs_.size(), now, left()));
+    say(fmt::format("[{}/{}] {}; {}", done_, jobs_.size(), now, left()));
   }
 
  private:
@@ -53,55 +50,35 @@ class Board {
   std::string left() const {
     double all = 0, over = 0;
     for (std::size_t k = 0; k < jobs_.size(); ++k) all += jobs_[k].weight, over += jobs_[k].weight * fraction_[k];
-    const double elapsed = std::chrono::duration<double>(Clock::now() - begin_).count();
-    return over > 0 ? fmt::format("ETA {}", seconds_text(elapsed * (all - over) / over)) : "ETA not known yet";
+    return over > 0 ? fmt::format("ETA {}", seconds_text(seconds_since(begin_) * (all - over) / over))
+                    : "ETA not known yet";
   }
-  std::vector<Job>& jobs_;
-  const std::function<void(const std::string&)>& say_;
+  const std::vector<Job>& jobs_;
   std::vector<double> fraction_;
   std::vector<State> state_;
-  Clock::time_point begin_;
-  std::size_t next_ = 0, done_ = 0;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::size_t done_ = 0;
   std::mutex mutex_;
 };
 
 }  // namespace
 
-void run_jobs(std::vector<Job> jobs, int threads, std::atomic<bool>& stop, double seconds,
-              const std::function<void(const std::string& line)>& say) {
+void run_jobs(std::vector<Job> jobs, int threads, std::atomic<bool>& stop, double seconds) {
   std::stable_sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.weight > b.weight; });
-  Board board(jobs, say);
-  std::exception_ptr failure;
-  std::mutex failure_mutex, end_mutex;
-  std::condition_variable end;
-  bool ended = false;
-  const auto work = [&] {
-    for (int k = stop ? -1 : board.take(); k >= 0 && !stop; k = board.take()) {
-      const auto job = static_cast<std::size_t>(k);
-      try {
-        jobs[job].run([&](double fraction) { board.tick(job, fraction); });
-      } catch (...) {
-        const std::lock_guard lock(failure_mutex);
-        if (!failure) failure = std::current_exception();
-        stop = true;
-      }
-      board.finish(job, !stop);
-    }
-  };
-  std::thread speaker([&] {
-    std::unique_lock lock(end_mutex);
-    while (!end.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return ended; })) board.say();
+  Board board(jobs);
+  const std::jthread speaker([&](const std::stop_token& ended) {
+    std::mutex mutex;
+    std::condition_variable_any pause;
+    std::unique_lock lock(mutex);
+    while (pause.wait_for(lock, ended, std::chrono::duration<double>(seconds), [] { return false; }),
+           !ended.stop_requested())
+      board.tell();
   });
-  std::vector<std::thread> workers;
-  for (int k = 0; k < std::min<int>(threads, static_cast<int>(jobs.size())); ++k) workers.emplace_back(work);
-  for (std::thread& w : workers) w.join();
-  {
-    const std::lock_guard lock(end_mutex);
-    ended = true;
-  }
-  end.notify_all();
-  speaker.join();
-  if (failure) std::rethrow_exception(failure);
+  side_by_side(jobs.size(), threads > 0 ? threads : omp_get_num_procs(), stop, [&](std::size_t job, int) {
+    board.begin(job);
+    jobs[job].run([&](double fraction) { board.tick(job, fraction); });
+    board.finish(job, !stop);
+  });
 }
 
 }  // namespace kilochain::papers

@@ -13,9 +13,8 @@ struct Job {
   std::function<void(const std::function<void(double fraction)>& tick)> run;
 };
 
-/// Runs every job, the heaviest first. `say` gets a line about every `seconds`, with the time left, and one for each
-/// job done. The first exception of a job ends all (through `stop`) and is thrown again here.
-void run_jobs(std::vector<Job> jobs, int threads, std::atomic<bool>& stop, double seconds,
-              const std::function<void(const std::string& line)>& say);
+/// Runs every job, the heaviest first, on `threads` threads (0: as many as cores). Says a line about every `seconds`, with
+/// the time left, and one for each job done. The first exception of a job ends all (through `stop`) and is thrown again.
+void run_jobs(std::vector<Job> jobs, int threads, std::atomic<bool>& stop, double seconds);
 
 }  // namespace kilochain::papers

@@ -47,15 +47,10 @@ nlohmann::json to_json(const Estimate& e) {
 }
 
 int estimate(const std::vector<std::string>& arguments) {
-  const Arguments split = split_arguments(arguments);
-  if (split.help) {
-    fmt::print("{}", sample_help("estimate"));
-    return 0;
-  }
-  const Configuration c = read_configuration(split);
-  if (c.verbose) fmt::print(stderr, "configuration {}\n", to_json(c.options).dump(2));
-  const Estimate e = kilochain::estimate(c.options);
-  if (c.json)
+  const auto c = configuration_of("estimate", arguments);
+  if (!c) return 0;
+  const Estimate e = kilochain::estimate(c->options);
+  if (c->json)
     fmt::print("{}\n", to_json(e).dump(2));
   else
     fmt::print("{}", estimate_table(e));

@@ -22,6 +22,9 @@ struct Key {
   SettingInfo info;
 };
 
+/// A setting as a row of a table: flag, type, default, meaning and range.
+std::vector<std::string> row_of(const SettingInfo& info);
+
 /// All of them, in the order of the help.
 const std::vector<Key>& common_keys();
 /// nullptr when there is none of that name.

@@ -1,18 +1,14 @@
 // What is registered, with every setting; and the help of sample, which is the table of the common keys.
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "host/frontend/commands.hpp"
-#include "host/frontend/keys.hpp"
+#include "host/frontend/configuration.hpp"
 #include "host/frontend/text.hpp"
 
 namespace kilochain::cli {
 namespace {
-
-std::vector<std::string> row_of(const SettingInfo& info) {
-  std::string meaning = info.meaning;
-  if (!info.range.empty()) meaning += fmt::format(" ({})", info.range);
-  return {flag_of(info.name), info.type, info.default_value.empty() ? "-" : info.default_value, meaning};
-}
 
 template <class Entry>
 void print_settings(const Entry& entry) {
@@ -62,6 +58,8 @@ int list_targets(const std::string& name, bool verbose) {
   return list(targets(), spin_targets(), name.empty() ? nullptr : &find_target(name), "target", verbose);
 }
 
+namespace {
+
 std::string sample_help(const std::string& command) {
   std::string out = fmt::format(
       "Usage: kilochain {} [CONFIG.toml] [--flag value ...]\n\n{}\n", command,
@@ -96,6 +94,19 @@ converged (an automatic warm-up, or R-hat above 1.01), 8 CUDA device failed, 130
 Example: kilochain sample --target logistic_regression --data data/challenger.csv --output challenger.nc
 )";
   return out;
+}
+
+}  // namespace
+
+std::optional<Configuration> configuration_of(const std::string& command, const std::vector<std::string>& arguments) {
+  const Arguments split = split_arguments(arguments);
+  if (split.help) {
+    fmt::print("{}", sample_help(command));
+    return {};
+  }
+  Configuration c = read_configuration(split);
+  if (c.verbose) fmt::print(stderr, "configuration {}\n", to_json(c.options).dump(2));
+  return c;
 }
 
 }  // namespace kilochain::cli

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "host/frontend/commands.hpp"
@@ -52,24 +53,18 @@ int status_of(const Result& result) {
 }  // namespace
 
 int sample(const std::vector<std::string>& arguments) {
-  const Arguments split = split_arguments(arguments);
-  if (split.help) {
-    fmt::print("{}", sample_help("sample"));
-    return 0;
-  }
-  const Configuration c = read_configuration(split);
-  if (c.verbose) fmt::print(stderr, "configuration {}\n", to_json(c.options).dump(2));
+  const auto asked = configuration_of("sample", arguments);
+  if (!asked) return 0;
+  const Configuration& c = *asked;
   const PreparedRun prepared(c.options);
   if (c.verbose) fmt::print(stderr, "{}", estimate_table(prepared.estimate()));
   catch_signals();
   Result result;
   {
     ProgressPrinter printer(stderr);
-    ProgressCallback progress;
-    if (!c.quiet)
-      progress = [&](const Progress& p) { printer(p); };
-    else
-      progress = [](const Progress&) {};
+    const ProgressCallback progress = [&](const Progress& p) {
+      if (!c.quiet) printer(p);
+    };
     result = prepared.run(progress, stop_requested());
   }
   if (c.verbose && !result.evaluation.empty()) fmt::print(stderr, "evaluation: {}\n", result.evaluation);
@@ -78,7 +73,7 @@ int sample(const std::vector<std::string>& arguments) {
   if (c.json)
     fmt::print("{}\n", to_json(result.summary).dump(2));
   else if (!nothing_drawn(result))
-    print_summary(stdout, result.summary);
+    print_summary(std::cout, result.summary);
   for (const std::string& note : result.notes) fmt::print(words, "note: {}\n", note);
   print_quarantined(words, result.quarantined);
   print_end(words, c.options, result);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "host/frontend/commands.hpp"
@@ -15,7 +16,7 @@ int summary(const std::string& path, bool json, std::int64_t rows) {
   if (json) {
     fmt::print("{}\n", to_json(run).dump(2));
   } else {
-    print_summary(stdout, run, rows);
+    print_summary(std::cout, run, rows);
     if (!verdict.converged) fmt::print("not converged: {}\n", verdict.reason);
   }
   return verdict.converged ? 0 : static_cast<int>(ExitStatus::not_converged);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <ostream>
 
 namespace kilochain {
 namespace {
@@ -42,43 +42,36 @@ Row row_of(const ParameterSummary& parameter) {
   return row;
 }
 
-double per_second(double count, double seconds) {
-  return seconds > 0 ? count / seconds : std::numeric_limits<double>::quiet_NaN();
-}
-
 std::string format_head(const RunSummary& run) {
   const Extremes extremes = extremes_of(run);
-  fmt::memory_buffer text;
-  const auto line = [&text](const auto&... arguments) {
-    fmt::format_to(std::back_inserter(text), arguments...);
-    text.push_back('\n');
-  };
-  line(fmt::runtime("{} on {}: {} chains, {} warm-up + {} samples each{} ({}, {})"), run.sampler, run.target,
-       run.num_chains, run.num_warmup, run.num_samples,
-       run.thin > 1 ? fmt::format(", every {}th kept", run.thin) : std::string(), run.device, name_of(run.real));
-  line(fmt::runtime("time        {:.3g} s: warm-up {:.3g} s, sampling {:.3g} s; {} gradient evaluations"),
-       run.seconds_total, run.seconds_warmup, run.seconds_sampling, run.gradient_evaluations);
+  std::string text = fmt::format("{} on {}: {} chains, {} warm-up + {} samples each{} ({}, {})\n", run.sampler,
+                                 run.target, run.num_chains, run.num_warmup, run.num_samples,
+                                 run.thin > 1 ? fmt::format(", every {}th kept", run.thin) : std::string(), run.device,
+                                 name_of(run.real));
+  text += fmt::format("time        {:.3g} s: warm-up {:.3g} s, sampling {:.3g} s; {} gradient evaluations\n",
+                      run.seconds_total, run.seconds_warmup, run.seconds_sampling, run.gradient_evaluations);
   if (!run.warmup_converged) {
-    line(fmt::runtime("warm-up     has NOT converged{}{}"), run.warmup_note.empty() ? "" : ": ", run.warmup_note);
+    text += fmt::format("warm-up     has NOT converged{}{}\n", run.warmup_note.empty() ? "" : ": ", run.warmup_note);
   } else if (!run.warmup_note.empty()) {
-    line(fmt::runtime("warm-up     {}"), run.warmup_note);
+    text += fmt::format("warm-up     {}\n", run.warmup_note);
   }
-  line(fmt::runtime("acceptance  mean {:.3f}; over chains 5% {:.3f}, 50% {:.3f}, 95% {:.3f}"), run.acceptance_mean,
-       run.acceptance_q05, run.acceptance_q50, run.acceptance_q95);
-  line(fmt::runtime("quarantined {} of {} chains{}"), run.quarantined, run.num_chains,
-       run.quarantined > 0 ? " (left out of everything below)" : "");
+  text += fmt::format("acceptance  mean {:.3f}; over chains 5% {:.3f}, 50% {:.3f}, 95% {:.3f}\n", run.acceptance_mean,
+                      run.acceptance_q05, run.acceptance_q50, run.acceptance_q95);
+  text += fmt::format("quarantined {} of {} chains{}\n", run.quarantined, run.num_chains,
+                      run.quarantined > 0 ? " (left out of everything below)" : "");
   if (run.divergences > 0) {
     const auto draws = run.num_samples / run.thin * (run.num_chains - run.quarantined);
-    line(fmt::runtime(
-             "divergences {} of {} draws ({:.2g} %): in places the step is too long, or the density not finite. Raise "
-             "target_accept, or reparametrise?"),
-         run.divergences, draws, 100.0 * static_cast<double>(run.divergences) / static_cast<double>(draws));
+    text += fmt::format(
+        "divergences {} of {} draws ({:.2g} %): in places the step is too long, or the density not finite. Raise "
+        "target_accept, or reparametrise?\n",
+        run.divergences, draws, 100.0 * static_cast<double>(run.divergences) / static_cast<double>(draws));
   }
-  line(fmt::runtime("min ESS     {:.0f}; per second {:.4g} with warm-up, {:.4g} without"), extremes.worst_ess,
-       per_second(extremes.worst_ess, run.seconds_total), per_second(extremes.worst_ess, run.seconds_sampling));
-  line(fmt::runtime("max rhat    {:.4f}{}"), extremes.rhat_max,
-       extremes.rhat_max < 1.01 ? "" : "  (not below 1.01: do not trust these numbers yet)");
-  return fmt::to_string(text);
+  text += fmt::format("min ESS     {:.0f}; per second {:.4g} with warm-up, {:.4g} without\n", extremes.worst_ess,
+                      per_second(extremes.worst_ess, run.seconds_total),
+                      per_second(extremes.worst_ess, run.seconds_sampling));
+  text += fmt::format("max rhat    {:.4f}{}\n", extremes.rhat_max,
+                      extremes.rhat_max < 1.01 ? "" : "  (not below 1.01: do not trust these numbers yet)");
+  return text;
 }
 
 }  // namespace
@@ -104,11 +97,6 @@ std::string format_table(const std::vector<ParameterSummary>& parameters, std::i
 
 void print_summary(std::ostream& out, const RunSummary& run, std::int64_t max_rows) {
   out << format_head(run) << '\n' << format_table(run.parameters, max_rows);
-}
-
-void print_summary(std::FILE* out, const RunSummary& run, std::int64_t max_rows) {
-  const std::string text = format_head(run) + '\n' + format_table(run.parameters, max_rows);
-  std::fwrite(text.data(), 1, text.size(), out);
 }
 
 }  // namespace kilochain

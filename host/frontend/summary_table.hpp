@@ -15,6 +15,5 @@ std::string format_table(const std::vector<ParameterSummary>& parameters, std::i
 
 /// Head lines (settings, time, acceptance over chains, quarantined chains, ESS per second), then the table.
 void print_summary(std::ostream& out, const RunSummary& run, std::int64_t max_rows = 20);
-void print_summary(std::FILE* out, const RunSummary& run, std::int64_t max_rows = 20);
 
 }  // namespace kilochain

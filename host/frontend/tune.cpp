@@ -3,15 +3,15 @@
 
 #include <chrono>
 #include <cmath>
-#include <exception>
 #include <filesystem>
 #include <mutex>
-#include <thread>
 
 #include "host/frontend/commands.hpp"
+#include "host/frontend/files.hpp"
 #include "host/frontend/interrupt.hpp"
 #include "host/frontend/progress_printer.hpp"
 #include "host/frontend/tune_files.hpp"
+#include "host/run/side_by_side.hpp"
 #include "host/tune/policy.hpp"
 #include "kernels/device/units.hpp"
 
@@ -104,26 +104,10 @@ class Search {
   /// Of its own for each trial, and of no other search whose seed is near.
   std::uint64_t seed_of(std::size_t trial) const { return c_.run.options.seed + ((trial + 1) << 32); }
 
-  /// Runs work(item, worker) for all items on the workers; returns false when stopped. The first exception is thrown
-  /// here.
+  /// Runs work(item, worker) for all items on the workers; returns false when stopped.
   template <class Work>
-  bool side_by_side(std::size_t count, Work&& work) {
-    std::atomic<std::size_t> next{0};
-    std::exception_ptr failure;
-    std::mutex mutex;
-    std::vector<std::thread> threads;
-    const auto worker = [&](int k) {
-      for (std::size_t i = next++; i < count && !stop_requested() && !failure; i = next++) try {
-          work(i, k);
-        } catch (...) {
-          const std::lock_guard lock(mutex);
-          if (!failure) failure = std::current_exception();
-        }
-    };
-    const int most = static_cast<int>(std::min<std::size_t>(count, static_cast<std::size_t>(trials_.workers())));
-    for (int k = 0; k < most; ++k) threads.emplace_back(worker, k);
-    for (std::thread& t : threads) t.join();
-    if (failure) std::rethrow_exception(failure);
+  bool try_all(std::size_t count, const Work& work) {
+    side_by_side(count, trials_.workers(), stop_requested(), work);
     return !stop_requested();
   }
 
@@ -139,7 +123,7 @@ class Search {
     std::mutex mutex;
     std::size_t written = std::max(first, done);
     const std::size_t skip = written - first;
-    const bool whole = skip >= size || side_by_side(size - skip, [&](std::size_t item, int worker) {
+    const bool whole = skip >= size || try_all(size - skip, [&](std::size_t item, int worker) {
                          const std::size_t k = item + skip;
                          const Trial t = trials_(worker, settings_of(points[k]), seed_of(first + k), stop_requested());
                          if (stop_requested()) return;  // cut short
@@ -195,7 +179,7 @@ class Search {
     const std::size_t n = static_cast<std::size_t>(c_.tune.confirm);
     const SettingTexts best = settings_of(tuner_.best().values);
     std::vector<double> scores(2 * n);
-    const bool whole = side_by_side(2 * n, [&](std::size_t i, int worker) {
+    const bool whole = try_all(2 * n, [&](std::size_t i, int worker) {
       scores[i] =
           score_of(trials_(worker, i % 2 == 0 ? best : SettingTexts{}, seed_of((1 << 20) + i), stop_requested()));
     });

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <filesystem>
 #include <sstream>
+
+#include "host/frontend/files.hpp"
+#include "targets/data/number_of.hpp"
 
 namespace kilochain::cli {
 namespace {
@@ -23,31 +25,17 @@ std::string difference(const Json& there, const Json& here) {
   return "more is set there";
 }
 
-bool is_number(const std::string& text) {
-  double v = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
-  return !text.empty() && error == std::errc() && end == text.data() + text.size() && std::isfinite(v);
-}
-
 /// A TOML value: a number as it stands, else a text in quotes (what JSON escapes, TOML reads).
-std::string toml_value(const std::string& text) { return is_number(text) ? text : Json(text).dump(); }
+std::string toml_value(const std::string& text) {
+  const auto number = number_of<double>(text);
+  return number && std::isfinite(*number) ? text : Json(text).dump();
+}
 
 }  // namespace
 
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  require(file.good(), ExitStatus::output, path + ": cannot be written", fmt::format("{} bytes", text.size()),
-          "Is there room, and may you write there?");
-}
-
 TrialTable::TrialTable(const std::string& folder, const Json& search)
     : path_((fs::path(folder) / "trials.jsonl").string()) {
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  require(!failed && fs::is_directory(folder), ExitStatus::usage, folder + ": no such folder, and it cannot be made",
-          failed ? failed.message() : "something else has the name", "Name another with --output?");
+  make_folder(folder);
   if (fs::exists(path_))
     read(search);
   else

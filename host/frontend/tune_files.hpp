@@ -37,7 +37,4 @@ std::string policy_csv(const std::vector<Dimension>& box, const std::vector<Poin
 /// axes, mean, sd}]}, a slice for each pair of dimensions (for one dimension: along it), through the best point.
 nlohmann::json surface(const Tuner& tuner, TuneObjective objective);
 
-/// Throws Error (output).
-void write_file(const std::string& path, const std::string& text);
-
 }  // namespace kilochain::cli

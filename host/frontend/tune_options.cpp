@@ -3,23 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 
 #include "host/frontend/commands.hpp"
+#include "host/frontend/option_visitors.hpp"
 #include "host/frontend/text.hpp"
 #include "targets/data/nearest_name.hpp"
 
 namespace kilochain::cli {
 namespace {
 
-using settings_detail::parse_choice;
-using settings_detail::parse_number;
-
-/// The flags, once: visit(name, value, range | names, meaning).
+/// The flags, once: visit(name, value, range | names | kind, meaning).
 template <class Visitor>
 void visit_tune(Visitor&& visit, TuneOptions& o) {
-  visit("over", o.over, "what to tune: NAME=LOW:HIGH[:log], several with commas between");
+  visit("over", o.over, "text", "what to tune: NAME=LOW:HIGH[:log], several with commas between");
   visit("objective", o.objective, tune_objective_names, "what to make large");
   visit("evaluations", o.evaluations, between(1, 100000), "trials in all; more than the table holds: it goes on");
   visit("batch", o.batch, between(1, 1000), "points chosen at a time, tried side by side");
@@ -32,62 +29,9 @@ void visit_tune(Visitor&& visit, TuneOptions& o) {
   visit("policy_points", o.policy_points, between(0, Policy<1>::most_rows),
         "points of policy.csv, resampled by exp(the model's mean)");
   visit("confirm", o.confirm, between(0, 1000), "fresh trials of the best settings, and of those without tuning");
-  visit("output", o.output,
+  visit("output", o.output, "text",
         "folder of the table, the best settings and the figure; an unfinished search in it goes on");
 }
-
-struct Describe {
-  std::vector<std::vector<std::string>>& rows;
-  void add(const char* name, const std::string& type, const std::string& standard, std::string meaning, Range r = {}) {
-    const std::string range = settings_detail::text_of(r);
-    if (!range.empty()) meaning += " (" + range + ")";
-    rows.push_back({flag_of(name), type, standard, meaning});
-  }
-  void operator()(const char* name, const std::string& v, const char* m) { add(name, "text", v.empty() ? "-" : v, m); }
-  void operator()(const char* name, std::int64_t v, Range r, const char* m) {
-    add(name, "integer", std::to_string(v), m, r);
-  }
-  void operator()(const char* name, const std::optional<std::int64_t>&, Range r, const char* m) {
-    add(name, "integer|auto", "auto", m, r);
-  }
-  template <class E, int N>
-  void operator()(const char* name, E v, const char* const (&names)[N], const char* m) {
-    add(name, settings_detail::join(names, N), names[static_cast<int>(v)], m);
-  }
-  template <class E, int N>
-  void operator()(const char* name, const std::optional<E>&, const char* const (&names)[N], const char* m) {
-    add(name, "auto|" + settings_detail::join(names, N), "auto", m);
-  }
-};
-
-struct Parse {
-  const Assignment& a;
-  bool found = false;
-
-  void operator()(const char* name, std::string& v, const char*) {
-    if (mine(name)) v = a.text;
-  }
-  void operator()(const char* name, std::int64_t& v, Range r, const char*) {
-    if (mine(name)) v = static_cast<std::int64_t>(parse_number(a.owner, a.shown, a.text, r, true));
-  }
-  void operator()(const char* name, std::optional<std::int64_t>& v, Range r, const char*) {
-    if (mine(name) && a.text != "auto") v = static_cast<std::int64_t>(parse_number(a.owner, a.shown, a.text, r, true));
-  }
-  template <class E, int N>
-  void operator()(const char* name, E& v, const char* const (&names)[N], const char*) {
-    if (mine(name)) v = static_cast<E>(parse_choice(a.owner, a.shown, a.text, names, N));
-  }
-  template <class E, int N>
-  void operator()(const char* name, std::optional<E>& v, const char* const (&names)[N], const char*) {
-    if (mine(name) && a.text != "auto") v = static_cast<E>(parse_choice(a.owner, a.shown, a.text, names, N));
-  }
-
- private:
-  bool mine(const char* name) {
-    found = found || name == a.key;
-    return name == a.key;
-  }
-};
 
 std::vector<std::string> split(const std::string& text, char at) {
   std::vector<std::string> out;
@@ -101,11 +45,9 @@ std::vector<std::string> split(const std::string& text, char at) {
 }
 
 double number(const std::string& part, const std::string& text) {
-  double v = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size())
-    refuse(part, fmt::format("\"{}\" is not a number", text), "Write NAME=LOW:HIGH, or NAME=LOW:HIGH:log?");
-  return v;
+  const auto v = number_of<double>(text);
+  if (!v) refuse(part, fmt::format("\"{}\" is not a number", text), "Write NAME=LOW:HIGH, or NAME=LOW:HIGH:log?");
+  return *v;
 }
 
 const SettingInfo& setting(const SamplerEntry& sampler, const std::string& part, const std::string& name) {
@@ -150,7 +92,7 @@ TuneConfiguration read_tune_configuration(const std::vector<std::string>& argume
   std::vector<Assignment> others;
   std::vector<std::string> seen;
   for (const Assignment& a : split_up.flags) {
-    Parse parse{a};
+    Parse parse{a.key, a};
     visit_tune(parse, out.tune);
     if (!parse.found) {
       for (const char* key : not_of_tune)
@@ -176,8 +118,6 @@ TuneConfiguration read_tune_configuration(const std::vector<std::string>& argume
   if (!chains_given) o.num_chains = 32;
   require(!out.tune.over.empty(), ExitStatus::usage, "command line: nothing to tune", "--over is not given",
           "Try --over NAME=LOW:HIGH? `kilochain samplers NAME` lists the settings.");
-  require(!out.tune.output.empty(), ExitStatus::usage, "command line: --output is empty", "the folder of the table",
-          "Leave it out?");
   const SamplerEntry& sampler = find_sampler(o.sampler);
   for (const std::string& part : split(out.tune.over, ',')) out.box.push_back(dimension(sampler, part));
   const Box checked(out.box);
@@ -203,9 +143,10 @@ std::string tune_help() {
       "Bayesian\noptimisation. Writes the table of trials, the best settings as TOML for `kilochain sample`, and what "
       "is\nknown of the scores over the box. Interrupted, the same command goes on.\n\n";
   std::vector<std::vector<std::string>> rows = {{"flag", "type", "default", "meaning (range)"}};
+  std::vector<Key> keys;
   TuneOptions defaults;
-  Describe describe{rows};
-  visit_tune(describe, defaults);
+  visit_tune(Describe{keys}, defaults);
+  for (const Key& key : keys) rows.push_back(row_of(key.info));
   out += columns(rows);
   out += R"(
 What is run is said as for `kilochain sample`: its flags, its TOML file, the settings of sampler and target; 32 chains

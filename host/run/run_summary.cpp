@@ -27,8 +27,6 @@ double quantile(const std::vector<double>& sorted, double p) {
   return quantile_of_sorted(sorted.data(), static_cast<std::int64_t>(sorted.size()), p);
 }
 
-double per_second(double count, double seconds) { return seconds > 0 ? count / seconds : kNaN; }
-
 bool is_fixed(const RunSummary& run, const ParameterSummary& p) {
   return std::find(run.fixed.begin(), run.fixed.end(), p.name) != run.fixed.end();
 }
@@ -36,6 +34,8 @@ bool is_fixed(const RunSummary& run, const ParameterSummary& p) {
 nlohmann::json number(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(nullptr); }
 
 }  // namespace
+
+double per_second(double count, double seconds) { return seconds > 0 ? count / seconds : kNaN; }
 
 Extremes extremes_of(const RunSummary& run) {
   std::vector<double> bulk, worst, rhat;

@@ -50,6 +50,8 @@ struct Extremes {
   double rhat_max;
 };
 Extremes extremes_of(const RunSummary& run);
+/// NaN where no time was taken.
+double per_second(double count, double seconds);
 
 /// Sets the four acceptance fields from one mean acceptance per chain (quarantined chains left out by the caller).
 void set_acceptance(RunSummary& run, std::vector<double> per_chain);

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "papers/page.hpp"
+
 namespace kilochain::mahendran2011 {
 namespace {
 
@@ -81,15 +83,8 @@ steps. Energies of the RBM are those of its spins, without the constant.
 
 )",
       results[0]["steps"].get<std::int64_t>(), results[0]["runs"].get<int>(), machine);
-  const Rows rows = table_rows(results);
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    out += fmt::format("| {} |\n", fmt::join(rows[k], " | "));
-    if (k > 0) continue;
-    out += "|---|---|";
-    for (std::size_t c = 2; c < rows[0].size(); ++c) out += "---:|";
-    out += "\n";
-  }
   out +=
+      papers::markdown_table(table_rows(results), 2) +
       "\nmean abs. rho: the absolute autocorrelation over lags 0 to 500, mean over runs with the deviation over runs; "
       "the smaller the better.\nScores lie in [0, 1], so exp(mean) favours the best setting by a factor of e at most: "
       "such a policy stays wide.\n\n";

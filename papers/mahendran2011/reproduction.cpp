@@ -1,20 +1,20 @@
 #include "papers/mahendran2011/reproduction.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "host/frontend/files.hpp"
+#include "host/frontend/interrupt.hpp"
 #include "host/frontend/text.hpp"
 #include "host/registry/registry.hpp"
-#include "papers/command_line.hpp"
 #include "papers/jobs.hpp"
 #include "papers/mahendran2011/report.hpp"
 #include "papers/mahendran2011/runs.hpp"
+#include "papers/page.hpp"
 #include "papers/provenance.hpp"
 
 namespace kilochain::mahendran2011 {
@@ -24,8 +24,6 @@ using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 using papers::say;
-using papers::stop_requested;
-using papers::write;
 
 std::vector<Model> chosen(const Flags& f) {
   std::vector<Model> out;
@@ -118,35 +116,23 @@ Json summary_of(const Model& model, Method method, const std::vector<Run>& runs,
 /// New results take the place of the same ones that an earlier call left in the folder; the page is made of all.
 void write_page(const Flags& flags, const std::vector<Json>& fresh) {
   const fs::path folder = flags.output, store = folder / "mahendran2011.json";
-  std::vector<Json> all;
-  if (std::ifstream old(store); old) all = Json::parse(old).get<std::vector<Json>>();
-  for (const Json& f : fresh) {
-    std::erase_if(all, [&](const Json& o) { return o["model"] == f["model"] && o["method"] == f["method"]; });
-    all.push_back(f);
-    all.back()["date"] = papers::today();
-    all.back()["commit"] = papers::commit_of(flags.output);
-  }
-  write(store, Json(all).dump() + "\n");
-  write(folder / "mahendran2011.md", markdown(all, papers::machine()));
-  say("written: " + (folder / "mahendran2011.md").string());
+  const std::vector<Json> all = papers::merged(store, fresh, {"model", "method"});
+  const fs::path page = folder / "mahendran2011.md";
+  cli::write_file(store, Json(all).dump() + "\n");
+  cli::write_file(page, markdown(all, papers::machine()));
+  say("written: " + page.string());
   say(fmt::format("pictures: tools/plot_mahendran2011.py {}", flags.output));
 }
 
 }  // namespace
 
 int reproduce(const Flags& flags) {
-  require(flags.runs >= 1 && flags.runs <= 100000, ExitStatus::usage,
-          fmt::format("command line: --runs {}", flags.runs), "must be >= 1 and <= 100000", "Try 5?");
-  require(flags.steps >= 1000 && flags.steps <= 1000000000, ExitStatus::usage,
-          fmt::format("command line: --steps {}", flags.steps), "must be >= 1000 and <= 1000000000", "Try 90000?");
+  papers::check_flag("--runs", flags.runs, 1, 100000, 5);
+  papers::check_flag("--steps", flags.steps, 1000, 1000000000, 90000);
   const std::vector<Model> asked = chosen(flags);
-  if (!flags.output.empty()) {
-    std::error_code failed;
-    fs::create_directories(flags.output, failed);
-    require(!failed, ExitStatus::usage, flags.output + ": no such folder, and it cannot be made", failed.message(),
-            "Name another with --output?");
-  }
-  papers::stop_at_signals();
+  if (!flags.output.empty()) cli::make_folder(flags.output);
+  cli::catch_signals();
+  std::atomic<bool>& stop = cli::stop_requested();
   std::vector<std::unique_ptr<Target<double>>> targets;
   std::vector<std::vector<Run>> results(asked.size() * num_methods);
   std::vector<papers::Job> jobs;
@@ -163,13 +149,13 @@ int reproduce(const Flags& flags) {
         jobs.push_back({fmt::format("{} {} run {}", asked[m].name, method_names[k], r + 1),
                         flips * (asked[m].name == "RBM" ? 40 : 1), [&, m, k, r](const auto& tick) {
                           runs[r] = run_of(asked[m], spins, static_cast<Method>(k), static_cast<std::uint32_t>(r),
-                                           flags.steps, flags.seed, stop_requested, tick);
+                                           flags.steps, flags.seed, stop, tick);
                         }});
       }
     }
   }
-  papers::run_jobs(std::move(jobs), flags.threads > 0 ? flags.threads : omp_get_num_procs(), stop_requested, 10, say);
-  if (stop_requested) return 130;
+  papers::run_jobs(std::move(jobs), flags.threads, stop, 10);
+  if (stop) return 130;
   std::vector<Json> out;
   for (std::size_t m = 0; m < asked.size(); ++m)
     for (int k = 0; k < num_methods; ++k)

@@ -6,10 +6,13 @@
 #include <cmath>
 #include <set>
 
+#include "papers/page.hpp"
+
 namespace kilochain::milgo {
 namespace {
 
 using Json = nlohmann::json;
+using papers::markdown_table;
 using Rows = std::vector<std::vector<std::string>>;
 
 const char* mean_key(int figure) { return figure == mean_error ? "mean" : "error"; }
@@ -26,18 +29,6 @@ std::string with_error(double v, double error, bool sign = false) {
 std::string ours(const Json& c, int f, bool deviation) {
   const Json& q = c[figure_names[f]];
   return deviation ? with_error(q["sd"], q["sd_se"]) : with_error(q[mean_key(f)], q["se"], f != mean_error);
-}
-
-std::string markdown_table(const Rows& rows, std::size_t left) {
-  std::string out;
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    out += fmt::format("| {} |\n", fmt::join(rows[k], " | "));
-    if (k > 0) continue;
-    out += "|";
-    for (std::size_t c = 0; c < rows[k].size(); ++c) out += c < left ? "---|" : "---:|";
-    out += "\n";
-  }
-  return out;
 }
 
 struct Number {

@@ -1,18 +1,18 @@
 #include "papers/milgo/reproduction.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
+#include "host/frontend/files.hpp"
+#include "host/frontend/interrupt.hpp"
 #include "host/frontend/papers.hpp"
 #include "host/frontend/text.hpp"
 #include "kernels/device/error.hpp"
-#include "papers/command_line.hpp"
 #include "papers/jobs.hpp"
 #include "papers/milgo/report.hpp"
+#include "papers/page.hpp"
 #include "papers/provenance.hpp"
 
 namespace kilochain::milgo {
@@ -22,8 +22,6 @@ using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 using papers::say;
-using papers::stop_requested;
-using papers::write;
 
 std::vector<Cell> chosen_cells(const Flags& f) {
   if (f.tables.empty() && f.figures.empty() && !f.open_questions) return all_cells();
@@ -59,20 +57,8 @@ Json figure_data(std::uint64_t seed) {
 /// New cells take the place of those of as many runs that an earlier call left in the folder; the page is made of all.
 void write_page(const Flags& flags, const std::vector<Json>& cells) {
   const fs::path folder = flags.output, store = folder / "milgo.json";
-  std::vector<Json> all;
-  if (std::ifstream old(store); old) all = Json::parse(old).get<std::vector<Json>>();
-  const auto same = [](const Json& a, const Json& b) {
-    for (const char* key : {"target", "dim", "name", "adaptation", "runs"})
-      if (a[key] != b[key]) return false;
-    return true;
-  };
-  for (const Json& c : cells) {
-    std::erase_if(all, [&](const Json& o) { return same(o, c); });
-    all.push_back(c);
-    all.back()["date"] = papers::today();
-    all.back()["commit"] = papers::commit_of(flags.output);
-  }
-  write(store, Json(all).dump(1) + "\n");
+  const std::vector<Json> all = papers::merged(store, cells, {"target", "dim", "name", "adaptation", "runs"});
+  cli::write_file(store, Json(all).dump(1) + "\n");
   Page page;
   std::vector<Cell> order = all_cells();
   for (const Cell& c : open_questions()) order.push_back(c);
@@ -88,8 +74,9 @@ void write_page(const Flags& flags, const std::vector<Json>& cells) {
   page.machine = papers::machine() + ".";
   page.command = "kilochain reproduce milgo --output";
   page.has_figure = fs::exists(folder / "milgo_figure1.json") || fs::exists(folder / "milgo_figure1.png");
-  write(folder / "milgo.md", markdown(page));
-  say("written: " + (folder / "milgo.md").string());
+  const fs::path path = folder / "milgo.md";
+  cli::write_file(path, markdown(page));
+  say("written: " + path.string());
 }
 
 }  // namespace
@@ -100,17 +87,12 @@ int reproduce(const Flags& flags) {
       require(k == 1, ExitStatus::usage,
               fmt::format("command line: {} {}", list == &flags.tables ? "--table" : "--figure", k),
               "there is one of each", "Try 1?");
-  require(flags.runs >= 2 && flags.runs <= 1000000, ExitStatus::usage,
-          fmt::format("command line: --runs {}", flags.runs), "must be >= 2 and <= 1000000", "Try 100?");
+  papers::check_flag("--runs", flags.runs, 2, 1000000, 100);
   require(flags.figures.empty() || !flags.output.empty(), ExitStatus::usage, "command line: --figure without --output",
           "the figure's data are written into a folder", "Add --output FOLDER?");
-  if (!flags.output.empty()) {
-    std::error_code failed;
-    fs::create_directories(flags.output, failed);
-    require(!failed, ExitStatus::usage, flags.output + ": no such folder, and it cannot be made", failed.message(),
-            "Name another with --output?");
-  }
-  papers::stop_at_signals();
+  if (!flags.output.empty()) cli::make_folder(flags.output);
+  cli::catch_signals();
+  std::atomic<bool>& stop = cli::stop_requested();
   const std::vector<Cell> cells = chosen_cells(flags);
   std::vector<CellResult> results(cells.size());
   std::vector<papers::Job> jobs;
@@ -118,13 +100,12 @@ int reproduce(const Flags& flags) {
     const Cell& c = cells[k];
     const double weight = c.dim + (c.name == "nuts" ? 100.0 : c.name == "AP" ? 4.0 : 8.0);
     jobs.push_back({fmt::format("{} d={} {}", c.target, c.dim, c.name), weight, [&, k](const auto& tick) {
-                      results[k] =
-                          run_cell(cells[k], 0, flags.runs, seed_of(cells[k], flags.seed), stop_requested, tick);
+                      results[k] = run_cell(cells[k], 0, flags.runs, seed_of(cells[k], flags.seed), stop, tick);
                     }});
   }
-  papers::run_jobs(std::move(jobs), flags.threads > 0 ? flags.threads : omp_get_num_procs(), stop_requested, 5, say);
-  if (!flags.figures.empty() && !stop_requested) {
-    write(fs::path(flags.output) / "milgo_figure1.json", figure_data(flags.seed).dump() + "\n");
+  papers::run_jobs(std::move(jobs), flags.threads, stop, 5);
+  if (!flags.figures.empty() && !stop) {
+    cli::write_file(fs::path(flags.output) / "milgo_figure1.json", figure_data(flags.seed).dump() + "\n");
     say(fmt::format("picture: tools/plot_milgo.py {}", flags.output));
   }
   std::vector<Json> out;
@@ -135,7 +116,7 @@ int reproduce(const Flags& flags) {
   else if (!out.empty())
     fmt::print("{}", cli::columns(table_rows(out)));
   if (!flags.output.empty()) write_page(flags, out);
-  if (stop_requested) return 130;
+  if (stop) return 130;
   std::size_t unknown = 0;
   for (const Json& c : out)
     for (const Json& f : c["findings"]) {

@@ -1,9 +1,7 @@
 // What each row of the paper runs: the authors' settings, and what the paper prints where that differs.
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <fstream>
-
+#include "host/frontend/files.hpp"
 #include "kernels/device/error.hpp"
 #include "papers/titsias2019/paper.hpp"
 #include "targets/data/bytes.hpp"
@@ -89,10 +87,7 @@ void write_published_labels(const DataFolder& data, const std::string& path) {
     if (bytes[k] == 6) bytes[k] = 5, --wrong;
   require(wrong == 0, ExitStatus::data, data.file(labels_name) + ": too few sixes",
           fmt::format("{} short of 497", wrong), "Is it MNIST's training set?");
-  std::ofstream(path, std::ios::binary) << bytes;
-  require(std::filesystem::exists(path) && std::filesystem::file_size(path) == bytes.size(), ExitStatus::output,
-          path + ": cannot be written", fmt::format("{} bytes", bytes.size()),
-          "Is there room, and may you write there?");
+  cli::write_file(path, bytes);
 }
 
 }  // namespace kilochain::titsias2019

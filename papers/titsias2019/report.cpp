@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "papers/page.hpp"
 #include "papers/titsias2019/agreement.hpp"
 
 namespace kilochain::titsias2019 {
@@ -56,22 +57,10 @@ std::string name_of(const Json& j) {
 Agreement agreement_of(const Json& row) {
   std::vector<Repeat> repeats;
   const Json& each = row["per_repeat"];
-  for (std::size_t k = 0; k < each["acceptance"].size(); ++k)
-    repeats.push_back({each["acceptance"][k], each["ess_min"][k], each["ess_median"][k], each["ess_max"][k]});
+  repeats.resize(each["acceptance"].size());
+  for (std::size_t k = 0; k < repeats.size(); ++k)
+    for (const Figure& f : figures) repeats[k].*f.ours = each[f.name][k];
   return agreement_of(paper_row(row), repeats, row.value("printed", ""));
-}
-
-std::string markdown_table(const Cells& cells) {
-  std::string out;
-  for (std::size_t k = 0; k < cells.size(); ++k) {
-    out += fmt::format("| {} |\n", fmt::join(cells[k], " | "));
-    if (k == 0) {
-      out += "|---|---|";
-      for (std::size_t c = 2; c < cells[k].size(); ++c) out += "---:|";
-      out += "\n";
-    }
-  }
-  return out;
 }
 
 const char* const captions[] = {
@@ -163,7 +152,7 @@ std::string table_section(int table, const std::string& target, const std::vecto
     made.insert(fmt::format("{} repeats, {}, commit {}", r["repeats"].get<int>(), r["date"].get<std::string>(),
                             r["commit"].get<std::string>()));
   std::string out = fmt::format("## Table {}: {}\n\n{}.\n\n{}\n", table, target, fmt::join(made, "; "),
-                                markdown_table(table_cells(rows)));
+                                papers::markdown_table(table_cells(rows), 2));
   for (const std::string& v : verdicts(rows)) out += "- " + v + "\n";
   return out + "\n";
 }

@@ -1,21 +1,21 @@
 #include "papers/titsias2019/reproduction.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
+#include "host/frontend/files.hpp"
+#include "host/frontend/interrupt.hpp"
 #include "host/frontend/papers.hpp"
 #include "host/frontend/text.hpp"
 #include "kernels/device/units.hpp"
-#include "papers/command_line.hpp"
 #include "papers/jobs.hpp"
+#include "papers/page.hpp"
 #include "papers/provenance.hpp"
 #include "papers/titsias2019/agreement.hpp"
 #include "papers/titsias2019/figures.hpp"
@@ -30,8 +30,6 @@ using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 using papers::say;
-using papers::stop_requested;
-using papers::write;
 
 bool matches_one(const std::string& only, const PaperRow& row) {
   return only == row.sampler || only == row.paper_name || only == row.target ||
@@ -64,12 +62,7 @@ double predicted(const PaperRow& row, Index repeats) {
 class Reproduction {
  public:
   explicit Reproduction(const Flags& flags) : flags_(flags), data_(DataFolder::find(flags.data_dir)) {
-    if (!flags.output.empty()) {
-      std::error_code failed;
-      fs::create_directories(flags.output, failed);
-      require(!failed, ExitStatus::usage, flags.output + ": no such folder, and it cannot be made", failed.message(),
-              "Name another with --output?");
-    }
+    if (!flags.output.empty()) cli::make_folder(flags.output);
     scratch_ = fs::temp_directory_path() / fmt::format("kilochain_reproduce_{}", getpid());
     choose();
   }
@@ -90,7 +83,7 @@ class Reproduction {
         say(fmt::format("{} {}: {} repeats take about {} of one core", row.target, row.paper_name, repeats,
                         seconds_text(seconds)));
       jobs.push_back({row.target + " " + row.paper_name, seconds, [this, k, &row, repeats](const auto& tick) {
-                        results_[k] = run_row(row, chosen_[k].setup, repeats, seed_of(row), stop_requested, tick);
+                        results_[k] = run_row(row, chosen_[k].setup, repeats, seed_of(row), stop_, tick);
                       }});
     }
     for (const int f : figures_) {
@@ -99,16 +92,14 @@ class Reproduction {
       jobs.push_back({fmt::format("figure {}", f), figure_seconds(f), [this, f, mnist](const auto& tick) {
                         const Json data = figure_data(
                             f, data_, mnist, [this](const PaperRow& row) { return matches(flags_.only, row); },
-                            flags_.seed, stop_requested, tick);
-                        if (!stop_requested)
-                          write(fs::path(output()) / fmt::format("{}_figure{}.json", stem(), f), data.dump() + "\n");
+                            flags_.seed, stop_, tick);
+                        if (!stop_) cli::write_file(file(fmt::format("_figure{}.json", f)), data.dump() + "\n");
                       }});
     }
-    papers::stop_at_signals();
-    const int threads = flags_.threads > 0 ? flags_.threads : omp_get_num_procs();
-    papers::run_jobs(std::move(jobs), threads, stop_requested, 5, say);
+    cli::catch_signals();
+    papers::run_jobs(std::move(jobs), flags_.threads, stop_, 5);
     report();
-    return stop_requested ? 130 : judge();
+    return stop_ ? 130 : judge();
   }
 
  private:
@@ -137,7 +128,10 @@ class Reproduction {
   std::string stem() const {
     return std::string("titsias2019") + (flags_.as_printed ? "_as_printed" : "") + (in_float() ? "_float" : "");
   }
-  std::string output() const { return flags_.output.empty() ? "." : flags_.output; }
+  /// A file of the page, by the end of its name.
+  fs::path file(const std::string& end) const {
+    return fs::path(flags_.output.empty() ? "." : flags_.output) / (stem() + end);
+  }
 
   void choose() {
     const bool everything = flags_.tables.empty() && flags_.figures.empty();
@@ -174,8 +168,6 @@ class Reproduction {
       if (r.repeats.empty()) continue;  // interrupted
       brief.push_back(to_json(r, false));
       whole.push_back(to_json(r, true));
-      whole.back()["date"] = papers::today();
-      whole.back()["commit"] = papers::commit_of(output());
     }
     if (flags_.json)
       fmt::print("{}\n", Json(brief).dump(2));
@@ -221,22 +213,18 @@ class Reproduction {
 
   /// New rows take the place of those that an earlier run left in the folder; the page is made of all.
   void write_page(const std::vector<Json>& rows) const {
-    const fs::path folder = flags_.output, store = folder / (stem() + ".json");
-    std::vector<Json> all;
-    if (std::ifstream old(store); old) all = Json::parse(old).get<std::vector<Json>>();
-    for (const Json& r : rows) {
-      std::erase_if(all, [&](const Json& o) { return o["target"] == r["target"] && o["sampler"] == r["sampler"]; });
-      all.push_back(r);
-    }
+    const fs::path store = file(".json");
+    const std::vector<Json> all = papers::merged(store, rows, {"target", "sampler"});
     Page page;
-    for (const PaperRow& p : titsias2019_rows())
-      for (const Json& r : all)
-        if (r["target"] == p.target && r["sampler"] == p.sampler) page.rows.push_back(r);
-    for (const PaperRow& p : titsias2019_rows())
-      if (std::none_of(all.begin(), all.end(),
-                       [&](const Json& r) { return r["target"] == p.target && r["sampler"] == p.sampler; }))
+    for (const PaperRow& p : titsias2019_rows()) {
+      const auto r = std::find_if(all.begin(), all.end(),
+                                  [&](const Json& j) { return j["target"] == p.target && j["sampler"] == p.sampler; });
+      if (r != all.end())
+        page.rows.push_back(*r);
+      else
         page.missing.push_back(p.target + " " + p.paper_name);
-    if (!page.rows.empty()) write(store, Json(page.rows).dump(1) + "\n");
+    }
+    if (!page.rows.empty()) cli::write_file(store, Json(page.rows).dump(1) + "\n");
     page.title = "Gradient-based Adaptive MCMC (Titsias & Dellaportas 2019), run again";
     page.command = fmt::format("kilochain reproduce titsias2019{}{} --output", flags_.as_printed ? " --as-printed" : "",
                                in_float() ? " --real float" : "");
@@ -245,15 +233,17 @@ class Reproduction {
     page.stem = stem();
     for (int f = 1; f <= 7; ++f)
       for (const char* kind : {"json", "png"})
-        if (fs::exists(folder / fmt::format("{}_figure{}.{}", stem(), f, kind))) {
+        if (fs::exists(file(fmt::format("_figure{}.{}", f, kind)))) {
           page.figures.push_back(f);
           break;
         }
-    say("written: " + write(folder / (stem() + ".md"), markdown(page)));
-    if (!figures_.empty()) say(fmt::format("pictures: tools/plot_titsias2019.py {}", folder.string()));
+    cli::write_file(file(".md"), markdown(page));
+    say("written: " + file(".md").string());
+    if (!figures_.empty()) say(fmt::format("pictures: tools/plot_titsias2019.py {}", flags_.output));
   }
 
   const Flags& flags_;
+  std::atomic<bool>& stop_ = cli::stop_requested();
   DataFolder data_;
   fs::path scratch_;
   std::vector<Chosen> chosen_;
@@ -265,18 +255,14 @@ class Reproduction {
 }  // namespace
 
 int reproduce(const Flags& flags) {
-  for (const auto* list : {&flags.tables, &flags.figures})
-    for (const int k : *list)
-      require(k >= 1 && k <= 7, ExitStatus::usage,
-              fmt::format("command line: {} {}", list == &flags.tables ? "--table" : "--figure", k),
-              "must be >= 1 and <= 7", "Try 1?");
+  for (const int k : flags.tables) papers::check_flag("--table", k, 1, 7, 1);
+  for (const int k : flags.figures) papers::check_flag("--figure", k, 1, 7, 1);
   require(precision_named(flags.real).has_value(), ExitStatus::usage,
           fmt::format("command line: --real {}", flags.real), "must be float or double",
           fmt::format("Did you mean {}?", nearest_name(flags.real, {"float", "double"})));
   require(precision_named(flags.real) == Precision::double_precision || flags.figures.empty(), ExitStatus::usage,
           "command line: --figure with --real float", "figures are computed in double", "Leave --real out?");
-  require(flags.repeats >= 0 && flags.repeats <= 10000, ExitStatus::usage,
-          fmt::format("command line: --repeats {}", flags.repeats), "must be >= 1 and <= 10000", "Try 10?");
+  if (flags.repeats != 0) papers::check_flag("--repeats", flags.repeats, 1, 10000, 10);
   return Reproduction(flags).run();
 }
 
