@@ -72,7 +72,7 @@ Point Tuner::spread(std::size_t k) const {
   Point out;
   for (std::size_t j = 0; j < box_.size(); ++j) {
     const double shift = uniform(Rng{options_.seed, 0, 0}, Purpose::start, static_cast<std::uint32_t>(j));
-    const double at = shift + static_cast<double>(k + 1) * std::pow(root, -static_cast<double>(j + 1));
+    const double at = shift + (k + 1) * std::pow(root, -static_cast<double>(j + 1));
     out.push_back(at - std::floor(at));
   }
   return out;
@@ -87,7 +87,7 @@ std::vector<Point> Tuner::ask(std::size_t count) const {
   double best = 0, lie = 0;
   if (!x.empty()) {
     const GaussianProcess f = model(x, y, h);
-    for (const double v : y) lie += v / static_cast<double>(y.size());
+    for (const double v : y) lie += v / y.size();
     best = f(x[0]).mean;
     for (const Point& p : x) best = std::max(best, f(p).mean);
   }
