@@ -5,12 +5,14 @@
 //            into three: X W = unit [B B B] [W1; W2; W3], X^T R = unit sum_k B^T R_k. Other X is split into two parts of
 //            11 bits, as what it meets: Xh Wh + Xh Wl + Xl Wh.
 // Thirds of X lie side by side in a row, so that X W is one product and the logits are written once.
-// Promise: the same bits for the same number of chains. float only, but for float32.
+// Columns are chains, in panels (targets/asking.cuh), a product each.
+// Promise: the same bits for panels of the same width. float only, but for float32.
 #pragma once
 #include <type_traits>
 
 #include "kernels/device/gemm_cublas.cuh"
 #include "kernels/device/short_floats.hpp"
+#include "targets/asking.cuh"
 #include "targets/data/zeros.hpp"
 #include "targets/logistic_regression.hpp"
 
@@ -88,23 +90,32 @@ class DesignProducts {
     return of_bytes ? (3 * n + 3 * rows) * sizeof(Bfloat16) : (3 * n + 2 * rows) * sizeof(float);
   }
 
-  /// out: (chain, num_padded) = X w, for points in rows of data.row numbers.
-  void logits(const Real* points, Index chains, Real* out) {
-    const Index row = data_.row, num = data_.num_rows;
-    if constexpr (std::is_same_v<Real, float>) {
-      if (bytes_.size() > 0)
-        return logits_in_thirds<Bfloat16, 3>(points, chains, bytes_, points_in_bytes_, static_cast<float>(unit_), out);
-      if (halves_.size() > 0) return logits_in_thirds<float, 2>(points, chains, halves_, points_in_halves_, 1, out);
-      if (matmul_ == Matmul::tf32)
-        return tensor_product(context_, CUBLAS_OP_T, num, chains, data_.n, 1, data_.x_rows, row, points, row, 0, out,
-                              data_.num_padded);
+  /// out: (column, num_padded) = X w, for points in rows of data.row numbers.
+  void logits(const Real* points, const Panels& panels, Real* out) {
+    const Index row = data_.row, num = data_.num_rows, width = panels.width;
+    for (Index p = 0; p < panels.count; ++p, points += entries(width, row), out += entries(width, data_.num_padded)) {
+      if constexpr (std::is_same_v<Real, float>) {
+        if (bytes_.size() > 0) {
+          logits_in_thirds<Bfloat16, 3>(points, width, bytes_, points_in_bytes_, static_cast<float>(unit_), out);
+          continue;
+        }
+        if (halves_.size() > 0) {
+          logits_in_thirds<float, 2>(points, width, halves_, points_in_halves_, 1, out);
+          continue;
+        }
+        if (matmul_ == Matmul::tf32) {
+          tensor_product(context_, CUBLAS_OP_T, num, width, data_.n, 1, data_.x_rows, row, points, row, 0, out,
+                         data_.num_padded);
+          continue;
+        }
+      }
+      product(context_, CUBLAS_OP_T, num, width, data_.n, data_.x_rows, row, points, row, out, data_.num_padded);
     }
-    product(context_, CUBLAS_OP_T, num, chains, data_.n, data_.x_rows, row, points, row, out, data_.num_padded);
   }
   /// Calls launch(where residuals go), to write over the logits or beside them.
   template <class Launch>
-  void residuals(Index chains, Real* logits, Launch&& launch) {
-    const std::size_t stride = static_cast<std::size_t>(chains) * static_cast<std::size_t>(data_.num_padded);
+  void residuals(const Panels& panels, Real* logits, Launch&& launch) {
+    const std::size_t stride = entries(panels.columns(), data_.num_padded);
     if constexpr (std::is_same_v<Real, float>) {
       if (bytes_.size() > 0) {
         reserve(parts_in_bytes_, 3 * stride);
@@ -117,32 +128,41 @@ class DesignProducts {
     }
     launch(WholeResiduals<Real>{logits});
   }
-  /// out: (chain, row) = X^T r, of the residuals that were written last. Small parts are added up first.
-  void transposed(Index chains, const Real* logits, Real* out) {
-    const Index row = data_.row, rows = data_.num_padded, n = data_.n, num = data_.num_rows;
-    const std::size_t stride = static_cast<std::size_t>(chains) * static_cast<std::size_t>(rows);
-    if constexpr (std::is_same_v<Real, float>) {
-      if (bytes_.size() > 0) {
-        for (int k = 2; k >= 0; --k)
-          tensor_product(context_, CUBLAS_OP_N, n, chains, num, static_cast<float>(unit_), bytes_.data(), 3 * row,
-                         parts_in_bytes_.data() + static_cast<std::size_t>(k) * stride, rows, k == 2 ? 0 : 1, out, row);
-        return;
+  /// out: (column, row) = X^T r, of the residuals that were written last. Small parts are added up first.
+  void transposed(const Panels& panels, const Real* logits, Real* out) {
+    const Index row = data_.row, rows = data_.num_padded, n = data_.n, num = data_.num_rows, width = panels.width;
+    const std::size_t stride = entries(panels.columns(), rows), step = entries(width, rows);
+    for (Index p = 0; p < panels.count; ++p, out += entries(width, row)) {
+      const std::size_t first = static_cast<std::size_t>(p) * step;
+      if constexpr (std::is_same_v<Real, float>) {
+        if (bytes_.size() > 0) {
+          for (int k = 2; k >= 0; --k)
+            tensor_product(context_, CUBLAS_OP_N, n, width, num, static_cast<float>(unit_), bytes_.data(), 3 * row,
+                           parts_in_bytes_.data() + static_cast<std::size_t>(k) * stride + first, rows, k == 2 ? 0 : 1,
+                           out, row);
+          continue;
+        }
+        if (halves_.size() > 0) {
+          const Real *high = halves_.data(), *low = high + 2 * static_cast<std::size_t>(row);
+          const Real *large = parts_in_halves_.data() + first, *small = large + stride;
+          tensor_product(context_, CUBLAS_OP_N, n, width, num, 1, low, 3 * row, large, rows, 0, out, row);
+          tensor_product(context_, CUBLAS_OP_N, n, width, num, 1, high, 3 * row, small, rows, 1, out, row);
+          tensor_product(context_, CUBLAS_OP_N, n, width, num, 1, high, 3 * row, large, rows, 1, out, row);
+          continue;
+        }
+        if (matmul_ == Matmul::tf32) {
+          tensor_product(context_, CUBLAS_OP_N, n, width, num, 1, data_.x_rows, row, logits + first, rows, 0, out, row);
+          continue;
+        }
       }
-      if (halves_.size() > 0) {
-        const Real *high = halves_.data(), *low = high + 2 * static_cast<std::size_t>(row);
-        const Real *large = parts_in_halves_.data(), *small = large + stride;
-        tensor_product(context_, CUBLAS_OP_N, n, chains, num, 1, low, 3 * row, large, rows, 0, out, row);
-        tensor_product(context_, CUBLAS_OP_N, n, chains, num, 1, high, 3 * row, small, rows, 1, out, row);
-        tensor_product(context_, CUBLAS_OP_N, n, chains, num, 1, high, 3 * row, large, rows, 1, out, row);
-        return;
-      }
-      if (matmul_ == Matmul::tf32)
-        return tensor_product(context_, CUBLAS_OP_N, n, chains, num, 1, data_.x_rows, row, logits, rows, 0, out, row);
+      product(context_, CUBLAS_OP_N, n, width, num, data_.x_rows, row, logits + first, rows, out, row);
     }
-    product(context_, CUBLAS_OP_N, n, chains, num, data_.x_rows, row, logits, rows, out, row);
   }
 
  private:
+  static std::size_t entries(Index columns, Index rows) {
+    return static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows);
+  }
   template <class F>
   static void each(const Design& design, std::size_t third, F&& f) {
     for (std::size_t i = 0; i < design.rows; ++i)

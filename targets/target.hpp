@@ -3,6 +3,7 @@
 // target that is faster for many chains at once (logistic regression) overrides evaluate itself.
 #pragma once
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,6 +27,8 @@ struct Exchange {
   Needs* needs;
   std::size_t row;
   Needs most = Needs::hessian_vector;  ///< no chain asks for more: lets a target of many chains leave work out
+  Asks asks = Asks::once;              ///< often: chains wait for others, and a target may leave those out
+  Index asking = std::numeric_limits<Index>::max();  ///< no more chains than these ask in this round
 
   KC_INLINE Query<Real> query(Index chain) const {
     return {{point + row * chain, row}, {direction + row * chain, row}, needs + chain};

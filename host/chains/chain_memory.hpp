@@ -61,6 +61,7 @@ class ChainMemory {
   Exchange<Real> exchange(Phase phase) const {
     Exchange<Real> e = view_.exchange;
     e.most = Sampler::about.needs.in(phase);
+    e.asks = Sampler::about.asks;
     return e;
   }
   /// Copies of the adaptation: one for each chain, or one for all.

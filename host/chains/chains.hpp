@@ -87,7 +87,8 @@ class Chains {
   virtual void place(const std::vector<Real>& x) = 0;
   /// Takes the answers at the starting points; quarantines chains with zero density there.
   virtual void start(Index first, Index last) = 0;
-  /// Updates chains whose query was answered, then proposes for those short of segment.until. Returns how many wait for an answer.
+  /// Updates chains whose query was answered, then proposes for those short of segment.until. Returns how many wait for an
+  /// answer, or more: in a stretch they only become fewer.
   virtual Index advance(Index first, Index last, unsigned actions, const Segment<Real>& segment) = 0;
   /// One pooled adaptation step from the signals that all chains left in their last update.
   virtual void pool(const Segment<Real>& segment) = 0;

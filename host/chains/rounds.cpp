@@ -45,11 +45,11 @@ void Rounds<Real>::start(const std::vector<Real>& x) {
 
 template <class Real>
 void Rounds<Real>::stretch(Index first, Index last, const Segment<Real>& segment) {
-  const Exchange<Real> exchange = sampler_.exchange(segment.phase());
-  Index waiting = sampler_.advance(first, last, action_propose, segment);
-  while (waiting > 0) {
+  Exchange<Real> exchange = sampler_.exchange(segment.phase());
+  exchange.asking = sampler_.advance(first, last, action_propose, segment);
+  while (exchange.asking > 0) {
     target_.evaluate(exchange, first, last);
-    waiting = sampler_.advance(first, last, action_update | action_propose, segment);
+    exchange.asking = sampler_.advance(first, last, action_update | action_propose, segment);
   }
 }
 

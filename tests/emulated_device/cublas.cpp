@@ -34,10 +34,11 @@ void touch_matrix(const T* p, int rows, int columns, int ld, bool writes) {
     touch_range(p + std::size_t(j) * std::size_t(ld), std::size_t(rows) * sizeof(T), writes);
 }
 
-cublasStatus_t submitted(Blas* handle, std::function<void()> run) {
+cublasStatus_t submitted(Blas* handle, int columns, std::function<void()> run) {
   const cudaError_t error = submit(handle->stream, {NodeKind::product, nullptr, 0,
-                                                    [run] {
+                                                    [columns, run] {
                                                       ++state().counters.products;
+                                                      state().counters.columns += columns;
                                                       run();
                                                     },
                                                     nullptr});
@@ -52,7 +53,7 @@ cublasStatus_t gemm(F&& product, Blas* handle, cublasOperation_t ta, cublasOpera
   for (const std::string& bad : {bad_matrix(a, na ? m : k, na ? k : m, lda), bad_matrix(b, nb ? k : n, nb ? n : k, ldb),
                                  bad_matrix(c, m, n, ldc)})
     if (!bad.empty()) return refused(bad);
-  return submitted(handle, [=, by = *alpha, keep = *beta] {
+  return submitted(handle, n, [=, by = *alpha, keep = *beta] {
     touch_matrix(a, na ? m : k, na ? k : m, lda, false), touch_matrix(b, nb ? k : n, nb ? n : k, ldb, false);
     touch_matrix(c, m, n, ldc, true);
     product(CblasColMajor, of(ta), of(tb), m, n, k, by, a, lda, b, ldb, keep, c, ldc);
@@ -68,7 +69,7 @@ cublasStatus_t trmm(F&& product, Blas* handle, cublasSideMode_t side, cublasFill
   for (const std::string& bad :
        {bad_matrix(a, left ? m : n, left ? m : n, lda), bad_matrix(b, m, n, ldb), bad_matrix(c, m, n, ldc)})
     if (!bad.empty()) return refused(bad);
-  return submitted(handle, [=, by = *alpha] {
+  return submitted(handle, n, [=, by = *alpha] {
     touch_matrix(a, left ? m : n, left ? m : n, lda, false), touch_matrix(b, m, n, ldb, false);
     touch_matrix(c, m, n, ldc, true);
     if (c != b)
@@ -90,6 +91,8 @@ using kilochain::to_tf32;
 
 cublasStatus_t cublasCreate(cublasHandle_t* handle) {
   if (const auto e = entered(CUBLAS_STATUS_ALLOC_FAILED); e != CUBLAS_STATUS_SUCCESS) return e;
+  openblas_set_num_threads(
+      1);  // its own threads would not be the device's, and cut columns differently from call to call
   *handle = new Blas;
   ++state().living.handles;
   return CUBLAS_STATUS_SUCCESS;
@@ -156,7 +159,7 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t ta, cublasO
     if (!bad.empty()) return refused(bad);
   const float by = *static_cast<const float*>(alpha), keep = *static_cast<const float*>(beta);
   const bool tf32 = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
-  return submitted(handle, [=] {
+  return submitted(handle, n, [=] {
     const auto as_floats = [&](const void* p, int rows, int columns, int ld) {
       std::vector<float> out;
       for (std::size_t j = 0; j < std::size_t(columns); ++j)

@@ -16,6 +16,7 @@ struct Counters {
   std::int64_t copies = 0, copied_bytes = 0;  ///< between host and device, or inside it
   std::int64_t pageable_copies = 0;           ///< of those, with memory that is not pinned
   std::int64_t memsets = 0, products = 0;     ///< products: calls of cuBLAS that multiply
+  std::int64_t columns = 0;                   ///< of the results of those products
   std::int64_t synchronisations = 0;          ///< calls that make the host wait
   std::int64_t events = 0, event_waits = 0;   ///< records; waits for one, of a stream or of the host
   std::int64_t allocations = 0, frees = 0;    ///< of device memory

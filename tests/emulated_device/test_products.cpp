@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <random>
 
 #include "host/registry/registry.hpp"
 #include "kernels/device/short_floats.hpp"
 #include "tests/emulated_device/emulated.hpp"
+#include "tests/gpu/logistic_table.hpp"
 #include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
@@ -35,27 +35,6 @@ TEST(ShortFloats, ThreeBf16PartsAreTheFloatAndTwoOfTf32NearlySo) {
     ASSERT_EQ(to_float(three[0]) + (to_float(three[1]) + to_float(three[2])), v);
     ASSERT_NEAR(two[0] + two[1], v, std::ldexp(std::abs(v), -22));
   }
-}
-
-/// A table of 0/1 labels; counts up to 255, or numbers with all their bits.
-std::string table(const std::string& path, bool counts) {
-  std::mt19937_64 bits(8);
-  std::normal_distribution<double> normal;
-  std::ofstream out(path);
-  out.precision(17);
-  for (int j = 0; j < 33; ++j) out << "x" << j << ",";
-  out << "y\n";
-  for (int i = 0; i < 130; ++i) {
-    for (int j = 0; j < 33; ++j) {
-      if (counts)
-        out << bits() % 256;
-      else
-        out << normal(bits);
-      out << ",";
-    }
-    out << bits() % 2 << "\n";
-  }
-  return path;
 }
 
 struct Answers {
@@ -101,8 +80,9 @@ TEST(EmulatedProducts, KeepTheBitsThatTheyPromise) {
   const ScratchFiles files;
   const double eps = 1.2e-7;
   for (const bool counts : {true, false}) {
-    SettingTexts settings = {{"data", table(files.path(counts ? "counts.csv" : "numbers.csv"), counts)},
-                             {"standardise", "false"}};
+    SettingTexts settings = {
+        {"data", write_logistic_table(files.path(counts ? "counts.csv" : "numbers.csv"), 130, 33, counts)},
+        {"standardise", "false"}};
     const double size = counts ? 0.003 : 0.2;
     const Answers exact = answers<double>(host, settings, size);
     for (const auto& [mode, bound, least] :
@@ -123,7 +103,8 @@ TEST(EmulatedProducts, KeepTheBitsThatTheyPromise) {
 TEST(EmulatedProducts, WhatCannotBeDoneIsRefused) {
   const Context device = cuda_context(0), host = cpu_context(1);
   const ScratchFiles files;
-  SettingTexts settings = {{"data", table(files.path("refused.csv"), true)}, {"matmul", "bf16x3"}};
+  SettingTexts settings = {{"data", write_logistic_table(files.path("refused.csv"), 130, 33, true)},
+                           {"matmul", "bf16x3"}};
   const auto refusal = [&](auto zero, const Context& context) -> std::string {
     try {
       make_target<decltype(zero)>(context, "logistic_regression", settings);
