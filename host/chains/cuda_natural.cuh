@@ -154,27 +154,24 @@ __global__ void __launch_bounds__(tile_block, 1)
   }
 }
 
-/// Owns the scratch of such steps and launches them.
+/// Launches such steps.
 template <class Sampler, class Real>
 class NaturalStep {
  public:
   NaturalStep() = default;
-  NaturalStep(const Context& context, std::size_t size)
-      : product_(context, size, "pooled sums"), facts_(context, 1, "pooled sums") {}
-  /// partial: (chunk, size), sums over chains.
+  explicit NaturalStep(const Context& context) : facts_(context, 1, "pooled sums") {}
+  /// partial: (chunk, size), sums over chains; scratch: (size).
   void launch_all(const Context& context, const ChainsView<Sampler, Real>& c, const Segment<Real>* segment,
-                  const Real* partial, Index chunks) {
-    const std::size_t size = product_.size();
+                  const Real* partial, std::size_t size, Index chunks, Real* scratch) {
     const dim3 tiles(static_cast<unsigned>((size + tile_size - 1) / tile_size));
     PoolFacts<Real>* facts = facts_.data();
     launch(context, pool_facts<Sampler, Real>, dim3(1), adapt_block, c, segment, facts);
     launch(context, natural_tiles<Sampler, Real>, tiles, tile_block, c, facts, partial, size, chunks);
-    launch(context, product_tiles<Sampler, Real>, tiles, tile_block, c, facts, size, product_.data());
-    launch(context, put_back<Sampler, Real>, tiles, tile_block, c, facts, size, product_.data());
+    launch(context, product_tiles<Sampler, Real>, tiles, tile_block, c, facts, size, scratch);
+    launch(context, put_back<Sampler, Real>, tiles, tile_block, c, facts, size, static_cast<const Real*>(scratch));
   }
 
  private:
-  Buffer<Real> product_;
   Buffer<PoolFacts<Real>> facts_;
 };
 

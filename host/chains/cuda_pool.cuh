@@ -133,18 +133,18 @@ struct ChunkedSource {
 /// The sums of one pooled step: matrix (chunk, size), vector (chunk, vector_size).
 template <class Real>
 struct PoolSums {
-  Real *matrix, *vector;
+  Real *matrix, *vector, *scratch;
   std::size_t size, vector_size;
   Index matrix_chunks, vector_chunks;
 };
 
-/// One block takes the step, from the means over the running chains; sums go by a fixed tree.
+/// All blocks take the step together, from the means over the running chains, which each makes for itself.
 template <class Sampler, class Real>
 __global__ void __launch_bounds__(adapt_block, 1)
     pool_adapt(const __grid_constant__ ChainsView<Sampler, Real> c, const Segment<Real>* __restrict__ segment,
                const __grid_constant__ PoolSums<Real> sums) {
-  const BlockTeam<adapt_block> team;
-  const PoolMeans means = pool_means(team, c);
+  const GridTeam<adapt_block> team{sums.scratch};
+  const PoolMeans means = pool_means(BlockTeam<adapt_block>{}, c);
   if (means.latest < 0) return;
   const Schedule at = schedule_at(*segment, c.control[means.latest].iteration - 1);
   const Real scale = static_cast<Real>(1 / means.running);
@@ -192,14 +192,16 @@ class Pool {
     sums_ = Buffer<Real>(context, layout_.matrix_elements(), "pooled sums");
     if constexpr (Sampler::about.signals_vector)
       vectors_ = Buffer<Real>(context, layout_.vector_elements(), "pooled sums");
+    if (layout_.dense) scratch_ = Buffer<Real>(context, layout_.size, "pooled sums");
+    blocks_ = static_cast<int>(
+        std::clamp<std::size_t>(layout_.size / tile_size, 1, static_cast<std::size_t>(context.multiprocessors)));
     if constexpr (steps_naturally<Sampler, Real>)
-      if (wants_whitened(c.settings)) natural_ = NaturalStep<Sampler, Real>(context, layout_.size);
+      if (wants_whitened(c.settings)) natural_ = NaturalStep<Sampler, Real>(context);
   }
   static std::size_t bytes(Index num_chains, Index dim, const typename Sampler::Settings& settings) {
     const PoolLayout l(num_chains, dim, Sampler::signal_shape(settings));
-    std::size_t elements = l.matrix_elements() + (Sampler::about.signals_vector ? l.vector_elements() : 0);
-    if constexpr (steps_naturally<Sampler, Real>)
-      if (wants_whitened(settings)) elements += l.size;
+    const std::size_t elements =
+        l.matrix_elements() + (Sampler::about.signals_vector ? l.vector_elements() : 0) + (l.dense ? l.size : 0);
     return sizeof(Real) * elements;
   }
   void step(const Context& context, const ChainsView<Sampler, Real>& c, const Segment<Real>* segment) {
@@ -215,14 +217,19 @@ class Pool {
       launch(context, pool_rows<Sampler, Real, true>, grid(l.rows), 128, c, l.rows.chunk, l.vector_size,
              vectors_.data());
     if constexpr (steps_naturally<Sampler, Real>)
-      if (wants_whitened(c.settings)) return natural_.launch_all(context, c, segment, sums_.data(), l.matrix.chunks);
-    const PoolSums<Real> sums{sums_.data(), vectors_.data(), l.size, l.vector_size, l.matrix.chunks, l.rows.chunks};
-    launch(context, pool_adapt<Sampler, Real>, dim3(1), adapt_block, c, segment, sums);
+      if (wants_whitened(c.settings)) {
+        natural_.launch_all(context, c, segment, sums_.data(), l.size, l.matrix.chunks, scratch_.data());
+        return;
+      }
+    const PoolSums<Real> sums{sums_.data(),  vectors_.data(), scratch_.data(), l.size,
+                              l.vector_size, l.matrix.chunks, l.rows.chunks};
+    launch_together(context, pool_adapt<Sampler, Real>, blocks_, adapt_block, c, segment, sums);
   }
 
  private:
   PoolLayout layout_;
-  Buffer<Real> sums_, vectors_;
+  Buffer<Real> sums_, vectors_, scratch_;
+  int blocks_ = 1;
   NaturalStep<Sampler, Real> natural_;
 };
 

@@ -20,59 +20,62 @@ KC_HD void track_covariance(const Team& team, double rate, double least, const S
   };
   if (L.shape == FactorShape::diagonal) {
     team.for_each(n, [&](Index i) { diagonal_step(i, std::size_t(i)); });
-  } else {
+  } else if constexpr (Team::on_host) {
     for (Index p = 0; p * P < n; ++p) {
       const Index columns = panel_columns<P>(p, n), full = p * P;
       const std::size_t base = panel_offset<P>(p);
-      if constexpr (Team::on_host) {
-        using Vec = Pack<Real>;  // a register of rows at a time; entries above the diagonal stay zero
-        for (Index j = 0; j < columns; ++j) {
-          const std::size_t k = base + std::size_t(j) * P;
-          const auto now = Vec::load(L.data + k);
-          auto change = source.column(full, j, k) - now;
-          if (j >= full) change = Vec::keep_from(change, j - full);
-          Vec::store(L.data + k, now + rho * change);
-          if (j >= full) {
-            Real& diagonal = L[k + std::size_t(j - full)];
-            if (!(diagonal >= floor)) diagonal = floor;
-          }
+      using Vec = Pack<Real>;  // a register of rows at a time; entries above the diagonal stay zero
+      for (Index j = 0; j < columns; ++j) {
+        const std::size_t k = base + std::size_t(j) * P;
+        const auto now = Vec::load(L.data + k);
+        auto change = source.column(full, j, k) - now;
+        if (j >= full) change = Vec::keep_from(change, j - full);
+        Vec::store(L.data + k, now + rho * change);
+        if (j >= full) {
+          Real& diagonal = L[k + std::size_t(j - full)];
+          if (!(diagonal >= floor)) diagonal = floor;
         }
-      } else {
-        team.for_each(P * columns, [&](Index e) {  // in the order of memory, as wide as the team is
-          const Index i = full + e % P, j = e / P;
-          if (i >= n || j > i) return;
-          const std::size_t k = base + std::size_t(e);
-          if (i == j)
-            diagonal_step(i, k);
-          else
-            L[k] += rho * (source(i, j, k) - L[k]);
-        });
       }
     }
+  } else {
+    each_entry<Real>(team, L.shape, n, [&](Index i, Index j, std::size_t k) {
+      if (i == j)
+        diagonal_step(i, k);
+      else
+        L[k] += rho * (source(i, j, k) - L[k]);
+    });
+    return;
   }
   team.sync();
 }
 
-/// source holds v v^T in the layout of L. A row of L depends on that row alone, columns ascending.
+/// source holds v v^T in the layout of L. A row of L depends on that row alone, columns ascending; a team that is spread
+/// makes each entry alone, into its scratch.
 template <class Team, class Real, class Source>
 KC_HD void track_covariance_printed(const Team& team, double rate, double least, const Source& source, Factor<Real> L,
                                     Index n) {
   constexpr int P = Team::template panel<Real>;
   const Real rho = Real(rate), floor = Real(least);
-  team.for_each(n, [&](Index i) {
-    if (L.shape == FactorShape::diagonal) {
+  const auto changed = [&](Index i, Index j) {
+    Real product = 0;
+    for (Index k = j; k <= i; ++k) product += L[factor_index<P>(i, k)] * source(k, j, factor_index<P>(k, j));
+    const Real old = L[factor_index<P>(i, j)], entry = old + rho * (product - old);
+    return i == j && !(entry >= floor) ? floor : entry;
+  };
+  if (L.shape == FactorShape::diagonal) {
+    team.for_each(n, [&](Index i) {
       L[i] += rho * L[i] * (source(i, i, std::size_t(i)) - Real(1));
       if (!(L[i] >= floor)) L[i] = floor;
-      return;
-    }
-    for (Index j = 0; j <= i; ++j) {
-      Real product = 0;
-      for (Index k = j; k <= i; ++k) product += L[factor_index<P>(i, k)] * source(k, j, factor_index<P>(k, j));
-      Real& entry = L[factor_index<P>(i, j)];
-      entry += rho * (product - entry);
-      if (i == j && !(entry >= floor)) entry = floor;
-    }
-  });
+    });
+  } else if constexpr (is_spread<Team>) {
+    Real* const all = static_cast<Real*>(team.scratch);
+    each_entry<Real>(team, L.shape, n, [&](Index i, Index j, std::size_t k) { all[k] = changed(i, j); });
+    each_entry<Real>(team, L.shape, n, [&](Index, Index, std::size_t k) { L[k] = all[k]; });
+  } else {
+    team.for_each(n, [&](Index i) {
+      for (Index j = 0; j <= i; ++j) L[factor_index<P>(i, j)] = changed(i, j);
+    });
+  }
   team.sync();
 }
 

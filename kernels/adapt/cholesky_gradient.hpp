@@ -184,11 +184,10 @@ template <class Team, class Real, class Source>
 KC_HD void step_natural(const Team& team, const Source& source, Real rate, Real decay, Real beta,
                         FactorAdaptation<Real>& a, Index n) {
   constexpr int P = Team::template panel<Real>;
-  for (Index p = 0; p * P < n; ++p) {
-    const Index columns = panel_columns<P>(p, n);
-    if constexpr (Team::on_host) {
-      using Vec = Pack<Real>;
-      for (Index j = 0; j < columns; ++j) {
+  if constexpr (Team::on_host) {
+    using Vec = Pack<Real>;
+    for (Index p = 0; p * P < n; ++p)
+      for (Index j = 0; j < panel_columns<P>(p, n); ++j) {
         const std::size_t k = panel_offset<P>(p) + std::size_t(j) * P;
         auto g = source.column(p * P, j, k);
         if (j >= p * P) g = Vec::keep_from(g, j - p * P) + Vec::keep_only(Vec::all(beta), j - p * P);
@@ -196,12 +195,8 @@ KC_HD void step_natural(const Team& team, const Source& source, Real rate, Real 
         Vec::store(a.second.data + k, G);
         Vec::store(a.first.data + k, rate * g / (Real(1) + Vec::sqrt(G)));
       }
-      continue;
-    }
-    team.for_each(P * columns, [&](Index e) {
-      const Index i = p * P + e % P, j = e / P;
-      const std::size_t k = panel_offset<P>(p) + std::size_t(e);
-      if (i >= n || j > i) return;
+  } else {
+    each_entry<Real>(team, FactorShape::dense, n, [&](Index i, Index j, std::size_t k) {
       a.first[k] = natural_entry(rate, decay, source(i, j, k) + (i == j ? beta : Real(0)), a.second[k]);
     });
   }
@@ -231,42 +226,37 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
     team.for_each(n, [&](Index i) { diagonal_step(i, std::size_t(i)); });
   } else if (natural) {
     step_natural(team, source, rate, decay, beta, a, n);
-  } else {
+  } else if constexpr (Team::on_host) {
     for (Index p = 0; p * P < n; ++p) {
       const Index columns = panel_columns<P>(p, n), full = p * P;
       const std::size_t base = panel_offset<P>(p);
-      if constexpr (Team::on_host) {
-        // A register of rows at a time. Rows past n and entries above the diagonal have gradient zero and stay zero.
-        Real diagonals[P];
-        for (Index l = 0; l < P; ++l)
-          diagonals[l] = relative && full + l < n ? a.L[factor_index<P>(full + l, full + l)] : Real(1);
-        const auto scale = Pack<Real>::load(diagonals);
-        for (Index j = 0; j < columns; ++j) {
-          const std::size_t k = base + std::size_t(j) * P;
-          auto grad = source.column(full, j, k);
-          if (j >= full) {
-            const auto entropy = beta / Pack<Real>::load(a.L.data + k);
-            grad = Pack<Real>::keep_from(grad, j - full) + Pack<Real>::keep_only(entropy, j - full);
-          }
-          step_pack(fixed, rate, decay, bias1, bias2, scale, grad, a.L.data + k,
-                    fixed.optimizer == Optimizer::robbins_monro ? nullptr : a.second.data + k,
-                    fixed.optimizer == Optimizer::adam ? a.first.data + k : nullptr);
-          if (j >= full)
-            Pack<Real>::store(a.L.data + k, Pack<Real>::raise_lane(Pack<Real>::load(a.L.data + k), j - full, floor));
+      // A register of rows at a time. Rows past n and entries above the diagonal have gradient zero and stay zero.
+      Real diagonals[P];
+      for (Index l = 0; l < P; ++l)
+        diagonals[l] = relative && full + l < n ? a.L[factor_index<P>(full + l, full + l)] : Real(1);
+      const auto scale = Pack<Real>::load(diagonals);
+      for (Index j = 0; j < columns; ++j) {
+        const std::size_t k = base + std::size_t(j) * P;
+        auto grad = source.column(full, j, k);
+        if (j >= full) {
+          const auto entropy = beta / Pack<Real>::load(a.L.data + k);
+          grad = Pack<Real>::keep_from(grad, j - full) + Pack<Real>::keep_only(entropy, j - full);
         }
-      } else {
-        // In the order of memory, as wide as the team is; the diagonal last, because its old value scales its row.
-        team.for_each(P * columns, [&](Index e) {
-          const Index i = full + e % P, j = e / P;
-          if (i >= n || j >= i) return;
-          const std::size_t k = base + std::size_t(e);
-          const Real scale = relative ? a.L[factor_index<P>(i, i)] : Real(1);
-          step_entry(fixed, rate, decay, bias1, bias2, scale, source(i, j, k), a.L[k], a.second, a.first, k);
-        });
-        team.sync();
-        team.for_each(columns - full, [&](Index l) { diagonal_step(full + l, factor_index<P>(full + l, full + l)); });
+        step_pack(fixed, rate, decay, bias1, bias2, scale, grad, a.L.data + k,
+                  fixed.optimizer == Optimizer::robbins_monro ? nullptr : a.second.data + k,
+                  fixed.optimizer == Optimizer::adam ? a.first.data + k : nullptr);
+        if (j >= full)
+          Pack<Real>::store(a.L.data + k, Pack<Real>::raise_lane(Pack<Real>::load(a.L.data + k), j - full, floor));
       }
     }
+  } else {
+    // The diagonal last, because its old value scales its row.
+    each_entry<Real>(team, FactorShape::dense, n, [&](Index i, Index j, std::size_t k) {
+      if (i == j) return;
+      const Real scale = relative ? a.L[factor_index<P>(i, i)] : Real(1);
+      step_entry(fixed, rate, decay, bias1, bias2, scale, source(i, j, k), a.L[k], a.second, a.first, k);
+    });
+    team.for_each(n, [&](Index i) { diagonal_step(i, factor_index<P>(i, i)); });
   }
   team.sync();
   team.single([&] { *a.beta = next_beta(s, at, source.acceptance(), *a.beta); });

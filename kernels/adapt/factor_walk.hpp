@@ -157,9 +157,13 @@ KC_HD void spread_factor(const Team& team, double keep, double add, bool normali
   } else {
     each_entry<Real>(team, a.L.shape, n,
                      [&](Index i, Index j, std::size_t k) { a.work[k] = c * source(i, j, k) + Real(i == j); });
-    log_det = decompose(team, a.work, n);
-    if (!math::finite(log_det)) return;
-    solve_lower(team, a.work, a.carried, n);
+    log_det = decompose(team, a.work, n, a.carried);
+    team.sync();  // all have seen that before one changes it
+    if (!math::finite(log_det)) {
+      team.for_each(n, [&](Index i) { a.carried[i] = source.vector(i); });
+      team.sync();
+      return;
+    }
     team.for_each(n, [&](Index i) { a.carried[i] /= g; });
     scale_by(team, a.L, a.work, g, n);
   }

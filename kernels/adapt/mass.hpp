@@ -82,7 +82,6 @@ KC_INLINE Signal<Real> mass_signal(Mass mass, double acceptance, Row<Real> d) {
 template <class Team, class Real, class Source>
 KC_HD bool adapt_mass(const Team& team, Mass mass, const Schedule& at, const Source& source, MassAdaptation<Real>& a,
                       Index n) {
-  constexpr int P = Team::template panel<Real>;
   const WarmupWindows windows(at.num_warmup);
   if (mass == Mass::unit || at.t + 1 < windows.first || at.t >= windows.last) return false;
   if (!windows.learning(at.t)) {  // the iteration before the first window gives its centre
@@ -91,14 +90,7 @@ KC_HD bool adapt_mass(const Team& team, Mass mass, const Schedule& at, const Sou
     return false;
   }
   team.for_each(n, [&](Index i) { a.sum[i] += source.vector(i); });
-  if (mass == Mass::diagonal) {
-    team.for_each(n, [&](Index i) { a.square[i] += source(i, i, std::size_t(i)); });
-  } else {
-    team.for_each(n, [&](Index i) {
-      for (Index j = 0; j <= i; ++j) a.square[factor_index<P>(i, j)] += source(i, j, factor_index<P>(i, j));
-    });
-  }
-  team.sync();
+  each_entry<Real>(team, mass_shape(mass), n, [&](Index i, Index j, std::size_t k) { a.square[k] += source(i, j, k); });
   const double count = *a.count + 1;
   const bool ends = windows.ends(at.t);
   team.sync();
@@ -120,17 +112,12 @@ KC_HD bool adapt_mass(const Team& team, Mass mass, const Schedule& at, const Sou
       a.square[i] = 0;
     });
   } else {
-    team.for_each(n, [&](Index i) {
-      for (Index j = 0; j <= i; ++j) a.square[factor_index<P>(i, j)] = covariance(i, j, factor_index<P>(i, j));
-    });
-    team.sync();
+    each_entry<Real>(team, FactorShape::dense, n,
+                     [&](Index i, Index j, std::size_t k) { a.square[k] = covariance(i, j, k); });
     fresh = cholesky(team, a.square, n);  // a window of too few draws in float may not be positive definite: keep F
-    team.for_each(n, [&](Index i) {
-      for (Index j = 0; j <= i; ++j) {
-        const std::size_t k = factor_index<P>(i, j);
-        if (fresh) a.F[k] = a.square[k];
-        a.square[k] = 0;
-      }
+    each_entry<Real>(team, FactorShape::dense, n, [&](Index, Index, std::size_t k) {
+      if (fresh) a.F[k] = a.square[k];
+      a.square[k] = 0;
     });
   }
   team.sync();

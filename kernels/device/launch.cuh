@@ -62,6 +62,24 @@ void launch(const Place& place, void (*kernel)(Parameters...), dim3 blocks, int 
   launch_sharing(place, kernel, blocks, threads, 0, arguments...);
 }
 
+/// Blocks that run at once and may meet (GridTeam): no more than the device has multiprocessors, each with a launch bound
+/// under which one fits.
+template <class... Parameters, class... Arguments>
+void launch_together(const Place& place, void (*kernel)(Parameters...), int blocks, int threads,
+                     const Arguments&... arguments) {
+  CUDA_CHECK(set_device(place.device));
+  cudaLaunchAttribute together{};
+  together.id = cudaLaunchAttributeCooperative;
+  together.val.cooperative = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.stream = stream_of(place);
+  config.attrs = &together;
+  config.numAttrs = 1;
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
+}
+
 template <class... Parameters, class... Arguments>
 void for_each_chain(const Place& place, void (*kernel)(Parameters...), Index first, Index last,
                     const Arguments&... arguments) {

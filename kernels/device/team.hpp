@@ -3,8 +3,13 @@
 //   single(f): once;  sync(): earlier writes are visible to the whole team.
 // Values that sum returns are the same on every thread, so control flow on them is team-uniform.
 // panel<Real>: rows of a triangular factor that are stored side by side (kernels/linalg/triangular.hpp).
+// apart(team, f): f(part) by a part of the team that can meet alone, while the rest goes on; by the team where it has none.
 #pragma once
 #include "kernels/device/platform.hpp"
+
+#if defined(__CUDACC__)
+#include <cooperative_groups.h>
+#endif
 
 namespace kilochain {
 
@@ -85,7 +90,7 @@ struct WarpTeam {
   }
 };
 
-/// A whole block of `Threads` is the team: for work that is one for all chains (a step of the pooled factor).
+/// A whole block of `Threads` is the team: for work that is one for all chains and less than a multiprocessor's.
 template <int Threads>
 struct BlockTeam {
   static_assert(Threads % 32 == 0 && Threads <= 1024);
@@ -125,6 +130,70 @@ struct BlockTeam {
 #endif
   }
 };
+
+/// All blocks of a launch whose blocks run at once (launch_together) are the team: for work that is one for all chains and
+/// more than a block's (a step of the pooled factor). for_each goes over the threads of all blocks; a sum is made whole by
+/// each block, to the same bits. So what for_each wrote is there for sum, or a for_each of another length, after a sync only;
+/// and how many blocks there are changes no bit.
+template <int Threads>
+struct GridTeam {
+  static constexpr bool on_host = false, spread = true;
+  template <class Real>
+  static constexpr int panel = 32;
+  void* scratch = nullptr;  ///< as large as a dense factor, where there is one
+
+  static KC_INLINE Index rank() {
+#if defined(KC_ON_DEVICE)
+    return static_cast<Index>(blockIdx.x) * Threads + thread_of_block();
+#else
+    return 0;
 #endif
+  }
+  static KC_INLINE Index size() {
+#if defined(KC_ON_DEVICE)
+    return static_cast<Index>(gridDim.x) * Threads;
+#else
+    return 1;
+#endif
+  }
+  template <class F>
+  KC_INLINE void for_each(Index n, F&& f) const {
+    for (Index i = rank(); i < n; i += size()) f(i);
+  }
+  template <class T, class F>
+  KC_INLINE T sum(Index n, F&& f) const {
+    return BlockTeam<Threads>().template sum<T>(n, f);
+  }
+  template <class F>
+  KC_INLINE void single(F&& f) const {
+    if (rank() == 0) f();
+  }
+  template <class F>
+  KC_INLINE void apart(F&& f) const {
+    if (rank() < 32) f(WarpTeam{});
+  }
+  KC_INLINE void sync() const {
+#if defined(KILOCHAIN_EMULATED)
+    emulated::sync_grid();
+#elif defined(KC_ON_DEVICE)
+    cooperative_groups::this_grid().sync();
+#endif
+  }
+};
+#endif
+
+/// Whether a team is so wide that loops should be few and long.
+template <class Team>
+inline constexpr bool is_spread = requires {
+  requires Team::spread;
+};
+
+template <class Team, class F>
+KC_HD void apart(const Team& team, F&& f) {
+  if constexpr (is_spread<Team>)
+    team.apart(f);
+  else
+    f(team);
+}
 
 }  // namespace kilochain

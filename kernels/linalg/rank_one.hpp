@@ -11,24 +11,6 @@
 
 namespace kilochain {
 
-/// body(i, j, place) for every entry of a factor, in the order of memory.
-template <class Real, class Team, class F>
-KC_HD void each_entry(const Team& team, FactorShape shape, Index n, F&& body) {
-  constexpr int P = Team::template panel<Real>;
-  if (shape == FactorShape::diagonal) {
-    team.for_each(n, [&](Index i) { body(i, i, std::size_t(i)); });
-  } else {
-    for (Index p = 0; p * P < n; ++p) {
-      const Index columns = panel_columns<P>(p, n), full = p * P;
-      team.for_each(P * columns, [&](Index e) {
-        const Index i = full + e % P, j = e / P;
-        if (i < n && j <= i) body(i, j, panel_offset<P>(p) + std::size_t(e));
-      });
-    }
-  }
-  team.sync();
-}
-
 /// Entry (i, j) of L L^T, j <= i.
 template <int P, class Real>
 KC_INLINE Real product_entry(Factor<Real> L, Index i, Index j) {
@@ -150,35 +132,32 @@ KC_HD double scale_rank_one(const Team& team, Factor<Real> L, Real c, Real g, Ro
   return 0.5 * log(last);
 }
 
-/// B <- K with K K^T = B, and log det K; NaN, and B unusable, where B is not positive definite. B: packed panels, or
-/// diagonal.
+/// B <- K with K K^T = B and v <- K^-1 v, and log det K; NaN, and both unusable, where B is not positive definite. B: packed
+/// panels, or diagonal.
 template <class Team, class Real>
-KC_HD double decompose(const Team& team, Factor<Real> B, Index n) {
+KC_HD double decompose(const Team& team, Factor<Real> B, Index n, Row<Real> v = {}) {
   constexpr int P = Team::template panel<Real>;
-  const bool diagonal = B.shape == FactorShape::diagonal;
-  if (diagonal) {
-    team.for_each(n, [&](Index i) { B[i] = sqrt(B[i]); });
+  if (B.shape == FactorShape::diagonal) {
+    team.for_each(n, [&](Index i) {
+      B[i] = sqrt(B[i]);
+      if (v.data) v[i] /= B[i];
+    });
     team.sync();
-  } else if (!cholesky(team, B, n)) {
+  } else if (!cholesky(team, B, n, v)) {
     return std::numeric_limits<double>::quiet_NaN();
   }
-  return team.template sum<double>(
-      n, [&](Index i) { return math::log(double(B[diagonal ? std::size_t(i) : factor_index<P>(i, i)])); });
+  return team.template sum<double>(n, [&](Index i) { return math::log(double(B[diagonal_index<P>(B.shape, i)])); });
 }
 
-/// L <- g L K for K from decompose, which is spoilt. Row i of L changes by itself, entries left to right.
+/// L <- g L K for K from decompose, which is spoilt.
 template <class Team, class Real>
 KC_HD void scale_by(const Team& team, Factor<Real> L, Factor<Real> K, Real g, Index n) {
-  constexpr int P = Team::template panel<Real>;
   if (L.shape == FactorShape::diagonal) {
     team.for_each(n, [&](Index i) { L[i] *= g * K[i]; });
     team.sync();
     return;
   }
-  team.for_each(n, [&](Index i) {
-    for (Index j = 0; j <= i; ++j) K[factor_index<P>(i, j)] = g * K[factor_index<P>(i, j)] - Real(i == j);
-  });
-  team.sync();
+  each_entry<Real>(team, L.shape, n, [&](Index i, Index j, std::size_t k) { K[k] = g * K[k] - Real(i == j); });
   multiply_right(team, L, K, n);
 }
 

@@ -4,6 +4,8 @@
 // factor costs n. Rows are padded with zeros to a multiple of 32, as fields are. L v and L^T v do nothing on a team for
 // which they were made before (kernels/factor_products.hpp).
 #pragma once
+#include <algorithm>
+
 #include "kernels/device/math.hpp"
 #include "kernels/device/pack.hpp"
 #include "kernels/device/storage.hpp"
@@ -35,6 +37,12 @@ KC_HD void multiply_lower(const Team& team, Factor<Real> L, Row<Real> v, Row<Rea
       for (; j < columns; ++j) s0 += Vec::load(panel + j * P) * v[j];
       Vec::store(y.data + p * P, (s0 + s1) + (s2 + s3));
     }
+  } else if constexpr (is_spread<Team>) {
+    team.for_each(n, [&](Index i) {
+      Real s = 0;
+      for (Index j = 0; j <= i; ++j) s += L[factor_index<P>(i, j)] * v[j];
+      y[i] = s;
+    });
   } else {
     for (Index p = 0; p * P < n; ++p) {
       const Real* panel = L.data + panel_offset<P>(p);
@@ -138,11 +146,59 @@ KC_HD void solve_transposed(const Team& team, Factor<Real> L, Row<Real> v, Index
   team.sync();
 }
 
+/// Row and column of place t of a lower triangle, row by row: t = row (row + 1)/2 + column, below 2^24.
+KC_INLINE void triangle_place(Index t, Index& row, Index& column) {
+  row = static_cast<Index>(sqrt(2.0f * static_cast<float>(t) + 0.25f) - 0.5f);
+  if (row * (row + 1) / 2 > t) --row;
+  if ((row + 1) * (row + 2) / 2 <= t) ++row;
+  column = t - row * (row + 1) / 2;
+}
+
+/// body(i, j, place) for every entry of a factor that stands in rows >= P first and columns >= P first (for all: first = 0),
+/// but the first `skip` tiles. In the order of memory; tile by tile where the team is spread.
+template <class Real, class Team, class F>
+KC_HD void each_dense_entry(const Team& team, Index first, Index skip, Index n, F&& body) {
+  constexpr int P = Team::template panel<Real>;
+  const auto at = [&](Index p, Index q, Index e) {
+    const Index i = p * P + e % P, j = q * P + e / P;
+    if (i < n && j <= i) body(i, j, panel_offset<P>(p) + std::size_t(q) * P * P + std::size_t(e));
+  };
+  const Index panels = (n + P - 1) / P - first;
+  if constexpr (is_spread<Team>) {
+    team.for_each((panels * (panels + 1) / 2 - skip) * P * P, [&](Index e) {
+      Index p, q;
+      triangle_place(e / (P * P) + skip, p, q);
+      at(first + p, first + q, e % (P * P));
+    });
+  } else {
+    for (Index p = 0; p < panels; ++p)
+      if (p > 0 || skip == 0) {
+        const Index columns = panel_columns<P>(first + p, n) - first * P;
+        team.for_each(P * columns, [&](Index e) { at(first + p, first, e); });
+      }
+  }
+}
+
+/// body(i, j, place) for every entry of a factor.
+template <class Real, class Team, class F>
+KC_HD void each_entry(const Team& team, FactorShape shape, Index n, F&& body) {
+  if (shape == FactorShape::diagonal)
+    team.for_each(n, [&](Index i) { body(i, i, std::size_t(i)); });
+  else
+    each_dense_entry<Real>(team, 0, 0, n, body);
+  team.sync();
+}
+
 /// L <- L (I + B) for dense lower-triangular B. Row i of L changes by itself, entries left to right, so L is its own
-/// output. Cost: n^3/6 multiply-adds.
+/// output; a team that is spread makes each entry alone, into its scratch. Cost: n^3/6 multiply-adds.
 template <class Team, class Real>
 KC_HD void multiply_right(const Team& team, Factor<Real> L, Factor<Real> B, Index n) {
   constexpr int P = Team::template panel<Real>;
+  const auto entry = [&](Index i, Index j) {
+    Real s = L[factor_index<P>(i, j)];
+    for (Index k = j; k <= i; ++k) s += L[factor_index<P>(i, k)] * B[factor_index<P>(k, j)];
+    return s;
+  };
   if constexpr (Team::on_host) {
     using Vec = Pack<Real>;
     for (Index p = 0; p * P < n; ++p) {
@@ -163,41 +219,132 @@ KC_HD void multiply_right(const Team& team, Factor<Real> L, Factor<Real> B, Inde
         Vec::store(panel + j * std::size_t(P), s0 + s1);
       }
     }
+  } else if constexpr (is_spread<Team>) {
+    Real* const product = static_cast<Real*>(team.scratch);
+    each_entry<Real>(team, L.shape, n, [&](Index i, Index j, std::size_t k) { product[k] = entry(i, j); });
+    each_entry<Real>(team, L.shape, n, [&](Index, Index, std::size_t k) { L[k] = product[k]; });
+    return;
   } else {
     team.for_each(n, [&](Index i) {  // neighbouring lanes read neighbouring rows of a panel, and the same entry of B
-      for (Index j = 0; j <= i; ++j) {
-        Real s = L[factor_index<P>(i, j)];
-        for (Index k = j; k <= i; ++k) s += L[factor_index<P>(i, k)] * B[factor_index<P>(k, j)];
-        L[factor_index<P>(i, j)] = s;
-      }
+      for (Index j = 0; j <= i; ++j) L[factor_index<P>(i, j)] = entry(i, j);
     });
   }
   team.sync();
 }
 
-/// Replaces a dense positive-definite A (its lower triangle) by its Cholesky factor. Returns false, A unusable, when a
-/// pivot is not positive. n^3/6 multiply-adds, a row at a time: for the rare moment when a matrix has been learnt.
+/// The Cholesky factor of the P x P tile (b, b) alone, in place; NaN where a pivot is not positive.
 template <class Team, class Real>
-KC_HD bool cholesky(const Team& team, Factor<Real> A, Index n) {
+KC_HD void decompose_tile(const Team& team, Factor<Real> A, Index b, Index n) {
   constexpr int P = Team::template panel<Real>;
-  for (Index j = 0; j < n; ++j) {
-    const Real square = A[factor_index<P>(j, j)] - team.template sum<Real>(j, [&](Index k) {
-      const Real v = A[factor_index<P>(j, k)];
-      return v * v;
+  const Index first = b * P, size = panel_columns<P>(b, n) - first;
+  const auto at = [&](Index i, Index j) -> Real& { return A[factor_index<P>(first + i, first + j)]; };
+  for (Index j = 0; j < size; ++j) {
+    team.for_each(size - j, [&](Index r) {
+      Real s = at(j + r, j);
+      for (Index k = 0; k < j; ++k) s -= at(j + r, k) * at(j, k);
+      at(j + r, j) = s;
     });
-    if (!(square > Real(0)) || !math::finite(square)) return false;
-    const Real pivot = Real(sqrt(square));
     team.sync();
-    team.single([&] { A[factor_index<P>(j, j)] = pivot; });
-    team.for_each(n - j - 1, [&](Index r) {
-      const Index i = j + 1 + r;
-      Real s = A[factor_index<P>(i, j)];
-      for (Index k = 0; k < j; ++k) s -= A[factor_index<P>(i, k)] * A[factor_index<P>(j, k)];
-      A[factor_index<P>(i, j)] = s / pivot;
-    });
+    const Real pivot = sqrt(at(j, j));
+    team.for_each(size - j - 1, [&](Index r) { at(j + 1 + r, j) /= pivot; });
     team.sync();
   }
-  return true;
+  team.for_each(size, [&](Index j) { at(j, j) = sqrt(at(j, j)); });
+}
+
+/// Replaces a dense positive-definite A (its lower triangle) by its Cholesky factor L, and v by L^-1 v. Returns false, both
+/// unusable, when a pivot is not positive. Panel after panel from the left: the tile on the diagonal, what is below it, what
+/// that takes from the rest of A; v is like one more row of A. n^3/6 multiply-adds, and a team meets twice for each panel.
+template <class Team, class Real>
+KC_HD bool cholesky(const Team& team, Factor<Real> A, Index n, Row<Real> v = {}) {
+  constexpr int P = Team::template panel<Real>;
+  const Index panels = (n + P - 1) / P;
+  apart(team, [&](const auto& part) { decompose_tile(part, A, 0, n); });
+  team.sync();
+  for (Index b = 0; b < panels; ++b) {
+    const Index first = b * P, size = panel_columns<P>(b, n) - first, below = n - first - size;
+    const auto solve = [&](Real* row, Index step) {  // row: P numbers, `step` apart; row <- row L_bb^-T
+      for (Index j = 0; j < size; ++j) {
+        Real s = row[j * step];
+        for (Index k = 0; k < j; ++k) s -= row[k * step] * A[factor_index<P>(first + j, first + k)];
+        row[j * step] = s / A[factor_index<P>(first + j, first + j)];
+      }
+    };
+    const auto rest = [&](Index i, Index j) {
+      Real s = A[factor_index<P>(i, j)];
+      const Real *left = &A[factor_index<P>(i, first)], *right = &A[factor_index<P>(j, first)];
+      KC_UNROLL
+      for (Index k = 0; k < P; ++k) s -= left[k * P] * right[k * P];
+      return s;
+    };
+    if constexpr (Team::on_host) {
+      using Vec = Pack<Real>;
+      for (Index p = b + 1; p < panels; ++p) {
+        Real* const rows = A.data + panel_offset<P>(p) + first * std::size_t(P);
+        for (Index j = 0; j < P; ++j) {
+          auto s = Vec::load(rows + j * P);
+          for (Index k = 0; k < j; ++k) s -= Vec::load(rows + k * P) * A[factor_index<P>(first + j, first + k)];
+          Vec::store(rows + j * P, s / A[factor_index<P>(first + j, first + j)]);
+        }
+      }
+      if (v.data) solve(v.data + first, 1);
+      for (Index p = b + 1; p < panels; ++p) {
+        Real* const panel = A.data + panel_offset<P>(p);
+        typename Vec::Type left[P];
+        for (Index k = 0; k < P; ++k) left[k] = Vec::load(panel + (first + k) * std::size_t(P));
+        for (Index j = first + P; j < panel_columns<P>(p, n); ++j) {
+          const Real* const right = &A[factor_index<P>(j, first)];
+          auto change = left[0] * right[0];
+          for (Index k = 1; k < P; ++k) change += left[k] * right[k * P];
+          if (j >= p * P) change = Vec::keep_from(change, j - p * P);
+          Vec::store(panel + j * std::size_t(P), Vec::load(panel + j * std::size_t(P)) - change);
+        }
+        if (v.data) {
+          auto s = Vec::load(v.data + p * P);
+          for (Index k = 0; k < P; ++k) s -= left[k] * v[first + k];
+          Vec::store(v.data + p * P, s);
+        }
+      }
+      if (b + 1 < panels) decompose_tile(team, A, b + 1, n);
+      continue;
+    } else {
+      team.for_each(below + 1, [&](Index r) {
+        if (r < below)
+          solve(&A[factor_index<P>(first + size + r, first)], P);
+        else if (v.data)
+          solve(v.data + first, 1);
+      });
+      team.sync();
+      if (below == 0) break;
+      apart(team, [&](const auto& part) {
+        const Index next = first + P, width = panel_columns<P>(b + 1, n) - next;
+        part.for_each(P * width, [&](Index e) {
+          const Index i = next + e % P, j = next + e / P;
+          if (i < n && j <= i) A[factor_index<P>(i, j)] = rest(i, j);
+        });
+        part.sync();
+        decompose_tile(part, A, b + 1, n);
+      });
+      each_dense_entry<Real>(team, b + 1, 1, n, [&](Index i, Index j, std::size_t k) { A[k] = rest(i, j); });
+      if (v.data)
+        team.for_each(below, [&](Index r) {
+          const Index j = first + P + r;
+          for (Index k = 0; k < P; ++k) v[j] -= v[first + k] * A[factor_index<P>(j, first + k)];
+        });
+      team.sync();
+    }
+  }
+  const double bad = team.template sum<double>(n, [&](Index i) {
+    const Real pivot = A[factor_index<P>(i, i)];
+    return pivot > Real(0) && math::finite(pivot) ? 0.0 : 1.0;
+  });
+  team.sync();  // all have seen the pivots before one changes them
+  if constexpr (Team::on_host)
+    if (bad != 0) {  // the zeros around the entries must be zeros again
+      std::fill_n(A.data, factor_size<P>(n, FactorShape::dense), Real(0));
+      if (v.data) std::fill(v.data + n, v.data + (n + P - 1) / P * P, Real(0));
+    }
+  return bad == 0;
 }
 
 }  // namespace kilochain

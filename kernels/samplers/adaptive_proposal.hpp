@@ -108,6 +108,17 @@ struct AdaptiveProposal : FactorWalk<Real, AdaptiveProposal<Real>> {
   /// work += each sum_h (x_h - mean)(x_h - mean)^T, the mean in `own`; rows one after another, as they lie.
   template <class Team>
   static KC_HD void add_scatter(const Team& team, Adaptation& a, Real each, Index rows, Index n) {
+    if constexpr (is_spread<Team>) {  // without a meeting for each row
+      each_entry<Real>(team, a.L.shape, n, [&](Index i, Index j, std::size_t k) {
+        Real sum = a.work[k];
+        for (Index h = 0; h < rows; ++h) {
+          const Row<Real> x = a.history.row(h, n);
+          sum += each * (x[i] - a.own[i]) * (x[j] - a.own[j]);
+        }
+        a.work[k] = sum;
+      });
+      return;
+    }
     for (Index h = 0; h < rows; ++h) {
       const Row<Real> x = a.history.row(h, n);
       team.for_each(n, [&](Index i) { a.below[i] = x[i] - a.own[i]; });

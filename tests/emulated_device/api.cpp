@@ -183,7 +183,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   std::size_t available = 0;
   cudaMemGetInfo(&available, &p->totalGlobalMem);
   p->sharedMemPerBlock = 48 << 10, p->sharedMemPerBlockOptin = 227 << 10, p->sharedMemPerMultiprocessor = 228 << 10;
-  p->major = 9, p->minor = 0, p->multiProcessorCount = 4, p->maxThreadsPerBlock = 1024;
+  p->major = 9, p->minor = 0, p->multiProcessorCount = multiprocessors, p->maxThreadsPerBlock = 1024;
   p->maxThreadsPerMultiProcessor = 2048, p->warpSize = 32, p->regsPerBlock = p->regsPerMultiprocessor = 65536;
   p->l2CacheSize = 50 << 20;
   return cudaSuccess;

@@ -1,8 +1,11 @@
 // A launch: blocks one after another in a shuffled order, the threads of a block as fibers. Between two synchronisations
 // a thread runs undisturbed; which of those that can run goes next is shuffled. Where a warp or the block meets, all of
 // the mask (of the block) must come: when nobody can run and some still wait, the launch has failed, and says who waits.
+// Blocks of a launch that says so (cooperative) run at once, in turns from one meeting of the grid to the next; shared memory
+// does not outlive a turn, which is stricter than CUDA.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +25,7 @@ Clock now{};
 
 namespace {
 
-enum class Waits { no, warp, block, never };  ///< never: the thread has ended
+enum class Waits { no, warp, block, grid, never };  ///< never: the thread has ended
 
 struct Thread {
   Fiber fiber;
@@ -34,18 +37,32 @@ struct Thread {
   Sync kind = Sync::syncthreads;
 };
 
-struct Device {
+/// A block: its threads, and where they stand.
+struct Block {
   char* stacks = static_cast<char*>(mmap(nullptr, most_threads*(stack_bytes + page), PROT_READ | PROT_WRITE,
                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-  Fiber scheduler;
   std::vector<Thread> threads{most_threads};
-  const Launch* launch = nullptr;
-  unsigned count = 0, running = 0;         ///< threads of a block; the one that runs
-  unsigned arrived = 0;                    ///< of the block's threads, at its barrier
-  bool in_kernel = false, failed = false;  ///< failed: the launch is given up
-  std::vector<unsigned> ready, turn;
+  unsigned arrived = 0;  ///< threads at the block's barrier
+  std::vector<unsigned> ready;
+  Clock::Meeting met;  ///< Clock::block while other blocks run
   std::vector<Clock::Meeting> warp_met = std::vector<Clock::Meeting>(most_threads / 32);
   std::vector<unsigned> warp_waits = std::vector<unsigned>(most_threads / 32);  ///< lanes that wait for their warp
+  Block() {
+    for (std::size_t t = 0; t < most_threads; ++t) mprotect(stacks + t * (stack_bytes + page), page, PROT_NONE);
+  }
+  Block(const Block&) = delete;
+  char* stack(unsigned t) const { return stacks + t * (stack_bytes + page) + page; }
+};
+
+struct Device {
+  std::vector<std::unique_ptr<Block>> blocks;  ///< as many as ever ran at once
+  Block* block = nullptr;                      ///< the one that runs
+  Fiber scheduler;
+  const Launch* launch = nullptr;
+  unsigned count = 0, running = 0;         ///< threads of a block; the one that runs
+  bool in_kernel = false, failed = false;  ///< failed: the launch is given up
+  std::vector<unsigned> turn;
+  std::uintptr_t grid_site = 0;  ///< where the grid meets
   std::vector<char> dynamic = std::vector<char>(dynamic_limit);
   std::set<std::uintptr_t> sites;
   std::uintptr_t lately[64] = {};  ///< sites that are known, so that the set is not asked at each synchronisation
@@ -54,10 +71,10 @@ struct Device {
   std::map<std::uintptr_t, int> place_of_site;
   std::vector<std::string> places;
   std::vector<char> needed;  ///< by its place
-  Device() {
-    for (std::size_t t = 0; t < most_threads; ++t) mprotect(stacks + t * (stack_bytes + page), page, PROT_NONE);
+  Block& of_launch(std::size_t k) {
+    while (blocks.size() <= k) blocks.push_back(std::make_unique<Block>());
+    return *blocks[k];
   }
-  char* stack(unsigned t) const { return stacks + t * (stack_bytes + page) + page; }
 };
 Device& device() {
   static Device d;
@@ -66,14 +83,14 @@ Device& device() {
 
 void leave() {
   Device& d = device();
-  switch_fibers(d.threads[d.running].fiber, d.scheduler);
+  switch_fibers(d.block->threads[d.running].fiber, d.scheduler);
 }
 
 void thread_main() {
   Device& d = device();
   d.launch->call.invoke(d.launch->call.kernel, d.launch->call.arguments.get());
   watching = false;
-  d.threads[d.running].waits = Waits::never;
+  d.block->threads[d.running].waits = Waits::never;
   leave();
 }
 
@@ -112,84 +129,96 @@ void meet_warp(unsigned mask, const char* where, std::uintptr_t site) {
   const unsigned me = d.running, first = me / 32 * 32;
   if (!(mask >> (me - first) & 1))
     fault(cudaErrorLaunchFailure, here_in_kernel() + ": it is not in the mask of its own " + where);
-  Thread& t = d.threads[me];
+  Thread& t = d.block->threads[me];
   t.waits = Waits::warp, t.where = where, t.mask = mask;
-  unsigned& waiting = d.warp_waits[me / 32];
+  unsigned& waiting = d.block->warp_waits[me / 32];
   waiting |= 1u << (me - first);
   bool all = (waiting & mask) == mask;
   for (unsigned l = 0; l < 32 && all; ++l)
     if (mask >> l & 1) {
-      const Thread& other = d.threads[first + l];
+      const Thread& other = d.block->threads[first + l];
       all = other.mask == mask && other.where == where;
     }
   if (all) {
     waiting &= ~mask;
     if (site != 0 && (mask == 0xffffffffu || first + static_cast<unsigned>(std::popcount(mask)) == d.count)) {
       ++now.tick;
-      note_meeting(d.warp_met[me / 32], place_of(site));
+      note_meeting(d.block->warp_met[me / 32], place_of(site));
     }
     for (unsigned l = 0; l < 32; ++l)
       if (mask >> l & 1) {
-        Thread& other = d.threads[first + l];
-        other.result = other.source >= 0 ? d.threads[first + static_cast<unsigned>(other.source)].bits : 0;
+        Thread& other = d.block->threads[first + l];
+        other.result = other.source >= 0 ? d.block->threads[first + static_cast<unsigned>(other.source)].bits : 0;
         other.waits = Waits::no;
-        d.ready.push_back(first + l);
+        d.block->ready.push_back(first + l);
       }
   }
   leave();
 }
 
+void prepare(const std::vector<unsigned>& numbers) {
+  Block& block = *device().block;
+  block.arrived = 0;
+  block.ready = numbers;
+  block.met = {};
+  std::fill(block.warp_met.begin(), block.warp_met.end(), Clock::Meeting{});
+  std::fill(block.warp_waits.begin(), block.warp_waits.end(), 0);
+  for (unsigned t : numbers) {
+    block.threads[t] = Thread{};
+    block.threads[t].fiber.prepare(block.stack(t), stack_bytes, thread_main);
+  }
+}
+
+/// Lets the block's threads run until all have ended or, in a launch whose blocks run at once, come to the grid's meeting.
 void run_block(const std::vector<unsigned>& numbers) {
   Device& d = device();
-  d.arrived = 0;
-  d.ready = numbers;
-  now.block = {};
-  std::fill(d.warp_met.begin(), d.warp_met.end(), Clock::Meeting{});
-  std::fill(d.warp_waits.begin(), d.warp_waits.end(), 0);
-  for (unsigned t : numbers) {
-    d.threads[t] = Thread{};
-    d.threads[t].fiber.prepare(d.stack(t), stack_bytes, thread_main);
-  }
+  Block& block = *d.block;
+  now.block = block.met;
   start_block();
-  while (!d.ready.empty() && !d.failed) {
-    d.turn.swap(d.ready);
-    d.ready.clear();
+  while (!block.ready.empty() && !d.failed) {
+    d.turn.swap(block.ready);
+    block.ready.clear();
     shuffle(d.turn);
     for (unsigned t : d.turn) {
       d.running = t;
       const dim3& b = d.launch->block;
       threadIdx = {t % b.x, t / b.x % b.y, t / b.x / b.y};
       now.thread = now.thread / most_threads * most_threads + t;
-      now.warp = d.warp_met[t / 32];
-      own_stack = reinterpret_cast<std::uintptr_t>(d.stack(t));
+      now.warp = block.warp_met[t / 32];
+      own_stack = reinterpret_cast<std::uintptr_t>(block.stack(t));
       watching = true;
-      switch_fibers(d.scheduler, d.threads[t].fiber);
+      switch_fibers(d.scheduler, block.threads[t].fiber);
       watching = false;
       if (d.failed) break;
     }
   }
   end_block();
+  const auto all_wait = [&](Waits w) {
+    return std::all_of(numbers.begin(), numbers.end(), [&](unsigned t) { return block.threads[t].waits == w; });
+  };
+  if (!d.failed && all_wait(Waits::grid)) return;
   if (d.failed) return;
   for (unsigned t : numbers)
-    if (d.threads[t].waits != Waits::never) {
+    if (d.block->threads[t].waits != Waits::never) {
       d.running = t;
       const dim3& b = d.launch->block;
       threadIdx = {t % b.x, t / b.x % b.y, t / b.x / b.y};
       std::string others;
       int named = 0;
-      const bool warp = d.threads[t].waits == Waits::warp;
+      const bool warp = d.block->threads[t].waits == Waits::warp;
       for (unsigned o = warp ? t / 32 * 32 : 0; o < (warp ? std::min(d.count, t / 32 * 32 + 32) : d.count); ++o) {
-        const Thread& other = d.threads[o];
-        if (warp && !(d.threads[t].mask >> (o % 32) & 1)) continue;
-        if (other.waits == d.threads[t].waits && other.where == d.threads[t].where && other.mask == d.threads[t].mask)
+        const Thread& other = d.block->threads[o];
+        if (warp && !(d.block->threads[t].mask >> (o % 32) & 1)) continue;
+        if (other.waits == d.block->threads[t].waits && other.where == d.block->threads[t].where &&
+            other.mask == d.block->threads[t].mask)
           continue;
         if (++named > 3) continue;
         others += " thread " + std::to_string(o) +
                   (other.waits == Waits::never ? " has ended;" : std::string(" waits in ") + other.where + ";");
       }
       d.in_kernel = true;
-      const std::string text =
-          here_in_kernel() + ": it waits in " + d.threads[t].where + " for threads that never come there:" + others;
+      const std::string text = here_in_kernel() + ": it waits in " + d.block->threads[t].where +
+                               " for threads that never come there:" + others;
       d.in_kernel = false;
       fault(cudaErrorLaunchFailure, text);
       return;
@@ -220,7 +249,10 @@ void fault(cudaError_t error, const std::string& text) {
 }
 
 bool in_stacks(std::uintptr_t address) {
-  return address - reinterpret_cast<std::uintptr_t>(device().stacks) < most_threads * (stack_bytes + page);
+  const auto& blocks = device().blocks;
+  return std::any_of(blocks.begin(), blocks.end(), [&](const auto& block) {
+    return address - reinterpret_cast<std::uintptr_t>(block->stacks) < most_threads * (stack_bytes + page);
+  });
 }
 bool in_arguments(std::uintptr_t address) {
   const Call& call = device().launch->call;
@@ -247,6 +279,8 @@ std::string launch_refusal(const Launch& l) {
   if (threads > static_cast<unsigned>(bound))
     return "blocks of " + n(threads) + " threads, and its launch bound is " + std::to_string(bound);
   if (l.call.bytes > 4096) return "arguments of " + std::to_string(l.call.bytes) + " bytes, more than 4096";
+  if (l.together && std::uint64_t(l.grid.x) * l.grid.y * l.grid.z * threads > std::uint64_t(multiprocessors) * 2048)
+    return "more blocks than run at once";
   const auto& allowed = state().dynamic_shared;
   const auto asked = allowed.find(l.call.kernel);
   const std::size_t unasked = std::size_t(48) << 10, limit = asked == allowed.end() ? unasked : asked->second;
@@ -262,21 +296,56 @@ void run(const Launch& launch) {
   d.count = launch.block.x * launch.block.y * launch.block.z;
   d.failed = false;
   now.launch = new_work();
-  now.tick = 1;
+  now.tick = 1, now.grid = {};
   gridDim = launch.grid, blockDim = launch.block;
   std::vector<std::uint32_t> blocks(std::size_t(launch.grid.x) * launch.grid.y * launch.grid.z);
   for (std::size_t b = 0; b < blocks.size(); ++b) blocks[b] = static_cast<std::uint32_t>(b);
   shuffle(blocks);
   std::vector<unsigned> numbers(d.count);
   for (unsigned t = 0; t < d.count; ++t) numbers[t] = t;
-  for (const std::uint32_t b : blocks) {
+  const auto enter = [&](std::uint32_t b, std::size_t k) {
+    d.block = &d.of_launch(k);
     blockIdx = {b % launch.grid.x, b / launch.grid.x % launch.grid.y, b / launch.grid.x / launch.grid.y};
     now.thread = b * most_threads;
     poison(d.dynamic.data(), launch.dynamic_shared);
+  };
+  const auto go_on = [&] {
     d.in_kernel = true;
     run_block(numbers);
     d.in_kernel = false;
-    if (d.failed || (state().sticky != cudaSuccess && !state().collects)) return;
+    return !d.failed && (state().sticky == cudaSuccess || state().collects);
+  };
+  if (!launch.together) {
+    for (const std::uint32_t b : blocks) {
+      enter(b, 0);
+      prepare(numbers);
+      if (!go_on()) return;
+    }
+    return;
+  }
+  for (const std::uint32_t b : blocks) enter(b, b), prepare(numbers);
+  for (;;) {
+    std::size_t meets = 0;
+    for (const std::uint32_t b : blocks) {
+      enter(b, b);
+      if (!go_on()) return;
+      meets += d.block->threads[0].waits == Waits::grid;
+    }
+    if (meets == 0) return;
+    if (meets < blocks.size())
+      return fault(cudaErrorLaunchFailure, "kernel " + name_of(launch.call.kernel) + ": " + std::to_string(meets) +
+                                               " of its blocks wait for the grid, and the others have ended");
+    ++now.tick;
+    const int place = place_of(d.grid_site);
+    note_meeting(now.grid, place);
+    for (const std::uint32_t b : blocks) {
+      Block& block = *d.blocks[b];
+      note_meeting(block.met, place);
+      for (auto& met : block.warp_met) note_meeting(met, place);
+      block.ready = numbers;
+      for (const unsigned t : numbers) block.threads[t].waits = Waits::no;
+    }
+    shuffle(blocks);
   }
 }
 
@@ -285,14 +354,14 @@ void sync_warp(unsigned mask) {
   Device& d = device();
   const auto site = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
   if (dropped(site)) return;
-  d.threads[d.running].source = -1;
+  d.block->threads[d.running].source = -1;
   meet_warp(mask, "__syncwarp", site);
 }
 
 std::uint64_t shuffle(unsigned mask, std::uint64_t bits, int source, const char* name) {
   const Unwatched unwatched;
   Device& d = device();
-  Thread& t = d.threads[d.running];
+  Thread& t = d.block->threads[d.running];
   if (source < 0 || source > 31 || !(mask >> source & 1))
     fault(cudaErrorLaunchFailure, here_in_kernel() + ": " + name + " from a lane that is not in its mask");
   t.bits = bits, t.source = source;
@@ -313,32 +382,45 @@ int sync_block(Sync kind, int value) {
   Device& d = device();
   const auto site = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
   if (kind == Sync::syncthreads && dropped(site)) return 0;
-  Thread& me = d.threads[d.running];
+  Thread& me = d.block->threads[d.running];
   static const char* const names[] = {"__syncthreads", "__syncthreads_or", "__syncthreads_and", "__syncthreads_count"};
   me.waits = Waits::block, me.kind = kind, me.bits = value != 0;
   me.where = names[static_cast<int>(kind) - static_cast<int>(Sync::syncthreads)];
-  if (++d.arrived == d.count) {
-    d.arrived = 0;
+  if (++d.block->arrived == d.count) {
+    d.block->arrived = 0;
     unsigned yes = 0;
     for (unsigned t = 0; t < d.count; ++t) {
-      if (d.threads[t].kind != kind)
+      if (d.block->threads[t].kind != kind)
         fault(cudaErrorLaunchFailure, here_in_kernel() + ": it is in " + me.where + ", thread " + std::to_string(t) +
-                                          " in " + d.threads[t].where);
-      yes += d.threads[t].bits != 0;
+                                          " in " + d.block->threads[t].where);
+      yes += d.block->threads[t].bits != 0;
     }
     ++now.tick;
     const int place = kind == Sync::syncthreads ? place_of(site) : -1;  // what also decides cannot be left out
     note_meeting(now.block, place);
-    for (unsigned w = 0; w < (d.count + 31) / 32; ++w) note_meeting(d.warp_met[w], place);
+    for (unsigned w = 0; w < (d.count + 31) / 32; ++w) note_meeting(d.block->warp_met[w], place);
     for (unsigned t = 0; t < d.count; ++t) {
-      Thread& other = d.threads[t];
+      Thread& other = d.block->threads[t];
       other.waits = Waits::no;
       other.result = kind == Sync::syncthreads_or ? yes > 0 : kind == Sync::syncthreads_and ? yes == d.count : yes;
-      d.ready.push_back(t);
+      d.block->ready.push_back(t);
     }
   }
   leave();
   return static_cast<int>(me.result);
+}
+
+void sync_grid() {
+  const Unwatched unwatched;
+  Device& d = device();
+  d.grid_site = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  if (dropped(d.grid_site)) return;
+  if (!d.launch->together)
+    fault(cudaErrorLaunchFailure, here_in_kernel() + ": it meets the grid, whose blocks were not launched at once");
+  Thread& me = d.block->threads[d.running];
+  me.waits = Waits::grid, me.where = "a meeting of the grid";
+  d.block->met = now.block;
+  leave();
 }
 
 void* dynamic_shared() { return device().dynamic.data(); }

@@ -2,8 +2,8 @@
 // the compiler then calls (ours in place of the sanitizer's own, whose threads are the host's). An access must stay in
 // the kernel's own memory; and two threads may touch the same bytes, one of them writing, only with a synchronisation of
 // both between them: exact for any order in which the threads happened to run, so a synchronisation is needed if, and only
-// if, accesses that conflict have no other between them. Shuffles order no memory, blocks are never ordered, atomics do not
-// race with each other. Shared memory must be written before it is read.
+// if, accesses that conflict have no other between them. Shuffles order no memory, blocks are ordered by meetings of the
+// grid alone, atomics do not race with each other. Shared memory must be written before it is read.
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -56,8 +56,7 @@ inline bool ordered(const Touch& before, const Clock& c) {
   if (before.tick == 0) return true;
   const std::uint32_t differs = before.thread ^ c.thread;
   if (differs == 0) return true;
-  if (differs >= most_threads) return false;
-  const Clock::Meeting& met = differs < 32 ? c.warp : c.block;
+  const Clock::Meeting& met = differs < 32 ? c.warp : differs < most_threads ? c.block : c.grid;
   if (before.tick >= met.tick) return false;
   if (before.tick >= met.alone_since) need_place(met.place);
   return true;
@@ -241,7 +240,7 @@ void touch_range(const void* p, std::size_t bytes, bool writes) {
   Allocation* a = allocation_at(at);
   if (!a || a->freed || bytes == 0) return;  // a copy of a range that was freed since: the copy itself says so
   const Clock before = now;
-  now = {new_work(), 0, 1, {}, {}};
+  now = {new_work(), 0, 1, {}, {}, {}};
   if (writes)
     touch_words<true, false>(a->cells, at, bytes, 0, false);
   else

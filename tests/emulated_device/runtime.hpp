@@ -104,6 +104,7 @@ struct Launch {
   dim3 grid, block;
   std::size_t dynamic_shared;
   Call call;
+  bool together;  ///< its blocks run at once, and may meet
 };
 void run(const Launch& launch);
 bool in_kernel();
@@ -123,15 +124,16 @@ extern std::uintptr_t own_stack;  ///< where the running thread's begins
 inline bool in_own_stack(std::uintptr_t address) { return address - own_stack < stack_bytes; }
 bool in_arguments(std::uintptr_t address);
 inline constexpr std::uint32_t most_threads = 1024;
+inline constexpr int multiprocessors = 4;
 /// Of the running thread (block * most_threads + its number): ticks before its last synchronisations, the warp's or the
-/// block's, whichever came later, and the block's; and since when all of those are of one place of the source, which is asked
+/// block's, whichever came later, the block's, and the grid's; and since when all of those are of one place of the source, which is asked
 /// only while places are weighed.
 struct Clock {
   std::uint32_t launch, thread, tick;
   struct Meeting {
     std::uint32_t tick = 0, alone_since = ~0u;
     int place = -1;
-  } warp, block;
+  } warp, block, grid;
 };
 /// Without this place the running thread would race.
 void need_place(int place);

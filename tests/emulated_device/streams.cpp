@@ -119,7 +119,12 @@ void drain_all() {
 
 cudaError_t launch(const cudaLaunchConfig_t& config, Call call) {
   KC_ENTER(cudaErrorLaunchOutOfResources);
-  const Launch what{config.gridDim, config.blockDim, config.dynamicSmemBytes, std::move(call)};
+  bool together = false;
+  for (unsigned k = 0; k < config.numAttrs; ++k) {
+    if (config.attrs[k].id != cudaLaunchAttributeCooperative) return refuse(cudaErrorInvalidValue, "an attribute");
+    together = config.attrs[k].val.cooperative != 0;
+  }
+  const Launch what{config.gridDim, config.blockDim, config.dynamicSmemBytes, std::move(call), together};
   const std::string no = launch_refusal(what);
   if (!no.empty()) return refuse(cudaErrorInvalidConfiguration, "kernel " + name_of(what.call.kernel) + ": " + no);
   const void* kernel = what.call.kernel;

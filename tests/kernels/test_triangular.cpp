@@ -132,7 +132,18 @@ TYPED_TEST(Triangular, CholeskyOfAProduct) {
         A.at(i, j) = static_cast<Real>(s);
       }
     const auto before = A;
-    ASSERT_TRUE(cholesky(team, A.factor(), n));
+    auto v = padded_row<Real>(n, 7);
+    const auto v0 = v;
+    ASSERT_TRUE(cholesky(team, A.factor(), n, row_of(v)));
+    EXPECT_TRUE(padding_is_zero(v, n));
+    for (Index i = 0; i < n; ++i) {  // L v is what v was, up to n eps of what was added up
+      double sum = 0, size = 0;
+      for (Index j = 0; j <= i; ++j) {
+        const double term = A.dense(i, j) * static_cast<double>(v[static_cast<std::size_t>(j)]);
+        sum += term, size += std::abs(term);
+      }
+      EXPECT_TRUE(rounding<Real>(sum, v0[static_cast<std::size_t>(i)], 2, n + 1, size)) << "row " << i;
+    }
     EXPECT_TRUE(A.rest_is_zero());
     for (Index i = 0; i < n; ++i)
       for (Index j = 0; j <= i; ++j) {
@@ -143,7 +154,10 @@ TYPED_TEST(Triangular, CholeskyOfAProduct) {
       }
     auto bad = before;
     bad.packed[factor_index<P>(n / 2, n / 2)] = Real(-1);
-    EXPECT_FALSE(cholesky(team, bad.factor(), n));
+    v = v0;
+    EXPECT_FALSE(cholesky(team, bad.factor(), n, row_of(v)));
+    EXPECT_TRUE(bad.rest_is_zero());
+    EXPECT_TRUE(padding_is_zero(v, n));
   }
 }
 

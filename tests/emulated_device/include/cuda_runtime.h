@@ -10,7 +10,7 @@
 #include <utility>
 
 // ---- markers. Bounds are padding before the function, so that they can be read from its address; shared variables are
-// static (blocks run one after another) and have a tag in their symbol's name, by which the runtime finds them.
+// static (blocks run one after another, or in turns) and have a tag in their symbol's name, by which the runtime finds them.
 #define __host__
 #define __device__
 #define __global__
@@ -128,7 +128,15 @@ struct cudaDeviceProp {
   int major, minor, multiProcessorCount, maxThreadsPerBlock, maxThreadsPerMultiProcessor, warpSize, regsPerBlock,
       regsPerMultiprocessor, l2CacheSize;
 };
-struct cudaLaunchAttribute;
+enum cudaLaunchAttributeID { cudaLaunchAttributeIgnore = 0, cudaLaunchAttributeCooperative = 2 };
+union cudaLaunchAttributeValue {
+  char pad[64];
+  int cooperative;
+};
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  cudaLaunchAttributeValue val;
+};
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
   std::size_t dynamicSmemBytes = 0;

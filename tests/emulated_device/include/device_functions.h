@@ -18,6 +18,7 @@ std::uint64_t shuffle(unsigned mask, std::uint64_t bits, int source, const char*
 /// Bit l: what lane l of the mask gave.
 unsigned vote(unsigned mask, bool value, const char* name);
 int sync_block(Sync kind, int value);
+void sync_grid();  ///< cooperative_groups::this_grid().sync()
 void* dynamic_shared();
 [[noreturn]] void trap();
 /// An atomic access of `size` bytes, for the race detector.
@@ -105,7 +106,7 @@ template <class T>
 T atomicCAS(T* at, std::type_identity_t<T> expected, std::type_identity_t<T> value) {
   return ::kilochain::emulated::atomically(at, [&](T v) { return v == expected ? value : v; });
 }
-// Fences order what other blocks see; blocks here run one after another, and the race detector asks for atomics all the same.
+// Fences order what other blocks see; blocks here run one at a time, and the race detector asks for atomics all the same.
 __forceinline__ void __threadfence() {}
 __forceinline__ void __threadfence_block() {}
 
