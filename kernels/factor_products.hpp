@@ -6,6 +6,7 @@
 //     place (team, settings, schedule, adaptation, state, query, n)        writes the point, and asks
 //     products(visit, settings, adapting, state, query, reply)             the table of an iteration's products; those before
 //                            the first draw after an adaptation are an adapting iteration's
+//   in_steps    as by_factor, and place goes on for each point that update asks for
 // Bodies have each product where they need it. A team for which the products of the table were made (products_made) skips
 // them there. They are made for every chain, whether it needs them now or not, those that are done with the iteration too:
 // what they overwrite is query.direction, or a row that is read only in what they come before.
@@ -14,7 +15,7 @@
 
 namespace kilochain {
 
-enum class Moves : std::int32_t { freely, by_factor };
+enum class Moves : std::int32_t { freely, by_factor, in_steps };
 
 /// What comes after a product. evaluation: the target's, of what `update` asked for.
 enum class Before : std::int32_t { update, draw, place, evaluation };
@@ -26,5 +27,23 @@ template <class Team>
 inline constexpr bool products_made = requires {
   requires Team::products_made;
 };
+
+template <class A>
+concept HasProposalFactor = requires(const A& a) {
+  a.L;
+};
+template <class A>
+concept HasMassFactor = requires(const A& a) {
+  a.F;
+};
+/// What such a sampler's adaptation multiplies by.
+template <HasProposalFactor A>
+KC_INLINE auto factor_of(const A& a) {
+  return a.L;
+}
+template <HasMassFactor A>
+KC_INLINE auto factor_of(const A& a) {
+  return a.F;
+}
 
 }  // namespace kilochain

@@ -60,12 +60,12 @@ concept SaysHowItMoves = std::same_as<decltype(S::moves), const Moves>;
 
 /// In halves around a product, with a table of all products.
 template <class S, class Real>
-concept MovesByFactor = S::moves == Moves::by_factor&& requires(const Rng& rng, const typename S::Settings& s,
-                                                                const Schedule& at, const typename S::Adaptation& a,
-                                                                typename S::State& st, const Query<Real>& query,
-                                                                const Reply<Real>& reply,
-                                                                contract_probe::ProductsVisitor visit) {
-  a.L;
+concept MovesByFactor = S::moves != Moves::freely&& requires(const Rng& rng, const typename S::Settings& s,
+                                                             const Schedule& at, const typename S::Adaptation& a,
+                                                             typename S::State& st, const Query<Real>& query,
+                                                             const Reply<Real>& reply,
+                                                             contract_probe::ProductsVisitor visit) {
+  factor_of(a);
   S::products(visit, s, true, st, query, reply);
   S::draw(HostTeam{}, rng, s, at, a, st, query, Index{1});
   S::place(HostTeam{}, s, at, a, st, query, Index{1});
@@ -104,10 +104,11 @@ consteval bool check_sampler() {
   static_assert(Starts<S, Real>, "start(team, settings, adaptation, state, query, reply, n)");
   static_assert(Proposes<S, Real>, "propose(team, rng, settings, schedule, adaptation, state, query, n)");
   static_assert(SaysHowItMoves<S>, "a sampler says how it moves: static constexpr Moves moves = ...");
-  static_assert(S::moves == Moves::freely || MovesByFactor<S, Real>,
-                "what moves by a factor has Adaptation::L, products(visit, settings, adapting, state, query, reply), "
-                "draw(team, rng, settings, schedule, adaptation, state, query, n) and "
-                "place(team, settings, schedule, adaptation, state, query, n)");
+  static_assert(
+      S::moves == Moves::freely || MovesByFactor<S, Real>,
+      "what moves by a factor has Adaptation::L or F, products(visit, settings, adapting, state, query, reply), "
+      "draw(team, rng, settings, schedule, adaptation, state, query, n) and "
+      "place(team, settings, schedule, adaptation, state, query, n)");
   static_assert(Updates<S, Real>,
                 "update(team, rng, settings, schedule, adaptation, state, query, reply, info, n) returns a Step");
   static_assert(Adapts<S, Real>,

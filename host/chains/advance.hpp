@@ -117,7 +117,9 @@ KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, c
     Info info;
     ++control.gradients;
     if (Sampler::update(team, rng_at(control.iteration), c.settings, at, a, st, query, reply, info, c.dim) ==
-        Step::done) {
+        Step::ask) {
+      if (products_made<Team> && Sampler::moves == Moves::in_steps) control.waiting = 3;
+    } else {
       team.sync();  // all of the team has read the adaptation before one of them changes it
       if constexpr (Sampler::about.adaptive && !products_made<Team>)  // those share their factor
         if (segment.adapts_alone())
@@ -161,18 +163,21 @@ KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, c
   return control.waiting;
 }
 
-/// The rest of a proposal whose product has been made.
+/// The rest of a proposal, or of a step, whose product has been made.
 template <class Sampler, class Real, class Team>
 KC_HD void place_chain(const Team& team, const ChainsView<Sampler, Real>& c, const Segment<Real>& segment,
                        Index chain) {
   constexpr int P = Team::template panel<Real>;
   ChainControl control = c.control[chain];
-  if (control.status != ChainStatus::running || control.waiting != 2) return;
+  if (control.status != ChainStatus::running || control.waiting < 2) return;
   auto st = c.template state<P>(chain);
   const auto a = c.template adaptation<P>(chain);
   const auto query = c.exchange.query(chain);
   Sampler::place(team, c.settings, schedule_at(segment, control.iteration), a, st, query, c.dim);
-  take_point(team, query, control, c.dim);
+  if (control.waiting == 3)
+    control.waiting = 1;  // wherever a trajectory goes, the target is asked
+  else
+    take_point(team, query, control, c.dim);
   team.sync();
   team.single([&] {
     KC_CHECK(!control.waiting || *query.needs <= Sampler::about.needs.in(segment.phase()));

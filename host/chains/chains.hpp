@@ -20,7 +20,7 @@ struct ChainControl {
   std::int64_t counted = 0;    ///< iterations behind acceptance_sum
   double acceptance_sum = 0, lp_sum = 0;
   ChainStatus status = ChainStatus::running;
-  std::int32_t waiting = 0;  ///< 1: a query is out; 2: its move waits for a product with the factor
+  std::int32_t waiting = 0;  ///< 1: a query is out; a product with the factor is wanted by 2: its move, 3: a step of it
 };
 
 /// Where iterations leave their draws: chain-major (chain, capacity, dim), or nowhere (draws == nullptr).

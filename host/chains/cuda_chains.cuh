@@ -94,7 +94,7 @@ class SegmentOnDevice {
 
 template <class Sampler, class Real>
 class CudaChains final : public Chains<Real> {
-  static constexpr bool asks_once = Sampler::about.asks == Asks::once, by_factor = Sampler::moves == Moves::by_factor;
+  static constexpr bool asks_once = Sampler::about.asks == Asks::once, by_factor = Sampler::moves != Moves::freely;
 
  public:
   CudaChains(const Context& context, Index num_chains, Index dim, Scope scope,
@@ -233,8 +233,9 @@ class CudaChains final : public Chains<Real> {
     if constexpr (by_factor) {
       const auto& c = memory_.view();
       const Segment<Real>* told = segment_.tell(segment);
-      const bool adapting = segment.schedule.adapting, proposes = (actions & action_propose) != 0,
-                 begins = !(actions & action_update);  // the segment, perhaps the first after an adaptation
+      const bool adapting = segment.schedule.adapting,
+                 begins = !(actions & action_update),  // the segment, perhaps the first after an adaptation
+          proposes = (actions & action_propose) != 0 && (begins || !segment.pools());  // a pooled one: at its beginning
       const auto make = [&](Before when) {
         products_.make(c, when, adapting || (begins && when == Before::draw), first, last);
       };
@@ -242,7 +243,7 @@ class CudaChains final : public Chains<Real> {
         cuda::for_each_chain(context_, cuda::advance_with_products<Sampler, Real>, first, last, c, told, what, into);
       };
       products_.take_if_changed(c);
-      unsigned left = actions;
+      unsigned left = (actions & action_update) | (proposes ? action_propose : 0u);
       if (actions & action_update) {
         make(Before::update);
         if (proposes && products_.any(c, Before::draw, adapting)) {
@@ -252,7 +253,7 @@ class CudaChains final : public Chains<Real> {
       }
       if (proposes) make(Before::draw);
       advance(left, count);
-      if (proposes) {
+      if (proposes || Sampler::moves == Moves::in_steps) {
         make(Before::place);
         cuda::for_each_chain(context_, cuda::place_chains<Sampler, Real>, first, last, c, told);
       }

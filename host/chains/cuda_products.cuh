@@ -37,7 +37,7 @@ class FactorProducts {
   }
   /// A factor that all chains share, and that is more than its diagonal.
   static bool possible(const ChainsView<Sampler, Real>& c) {
-    return c.scope == Scope::pooled && c.template adaptation<32>(0).L.shape == FactorShape::dense;
+    return c.scope == Scope::pooled && factor_of(c.template adaptation<32>(0)).shape == FactorShape::dense;
   }
   /// Of what such chains have beside.
   static std::size_t bytes(Index num_chains, Index dim, Scope scope, const typename Sampler::Settings& settings) {
@@ -61,7 +61,8 @@ class FactorProducts {
   void take(const ChainsView<Sampler, Real>& c) {
     const std::size_t size = factor_size<32>(c.dim, FactorShape::dense);
     launch(context_, square_factor<Real>, dim3(static_cast<unsigned>((size + tile_size - 1) / tile_size)), tile_block,
-           static_cast<const Real*>(c.template adaptation<32>(0).L.data), size, c.dim, row_of(c), square_.data());
+           static_cast<const Real*>(factor_of(c.template adaptation<32>(0)).data), size, c.dim, row_of(c),
+           square_.data());
     stale_ = false;
   }
   void take_if_changed(const ChainsView<Sampler, Real>& c) {

@@ -24,6 +24,7 @@ KC_INLINE FactorShape mass_shape(Mass mass) { return mass == Mass::dense ? Facto
 
 template <class V, class Real>
 KC_HD void mass_layout(V&& visit, MassAdaptation<Real>& a, Mass mass) {
+  if (mass == Mass::unit) a.F.shape = FactorShape::diagonal;  // nothing to multiply by
   if (mass == Mass::unit) return;
   visit("mass_factor", a.F, mass_shape(mass), Keep::yes);
   visit("mass_centre", a.centre, Keep::yes);
@@ -54,11 +55,13 @@ KC_HD void kick(const Team& team, Mass mass, Factor<Real> F, Real c, Row<Real> g
   }
   team.sync();
 }
-/// q = x + c F r; q may be x.
+/// q = x + c F r; q may be x. Where F r is made elsewhere, after this: q = x, and finish_drift goes on.
 template <class Team, class Real>
 KC_HD void drift(const Team& team, Mass mass, Factor<Real> F, Real c, Row<Real> x, Row<Real> r, Row<Real> q,
                  Row<Real> work, Index n) {
-  if (mass == Mass::dense) {
+  if constexpr (products_made<Team>) {
+    if (q.data != x.data) team.for_each(n, [&](Index i) { q[i] = x[i]; });
+  } else if (mass == Mass::dense) {
     multiply_lower(team, F, r, work, n);
     team.for_each(n, [&](Index i) { q[i] = x[i] + c * work[i]; });
   } else if (mass == Mass::diagonal) {
@@ -66,6 +69,13 @@ KC_HD void drift(const Team& team, Mass mass, Factor<Real> F, Real c, Row<Real> 
   } else {
     team.for_each(n, [&](Index i) { q[i] = x[i] + c * r[i]; });
   }
+  team.sync();
+}
+
+/// q += c F r, where work is F r.
+template <class Team, class Real>
+KC_HD void finish_drift(const Team& team, Real c, Row<Real> work, Row<Real> q, Index n) {
+  team.for_each(n, [&](Index i) { q[i] = q[i] + c * work[i]; });
   team.sync();
 }
 

@@ -1,5 +1,7 @@
 // What samplers of trajectories share: a learnt mass (mass.hpp), and a step that follows the acceptance
 // (dual_averaging.hpp). Theirs: Settings with `mass`, State with a gradient, propose, update, signal, adapt.
+// Products of a dense F that chains share: F^T of each answer, F r for each step, and F^T g(x) when F may be another; else
+// a chain knows F^T g(x) from the answer there, and keeps it.
 #pragma once
 #include "kernels/adapt/dual_averaging.hpp"
 #include "kernels/adapt/mass.hpp"
@@ -28,6 +30,14 @@ struct LearnsMassAndStep {
   }
   template <class S>
   static void resolve(S&, Scope) {}
+  static constexpr Moves moves = Moves::in_steps;
+  template <class V, class S, class State>
+  static void products(V&& visit, const S&, bool adapting, const State& st, const Query<Real>&,
+                       const Reply<Real>& reply) {
+    visit(Before::update, Times::transposed, reply.gradient, st.work);
+    if (adapting) visit(Before::draw, Times::transposed, st.g, st.ftg);
+    visit(Before::place, Times::lower, st.r, st.work);
+  }
   template <class Team, class S, class State>
   static KC_HD void start(const Team& team, const S&, const Adaptation&, State& st, const Query<Real>& query,
                           const Reply<Real>& reply, Index n) {

@@ -33,7 +33,6 @@ struct Hmc : LearnsMassAndStep<Real> {
       .adaptive = true,
       .signals_vector = true,
   };
-  static constexpr Moves moves = Moves::freely;
 
   struct Settings : AcceptanceStep {
     std::int32_t num_steps = 10;
@@ -75,14 +74,16 @@ struct Hmc : LearnsMassAndStep<Real> {
 
   struct State : PositionAndGradient<Real> {
     Row<Real> r, work, d;  ///< whitened momentum; workspace; the signal x - centre
+    Row<Real> ftg;         ///< F^T g(x); of a dense F alone
     Scalar<double> energy, step, steps, left, probability;
   };
   template <class V>
-  static KC_HD void state(V&& visit, State& st, const Settings&) {
+  static KC_HD void state(V&& visit, State& st, const Settings& s) {
     position_fields(visit, st);
     visit("momentum", st.r, Keep::no);
     visit("work", st.work, Keep::no);
     visit("signal_d", st.d, Keep::no);
+    if (s.mass == Mass::dense) visit("ftg", st.ftg, Keep::yes);
     visit("energy", st.energy, Keep::no);
     visit("leapfrog_step", st.step, Keep::no);
     visit("steps", st.steps, Keep::no);
@@ -133,8 +134,18 @@ struct Hmc : LearnsMassAndStep<Real> {
     });
     ask(team, query, Needs::gradient);
     const Real e = Real(leaps.size);
-    kick(team, s.mass, a.F, Real(0.5) * e, st.g, st.r, st.work, n);
+    kick(team, s.mass, a.F, Real(0.5) * e, st.g, st.r, s.mass == Mass::dense ? st.ftg : st.work, n);
     drift(team, s.mass, a.F, e, st.x, st.r, query.point, st.work, n);
+  }
+  template <class Team>
+  static KC_HD void draw(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
+                         State& st, const Query<Real>& query, Index n) {
+    propose(team, rng, s, at, a, st, query, n);
+  }
+  template <class Team>
+  static KC_HD void place(const Team& team, const Settings&, const Schedule&, const Adaptation&, State& st,
+                          const Query<Real>& query, Index n) {
+    finish_drift(team, Real(*st.step), st.work, query.point, n);
   }
 
   template <class Team>
@@ -156,6 +167,8 @@ struct Hmc : LearnsMassAndStep<Real> {
       log_r = *st.energy - (kinetic(team, st.r, n) - *reply.lp);
     }
     const Decision move = decide(rng, log_r);
+    if constexpr (products_made<Team>)
+      if (move.accept) team.for_each(n, [&](Index i) { st.ftg[i] = st.work[i]; });
     settle(team, move, st, query, reply, info, n);
     info.diverging = !move.finite || -log_r > s.max_energy_error;
     team.single([&] { *st.probability = move.probability; });

@@ -6,7 +6,8 @@
 // Subtrees are checked as leaves arrive: even leaves leave (r, sum r) in slot popcount(leaf/2); an odd leaf closes one
 // subtree for each trailing 1 bit. A state machine: it asks for one gradient at a time, so chains never wait for the
 // deepest tree. Momenta are whitened by the mass (kernels/adapt/mass.hpp). Dual averaging, Stan's windows.
-// State: 16 + 2 max_tree_depth rows. Cost: a gradient and O(n) a leaf, two sums more for each subtree that it closes.
+// State: 16 + 2 max_tree_depth rows, two more with a dense mass. Cost: a gradient and O(n) a leaf, two sums for each
+// subtree that it closes.
 #pragma once
 #include "kernels/adapt/mass_and_step.hpp"
 
@@ -40,7 +41,6 @@ struct Nuts : LearnsMassAndStep<Real> {
       .adaptive = true,
       .signals_vector = true,
   };
-  static constexpr Moves moves = Moves::freely;
 
   using Settings = NutsSettings;
   template <class V>
@@ -80,6 +80,7 @@ struct Nuts : LearnsMassAndStep<Real> {
     Row<Real> new_q, new_g;       ///< proposal of the doubling under way
     Rows<Real> slot_r, slot_sum;  ///< max_tree_depth of them
     Row<Real> d;                  ///< x - centre, the signal
+    Row<Real> ftg, new_ftg;       ///< F^T g and that of new_g; of a dense F alone
     Numbers<double> tree;
     Scalar<double> probability;
   };
@@ -102,6 +103,8 @@ struct Nuts : LearnsMassAndStep<Real> {
     visit("slot_momentum", st.slot_r, s.max_tree_depth, Keep::no);
     visit("slot_sum", st.slot_sum, s.max_tree_depth, Keep::no);
     visit("signal_d", st.d, Keep::no);
+    if (s.mass == Mass::dense) visit("ftg", st.ftg, Keep::yes);
+    if (s.mass == Mass::dense) visit("new_ftg", st.new_ftg, Keep::no);
     visit("tree", st.tree, num_slots, Keep::no);
     visit("probability", st.probability, Keep::no);
   }
@@ -160,7 +163,7 @@ struct Nuts : LearnsMassAndStep<Real> {
     normals(team, Rng{rng.seed, rng.chain, Rules::momentum_iteration(rng.iteration)}, Purpose::momentum, st.r, n);
     team.for_each(n, [&](Index i) { st.wg[i] = Real(0); });
     team.sync();
-    kick(team, s.mass, a.F, Real(1), st.g, st.wg, st.work, n);  // wg = F^T g
+    kick(team, s.mass, a.F, Real(1), st.g, st.wg, s.mass == Mass::dense ? st.ftg : st.work, n);  // wg = F^T g
     const double energy = kinetic(team, st.r, n) - *st.lp;
     team.for_each(n, [&](Index i) {
       st.left_q[i] = st.right_q[i] = st.x[i];
@@ -174,6 +177,17 @@ struct Nuts : LearnsMassAndStep<Real> {
     });
     ask(team, query, Needs::gradient);
     begin_doubling(team, rng, s, a, st, query, 0, n);
+  }
+
+  template <class Team>
+  static KC_HD void draw(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
+                         State& st, const Query<Real>& query, Index n) {
+    propose(team, rng, s, at, a, st, query, n);
+  }
+  template <class Team>
+  static KC_HD void place(const Team& team, const Settings&, const Schedule&, const Adaptation& a, State& st,
+                          const Query<Real>& query, Index n) {
+    finish_drift(team, Real(st.tree[direction] > 0 ? *a.step : -*a.step), st.work, query.point, n);
   }
 
   /// Takes the leaf at query.point into the doubling: weight, proposal, sums. Returns whether a subtree turned.
@@ -197,6 +211,7 @@ struct Nuts : LearnsMassAndStep<Real> {
       if (take) {
         st.new_q[i] = query.point[i];
         st.new_g[i] = reply.gradient[i];
+        if constexpr (products_made<Team>) st.new_ftg[i] = st.wg[i];
       }
     });
     team.single([&] {
@@ -270,6 +285,7 @@ struct Nuts : LearnsMassAndStep<Real> {
       if (replace) {
         st.x[i] = st.new_q[i];  // no one needs the old position any more: both ends of the tree have their own
         st.g[i] = st.new_g[i];
+        if constexpr (products_made<Team>) st.ftg[i] = st.new_ftg[i];
       }
     });
     team.single([&] {
