@@ -131,6 +131,57 @@ def factor_together(C, n, count=2, real=4):
     return count * (product + NODE) + NODE + 6 * real * n * C / (REACHED["memory"] * d["l2"]) < 0.75 * by_warps
 
 
+def panel_width(rows, chains):
+    """Columns of a product of chains that ask: targets/asking.cuh."""
+    fast = min(1024, math.ceil(330 / math.ceil(rows / 128)) * 128)
+    width = min(max(math.ceil(chains // 8 / 128) * 128, 128), fast)
+    return math.ceil(math.ceil(chains / math.ceil(chains / width)) / 32) * 32
+
+
+def waves(rows, columns, sms):
+    """What a product of few tiles of 128 x 128 costs beside one that fills every wave of blocks."""
+    tiles = math.ceil(rows / 128) * math.ceil(columns / 128)
+    return math.ceil(tiles / sms) / (tiles / sms)
+
+
+def asking_round(target, chains, share, matmul, device):
+    """The evaluation of a round in which that share of the chains asks, in panels, and of all of them, in us."""
+    t, d = TARGETS[target], DEVICES[device]
+    N, n, real = t["rows"], t["dim"], 4
+    row = math.ceil(n / 32) * 32 * real
+    width = panel_width(N, chains)
+    panels = math.ceil(share * chains / width)
+
+    def place(bytes_):
+        return dict(l2=bytes_) if bytes_ < 0.7 * d["l2_bytes"] else dict(hbm=bytes_)
+
+    def kernels(columns, of_one):
+        times, unit = (3, "bf16") if matmul == "bf16x3" else (1, "float32")
+        flops, T = times * 2.0 * N * n * columns * waves(N, of_one, d["sms"]), real * math.ceil(N / 32) * 32 * columns
+        return [Kernel("X W", None, 256, 10**6, flops=flops, unit=unit, product=True, node=NODE * columns / of_one, **place(T)),
+                Kernel("logistic_residuals", None, 256, columns, flops=30.0 * N * columns, **place(2 * T)),
+                Kernel("X^T R", None, 256, 10**6, flops=flops, unit=unit, product=True, node=NODE * columns / of_one, **place(T)),
+                Kernel("logistic_answers", None, 256, columns, **place(3.0 * columns * row))]
+
+    alone = kernels(panels * width, width)
+    alone += [Kernel("select_asking", None, 1024, 1, l1=chains * 4.0 * 9, l2=chains * 8.0),
+              Kernel("gather_points", None, 128, panels * width, l2=2.0 * panels * width * row)]
+    return 1e6 * sum(k.predicted(device) for k in alone), 1e6 * sum(k.predicted(device) for k in kernels(chains, chains))
+
+
+def chains_that_wait(w):
+    w("## Chains that wait\n")
+    w("Evaluation of a round of NUTS by products, 4 096 chains, H200, predicted microseconds: of the chains that ask, in panels (docs/decisions/0016-chains-that-wait.md),")
+    w("and of all. Products here cost whole waves of tiles of 128 x 128.\n")
+    w("| problem | products | columns of a panel | all chains | all ask | 1/2 | 1/4 | 1/10 | 1/100 |")
+    w("|---|---|---:|---:|---:|---:|---:|---:|---:|")
+    for target in ("mnist", "caravan"):
+        for matmul in ("float32", "bf16x3"):
+            found = [asking_round(target, 4096, share, matmul, "H200") for share in (1, 0.5, 0.25, 0.1, 0.01)]
+            w(f"| {target} | {matmul} | {panel_width(TARGETS[target]['rows'], 4096)} | {found[0][1]:.0f} | " + " | ".join(f"{f[0]:.0f}" for f in found) + " |")
+    w("")
+
+
 def round_of(target, chains, compiled, matmul, warm_up, device):
     t = TARGETS[target]
     N, n, C, real = t["rows"], t["dim"], chains, 4
@@ -318,6 +369,7 @@ def main():
                 w(f"| {k.name} | {c['registers'] if c else '-'} | {c['shared'] if c else '-'} | {k.warps or '-'} | {si(k.hbm)}| {si(k.l2)}| {si(k.l1)}| {si(k.flops)}| "
                   f"{1e6 * k.floor('H100'):.1f} | {1e6 * k.floor('H200'):.1f} | {k.bound('H200')} | {1e6 * k.predicted('H200'):.1f} |")
             w("")
+    chains_that_wait(w)
     w("## What the arithmetic says\n")
 
     def at(target, chains, matmul, phase, device="H200"):
