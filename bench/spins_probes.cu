@@ -1,28 +1,39 @@
 // What a device does for one flip, piece by piece: kernels that do one thing once, whose code bench/spins_roofline.py counts.
 // They are compiled and never run.
-#include "host/chains/cuda_trials.cuh"
+#include "host/chains/cuda_rows.cuh"
 #include "kernels/discrete/class_board.hpp"
 #include "kernels/discrete/intracluster.hpp"
 #include "kernels/discrete/packed_lattice.hpp"
 
 namespace kilochain::discrete {
 
-using Trials = TrialBoard<64>;
 using Lists = ClassBoard<std::uint16_t>;
 
-/// The board in shared memory, as advance_trials has it; f(board) returns something that must be made.
-#define KC_TRIAL_PROBE(name, result)                                                                                 \
-  __global__ void __launch_bounds__(64, 1)                                                                           \
-      name(const __grid_constant__ Trials::Model model, const __grid_constant__ Rng rng, int* to, int side, int i) { \
-    __shared__ Trials::Bits words[Trials::most_words * 64];                                                          \
-    Trials board(model, reinterpret_cast<char*>(words + threadIdx.x));                                               \
-    to[threadIdx.x] = static_cast<int>(result);                                                                      \
+/// The board in shared memory, as advance_rows has it, and a loop of flips like a walk's.
+using Rows = RowBoard<cuda::row_block>;
+template <int side>
+__global__ void __launch_bounds__(cuda::row_block, 1)
+    probe_rows(const __grid_constant__ Rows::Model model, const __grid_constant__ Rng rng, Rows::Bits* memory, double* to,
+               int k) {
+  __shared__ Rows::Bits words[Rows::most_words * cuda::row_block];
+  Rows board(model, reinterpret_cast<char*>(words + threadIdx.x));
+  board.restore(cuda::ThreadTeam{}, memory);
+  Numbers<std::uint64_t> chosen(rng, Purpose::proposal);
+  double from = 1, back = 1, tilted = 0;
+#pragma unroll 1
+  for (int t = 0; t < k; ++t) {
+    from *= board.total(side);
+    const auto place = board.choose(side, chosen(static_cast<std::uint32_t>(t)));
+    tilted += board.tilt(side, place);
+    board.flip(cuda::ThreadTeam{}, side, place);
+    back *= board.total(1 - side);
   }
-KC_TRIAL_PROBE(probe_trial_nothing, (words[threadIdx.x] = 1, side))
-KC_TRIAL_PROBE(probe_trial_attempt, board.attempt(side, rng, static_cast<std::uint32_t>(i)))
-KC_TRIAL_PROBE(probe_trial_tilt, board.tilt(i))
-KC_TRIAL_PROBE(probe_trial_total, board.total(side))
-KC_TRIAL_PROBE(probe_trial_flip, (board.flip(cuda::ThreadTeam{}, i), side))
+  to[threadIdx.x] = from / back + tilted;
+}
+template __global__ void probe_rows<0>(const __grid_constant__ Rows::Model, const __grid_constant__ Rng, Rows::Bits*,
+                                       double*, int);
+template __global__ void probe_rows<1>(const __grid_constant__ Rows::Model, const __grid_constant__ Rng, Rows::Bits*,
+                                       double*, int);
 __global__ void probe_log(double* x) { x[threadIdx.x] = math::log(x[threadIdx.x] / x[threadIdx.x + 64]); }
 __global__ void probe_double(double* x) { x[threadIdx.x] = x[threadIdx.x] * x[threadIdx.x + 64]; }
 

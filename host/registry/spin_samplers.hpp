@@ -1,5 +1,6 @@
 // Spin samplers bound to the kind of board that suits a model: the cost model.
-//   to choose from: classes where values are few (any size: O(1)), two layers whole, else a tree of sums
+//   to choose from: rows of bits for walks on 2-D lattices, classes where values are few (any size: O(1)), two layers
+//   whole, else a tree of sums
 //   to sweep over: words where 64 spins fit in one, classes (a table of probabilities), two layers whole, else the graph
 #pragma once
 #include "host/chains/replicas.hpp"
@@ -59,27 +60,20 @@ inline constexpr bool sweeps<Dmala> = true;
 /// Replicas bound on the CPU.
 struct CpuBoards {
   using Interface = SteppedReplicas;
-  static constexpr Choice choice = Choice::lists;
   static constexpr int stride = 1;  ///< of a board of bits: replicas beside each other
   template <class Sampler, class Board>
   using Bound = CpuReplicas<Sampler, Board, LoadedSpins>;
 };
 
-/// Whether walks choose by trial: where they are told to, or can be trusted to find a spin soon: both sides have an eighth
-/// of the spins, and the least weight is a thousandth of the largest, or not much less. Throws Error (usage) where they cannot.
-template <class Boards>
-bool chooses_by_trial(const WalkSettings& s, const SpinModel& model, const SpinArrays& arrays, const Rungs& rungs) {
-  const Choice choice = s.choice == Choice::automatic ? Boards::choice : s.choice;
-  if (choice == Choice::lists) return false;
-  const auto bits = arrays.bits<1>();
-  const Index up = model.hamming.value_or(0), n = model.n();
-  const bool suits =
-      bits && rungs.count == 1 && 8 * up >= n && 8 * (n - up) >= n && s.most_gamma() * std::abs(bits->coupling) <= 1;
-  require(
-      suits || s.choice == Choice::automatic, ExitStatus::usage, "intracluster: choice = trials",
-      "trials are for slices of 2-D lattices of one J, up to 64x62, an eighth of the spins up and down at least, gamma "
-      "times J at most 1, and not for tempering",
-      "Remove --choice?");
+/// Whether walks choose from sums of rows: unless they are told not to, where whole numbers of 19 bits follow the law: the
+/// least weight is a thousandth of the largest, or not much less. Throws Error (usage) where they are told to and cannot.
+inline bool chooses_from_rows(const WalkSettings& s, const SpinArrays& arrays, const Rungs& rungs) {
+  if (s.choice == Choice::lists) return false;
+  const auto bits = arrays.rows_of_bits<1>();
+  const bool suits = bits && rungs.count == 1 && s.most_gamma() * std::abs(bits->coupling) <= 1;
+  require(suits || s.choice == Choice::automatic, ExitStatus::usage, "intracluster: choice = rows",
+          "rows are for 2-D lattices of one coupling J, 3x3 to 64x60, gamma times J at most 1, and not for tempering",
+          "Remove --choice?");
   return suits;
 }
 
@@ -99,8 +93,8 @@ std::unique_ptr<typename Boards::Interface> bind(const std::string& name, const 
   if constexpr (std::is_same_v<Settings, WalkSettings>) {
     WalkSettings resolved = settings;
     Sampler<GraphSpins>::resolve(resolved, spins->facts());
-    if (chooses_by_trial<Boards>(resolved, spins->model, arrays, rungs))
-      return on.template operator()<TrialBoard<Boards::stride>>(*arrays.bits<Boards::stride>());
+    if (chooses_from_rows(resolved, arrays, rungs))
+      return on.template operator()<RowBoard<Boards::stride>>(*arrays.rows_of_bits<Boards::stride>());
   }
   if constexpr (!sweeps<Sampler>) {
     if (model.layers) return on.template operator()<DenseBoard>(arrays.layers());

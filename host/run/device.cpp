@@ -12,7 +12,7 @@ Context cuda_with_threads(int device, int threads) {
   return c;
 }
 
-/// A replica on a device takes 50 times (trials) to 140 times (lists) as long over a flip as a core does, by the counts of
+/// A replica on a device takes 20 times (rows) to 140 times (lists) as long over a flip as a core does, by the counts of
 /// bench/spins_roofline.md, a prediction: replicas for each core from which a device is chosen.
 constexpr std::int64_t least_replicas = 256;
 

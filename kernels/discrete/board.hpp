@@ -56,19 +56,30 @@ struct Law {
   KC_INLINE bool operator==(const Law& o) const { return kind == o.kind && rate == o.rate; }
 };
 
-/// Uniform on (0, 1): 53 bits of half k of a Philox block.
-KC_INLINE double uniform_of(std::uint32_t high, std::uint32_t low) {
-  const std::uint64_t bits = (static_cast<std::uint64_t>(high) << 21) ^ (low >> 11);
-  return (static_cast<double>(bits) + 0.5) * 0x1p-53;
+KC_INLINE Index ones(std::uint64_t bits) {
+#if defined(__CUDA_ARCH__)
+  return __popcll(bits);
+#else
+  return __builtin_popcountll(bits);
+#endif
 }
 
-/// Two uniforms of one Philox block; number t of a purpose is half t & 1 of block t >> 1.
-class Uniforms {
+/// Half a Philox block as 64 bits, or as a uniform on (0, 1) of 53 bits.
+template <class Number>
+KC_INLINE Number number_of(std::uint32_t high, std::uint32_t low) {
+  const std::uint64_t bits = static_cast<std::uint64_t>(high) << 32 | low;
+  if constexpr (std::is_same_v<Number, double>) return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53;
+  return static_cast<Number>(bits);
+}
+
+/// Two numbers of one Philox block; number t of a purpose is half t & 1 of block t >> 1.
+template <class Number>
+class Numbers {
  public:
-  KC_INLINE Uniforms(const Rng& rng, Purpose purpose) : rng_(rng), purpose_(purpose) {}
-  KC_INLINE double operator()(std::uint32_t t) {
+  KC_INLINE Numbers(const Rng& rng, Purpose purpose) : rng_(rng), purpose_(purpose) {}
+  KC_INLINE Number operator()(std::uint32_t t) {
     if (!(t & 1) || !fresh_) words_ = rng_.words(purpose_, t >> 1), fresh_ = true;
-    return t & 1 ? uniform_of(words_.v[2], words_.v[3]) : uniform_of(words_.v[0], words_.v[1]);
+    return t & 1 ? number_of<Number>(words_.v[2], words_.v[3]) : number_of<Number>(words_.v[0], words_.v[1]);
   }
 
  private:
@@ -77,22 +88,23 @@ class Uniforms {
   Words words_{};
   bool fresh_ = false;
 };
+using Uniforms = Numbers<double>;
 
 /// The same numbers in order, 0 .. count - 1: on the CPU sixteen blocks at a time, which vectorise.
-template <class Team>
-class UniformSequence : Uniforms {
+template <class Team, class Number>
+class NumberSequence : Numbers<Number> {
  public:
-  KC_INLINE UniformSequence(const Rng& rng, Purpose purpose, std::uint32_t) : Uniforms(rng, purpose) {}
-  using Uniforms::operator();
+  KC_INLINE NumberSequence(const Rng& rng, Purpose purpose, std::uint32_t) : Numbers<Number>(rng, purpose) {}
+  using Numbers<Number>::operator();
 };
-template <>
-class UniformSequence<HostTeam> {
+template <class Number>
+class NumberSequence<HostTeam, Number> {
   static constexpr std::uint32_t blocks = 16, numbers = 2 * blocks;
 
  public:
-  UniformSequence(const Rng& rng, Purpose purpose, std::uint32_t count)
+  NumberSequence(const Rng& rng, Purpose purpose, std::uint32_t count)
       : rng_(rng), purpose_(purpose), count_(count), few_(rng, purpose) {}
-  double operator()(std::uint32_t t) {
+  Number operator()(std::uint32_t t) {
     const std::uint32_t at = t % numbers, first = t - at;
     if (count_ - first < numbers / 2) return few_(t);
     if (at == 0) fill(first / 2);
@@ -104,15 +116,15 @@ class UniformSequence<HostTeam> {
 #pragma GCC ivdep
     for (std::uint32_t l = 0; l < blocks; ++l) {
       const Words w = rng_.words(purpose_, first + l);
-      value_[0][l] = uniform_of(w.v[0], w.v[1]);
-      value_[1][l] = uniform_of(w.v[2], w.v[3]);
+      value_[0][l] = number_of<Number>(w.v[0], w.v[1]);
+      value_[1][l] = number_of<Number>(w.v[2], w.v[3]);
     }
   }
   const Rng& rng_;
   Purpose purpose_;
   std::uint32_t count_;
-  Uniforms few_;
-  double value_[2][blocks];
+  Numbers<Number> few_;
+  Number value_[2][blocks];
 };
 
 }  // namespace kilochain::discrete

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "kernels/device/error.hpp"
-#include "kernels/discrete/trial_board.hpp"
+#include "kernels/discrete/row_board.hpp"
 #include "kernels/policy.hpp"
 
 namespace kilochain::discrete {
@@ -18,9 +18,9 @@ namespace kilochain::discrete {
 enum class WalkPreset : std::int32_t { own, kawasaki, im_expert, im_unif, im_bayesopt };
 inline constexpr Names walk_preset_names{"own", "kawasaki", "im_expert", "im_unif", "im_bayesopt"};
 
-/// How spins are chosen: from lists of members, or by trial where a model's replicas are bits (kernels/discrete/trial_board.hpp).
-enum class Choice : std::int32_t { automatic, lists, trials };
-inline constexpr Names choice_names{"auto", "lists", "trials"};
+/// How spins are chosen: from lists of members, or from sums of rows where replicas are bits (kernels/discrete/row_board.hpp).
+enum class Choice : std::int32_t { automatic, lists, rows };
+inline constexpr Names choice_names{"auto", "lists", "rows"};
 
 struct WalkSettings {
   WalkPreset preset = WalkPreset::own;
@@ -49,8 +49,8 @@ struct Intracluster {
   using Settings = WalkSettings;
   using Preset = WalkPreset;
   static constexpr Index longest_walk = 100000;
-  /// Products of so many totals stay finite: those of trials are below 2^32.
-  static constexpr Index flips_to_a_log = by_trial<Board> ? 31 : 8;
+  /// Products of so many totals stay finite: those of rows are below 2^31.
+  static constexpr Index flips_to_a_log = in_rows<Board> ? 32 : 8;
 
   template <class V>
   static void settings(V&& visit, Settings& s) {
@@ -62,8 +62,9 @@ struct Intracluster {
     visit("policy", s.policy,
           PolicyColumns<2>{{{"gamma", at_least(0), false}, {"walk", between(1, longest_walk), true}}},
           "CSV file with columns gamma, walk or both: each step takes a row at random");
-    visit("choice", s.choice, choice_names,
-          "lists of members, or trials on 2-D lattices up to 64x62; auto: lists on the CPU, trials on CUDA");
+    visit(
+        "choice", s.choice, choice_names,
+        "sums of rows on 2-D lattices of one coupling up to 64x60, or lists of members; auto: rows where they can be");
   }
 
   /// Presets become numbers. Throws Error (usage) for a range that is none, and for a preset that this model has not.
@@ -89,7 +90,7 @@ struct Intracluster {
 
   /// The flips of a walk, so that one that is not accepted can be undone; of bits, all of them.
   static KC_INLINE std::size_t scratch(const Settings& s, const typename Board::Model& model) {
-    if constexpr (by_trial<Board>) return Board::bytes(model);
+    if constexpr (in_rows<Board>) return Board::bytes(model);
     std::size_t longest = static_cast<std::size_t>(s.walk_max);
     for (std::int32_t k = 0; s.policy.has[1] && k < s.policy.rows; ++k)
       longest = longest < s.policy.value[k][1] ? static_cast<std::size_t>(s.policy.value[k][1]) : longest;
@@ -116,40 +117,44 @@ struct Intracluster {
       if (s.policy.has[1]) k = static_cast<Index>(row[1]);
     }
     k = k < up ? k : up;
-    [[maybe_unused]] UniformSequence<Team> chosen(rng, Purpose::proposal, static_cast<std::uint32_t>(2 * k));
+    NumberSequence<Team, std::conditional_t<in_rows<Board>, std::uint64_t, double>> chosen(
+        rng, Purpose::proposal, static_cast<std::uint32_t>(2 * k));
     board.set_law(team, {gamma == 0 ? Law::equal : Law::heat_bath, gamma});
-    if constexpr (by_trial<Board>) board.keep(team, reinterpret_cast<typename Board::Bits*>(memory));
+    if constexpr (in_rows<Board>) board.keep(team, reinterpret_cast<typename Board::Bits*>(memory));
     const double before = board.energy();
     double normalisers = 0, from = 1, back = 1;
     [[maybe_unused]] double tilted = 0;
-    [[maybe_unused]] std::uint32_t attempts = 0;
-    for (Index t = 0; t < 2 * k;) {
-      const int side = t < k;
-      Index i = 0;
-      if constexpr (by_trial<Board>) {
-        i = board.attempt(side, rng, attempts++);
-        if (i < 0) continue;
-        tilted += board.tilt(i);
+    const auto flips = [&](auto is_up) {
+      constexpr int side = decltype(is_up)::value;
+      for (Index t = side ? 0 : k, last = side ? k : 2 * k; t < last; ++t) {
+        const auto number = chosen(static_cast<std::uint32_t>(t));
+        const double total = board.total(side);
+        if constexpr (in_rows<Board>) {
+          const auto place = board.choose(side, number);
+          tilted += board.tilt(side, place);
+          board.flip(team, side, place);
+        } else {
+          const Index i = board.choose(side, total, number);
+          board.flip(team, i);
+          team.single([&] { path[t] = i; });
+        }
+        from *= total;
+        back *= board.total(1 - side);
+        if (t % flips_to_a_log == flips_to_a_log - 1) normalisers += math::log(from / back), from = back = 1;
       }
-      const double total = board.total(side);
-      if constexpr (!by_trial<Board>) i = board.choose(side, total, chosen(static_cast<std::uint32_t>(t)));
-      board.flip(team, i);
-      if constexpr (!by_trial<Board>) team.single([&] { path[t] = i; });
-      from *= total;
-      back *= board.total(1 - side);
-      if (t % flips_to_a_log == flips_to_a_log - 1) normalisers += math::log(from / back), from = back = 1;
-      ++t;
-    }
+    };
+    flips(std::true_type{});
+    flips(std::false_type{});
     normalisers += math::log(from / back);
     const double change = board.energy() - before;
-    // Weights of trials are rounded: what their ratios were stands in for gamma times the change.
-    const double log_r = by_trial<Board> ? log_ratio(heat.beta, 0, change, normalisers + tilted)
-                                         : log_ratio(heat.beta, gamma, change, normalisers);
+    // Weights of rows are rounded: what their ratios were stands in for gamma times the change.
+    const double log_r = in_rows<Board> ? log_ratio(heat.beta, 0, change, normalisers + tilted)
+                                        : log_ratio(heat.beta, gamma, change, normalisers);
     info.acceptance_rate = log_r < 0 ? math::exp(log_r) : 1;
     info.accepted = uniform(rng, Purpose::accept) < info.acceptance_rate;
     team.sync();
     if (!info.accepted) {
-      if constexpr (by_trial<Board>)
+      if constexpr (in_rows<Board>)
         board.restore(team, reinterpret_cast<const typename Board::Bits*>(memory));
       else
         for (Index t = 2 * k; t-- > 0;) board.flip(team, path[t]);

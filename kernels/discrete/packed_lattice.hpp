@@ -110,13 +110,6 @@ class PackedLattice {
     const double scaled = p * 0x1p56;
     return scaled >= 0x1p56 ? (Bits(1) << 56) - 1 : static_cast<Bits>(scaled);
   }
-  static KC_INLINE Index ones(Bits b) {
-#if defined(__CUDA_ARCH__)
-    return __popcll(b);
-#else
-    return __builtin_popcountll(b);
-#endif
-  }
   /// 64 bits from any bit on.
   static KC_INLINE Bits at(const Bits* words, Index bit) {
     const Index w = bit >> 6, s = bit & 63;

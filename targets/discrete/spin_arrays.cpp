@@ -1,7 +1,6 @@
 #include "targets/discrete/spin_arrays.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace kilochain::discrete {
@@ -88,13 +87,12 @@ bool SpinArrays::is_lattice(Index least) const {
 }
 
 template <int Stride>
-std::optional<typename TrialBoard<Stride>::Model> SpinArrays::bits() const {
+std::optional<typename RowBoard<Stride>::Model> SpinArrays::rows_of_bits() const {
   const SpinModel& m = model_;
-  if (!is_lattice(3) || m.shape[0] > 64 || m.shape[1] > 62) return {};
+  if (!is_lattice(3) || m.shape[0] > 64 || m.shape[1] > 60) return {};
   const double h = m.field[0];
   if (!std::all_of(m.field.begin(), m.field.end(), [&](double other) { return other == h; })) return {};
-  const auto mask = [](Index size) { return std::bit_ceil(static_cast<std::uint32_t>(size)) - 1; };
-  return {{m.shape[0], m.shape[1], mask(m.shape[0]), mask(m.shape[1]), m.edges[0].coupling, h, m.offset}};
+  return {{m.shape[0], m.shape[1], m.edges[0].coupling, h, m.offset}};
 }
 
 std::optional<PackedLattice::Model> SpinArrays::packed() {
@@ -146,7 +144,7 @@ Colours SpinArrays::colours() {
 
 template std::optional<ClassGraph<std::uint16_t>> SpinArrays::class_graph();
 template std::optional<ClassGraph<std::uint32_t>> SpinArrays::class_graph();
-template std::optional<TrialBoard<1>::Model> SpinArrays::bits<1>() const;
-template std::optional<TrialBoard<64>::Model> SpinArrays::bits<64>() const;
+template std::optional<RowBoard<1>::Model> SpinArrays::rows_of_bits<1>() const;
+template std::optional<RowBoard<32>::Model> SpinArrays::rows_of_bits<32>() const;
 
 }  // namespace kilochain::discrete

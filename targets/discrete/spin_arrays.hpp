@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "kernels/discrete/packed_lattice.hpp"
-#include "kernels/discrete/trial_board.hpp"
+#include "kernels/discrete/row_board.hpp"
 #include "targets/discrete/spin_model.hpp"
 
 namespace kilochain::discrete {
@@ -20,9 +20,9 @@ class SpinArrays {
   Layers layers();
   /// Nothing unless it is a free 2-D lattice of even sizes of 4 or more, all couplings J and no field.
   std::optional<PackedLattice::Model> packed();
-  /// Nothing unless it is a 2-D lattice of 3 to 64 rows and 3 to 62 columns, all couplings J and all fields h.
+  /// Nothing unless it is a 2-D lattice of 3 to 64 rows and 3 to 60 columns, all couplings J and all fields h.
   template <int Stride>
-  std::optional<typename TrialBoard<Stride>::Model> bits() const;
+  std::optional<typename RowBoard<Stride>::Model> rows_of_bits() const;
   /// Greedy, in the order of the nodes: two colours on lattices of even sizes.
   Colours colours();
   std::size_t bytes() const { return bytes_; }

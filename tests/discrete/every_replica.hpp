@@ -35,11 +35,13 @@ void every_replica(Visit&& visit) {
     g.moves = 3;  // odd: two states would otherwise always come back
     with.template operator()<GibbsWithGradients, Board>("gibbs_with_gradients on " + on, m, view, g);
   };
-  const auto trials = [&](const std::string& on, const SpinModel& m) {
-    typename Intracluster<TrialBoard<1>>::Settings s;
+  const auto rows = [&](const std::string& on, const SpinModel& m) {
+    const auto view = *SpinArrays(context, m).rows_of_bits<1>();
+    typename Intracluster<RowBoard<1>>::Settings s;
     s.walk_min = 1, s.walk_max = 3, s.gamma_min = 0, s.gamma_max = 0.9;
-    with.template operator()<Intracluster, TrialBoard<1>>("intracluster by trials on " + on, m,
-                                                          *SpinArrays(context, m).bits<1>(), s);
+    with.template operator()<Intracluster, RowBoard<1>>("intracluster by rows on " + on, m, view, s);
+    s.gamma_min = s.gamma_max = 0.3, s.walk_min = 20, s.walk_max = 40;
+    with.template operator()<Intracluster, RowBoard<1>>("long walks by rows on " + on, m, view, s);
   };
   const auto sweepers = [&]<class Board>(const std::string& on, const SpinModel& m, auto view) {
     if (!m.hamming) {
@@ -64,7 +66,7 @@ void every_replica(Visit&& visit) {
       choosers.template operator()<ClassBoard<std::uint32_t>>(on + ", wide classes", m,
                                                               *a.class_graph<std::uint32_t>());
       choosers.template operator()<TreeBoard>(on + ", tree", m, a.graph());
-      if (slice && a.bits<1>()) trials(on, m);
+      if (slice && a.rows_of_bits<1>()) rows(on, m);
       typename ClassSpins<std::uint16_t>::Model spins{*a.class_graph<std::uint16_t>(), a.colours()};
       sweepers.template operator()<ClassSpins<std::uint16_t>>(on + ", classes", m, spins);
       sweepers.template operator()<GraphSpins>(on + ", graph", m, GraphSpins::Model{a.graph(), a.colours()});
@@ -84,7 +86,8 @@ void every_replica(Visit&& visit) {
       sweepers.template operator()<LayerSpins>(on, m, a.layers());
     }
   }
-  trials("the 3x4 torus, J < 0, in a field", torus("3x4", 0.3, 5, -1, 0.4));
+  rows("the 3x4 torus, J < 0, in a field", torus("3x4", 0.3, 5, -1, 0.4));
+  rows("the 4x3 torus", torus("4x3", 0.4, 3));
   for (const double J : {0.25, -0.25}) {
     const SpinModel m = torus("4x4", 1, {}, J);
     SpinArrays a(context, m);

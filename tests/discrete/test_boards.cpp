@@ -8,6 +8,11 @@
 
 namespace kilochain::discrete {
 namespace {
+struct StaleRows;
+}
+template <>
+inline constexpr bool in_rows<StaleRows> = true;
+namespace {
 
 using namespace testing_support;
 
@@ -91,6 +96,109 @@ TEST(Boards, WeighAwkwardSizes) {
   SpinArrays a(context, m);
   check_weights<TreeBoard>(m, a.graph());
 }
+
+/// The board of rows, from its own whole numbers: sums of rows at any time, choices by weight, each class at its place.
+void check_rows(const SpinModel& m, Law::Kind kind, double rate) {
+  const Context context = cpu_context(1);
+  OneReplica<Intracluster<RowBoard<1>>, RowBoard<1>> replica(m, *SpinArrays(context, m).rows_of_bits<1>(), {});
+  Spins spins = spins_of(0x5a3c96e1, m.n());
+  replica.assign(spins);
+  RowBoard<1> board = replica.board();
+  board.set_law(HostTeam{}, {kind, rate});
+  const Law law{kind, rate};
+  double largest = 0;
+  for (const double f : {-4, -2, 0, 2, 4})
+    for (const double h : {-m.field[0], m.field[0]}) largest = std::max(largest, law(m.edges[0].coupling * f + h));
+  const Index columns = m.shape[1];
+  for (int t = 0; t < 400; ++t) {
+    const auto i =
+        static_cast<Index>(uniform_index(Rng{8, 0, t}, Purpose::proposal, 0, static_cast<std::uint32_t>(m.n())));
+    board.flip(HostTeam{}, i);
+    spins[static_cast<std::size_t>(i)] = static_cast<std::int8_t>(-spins[static_cast<std::size_t>(i)]);
+    if (t % 50 && t > 20) continue;
+    const std::vector<double> f = m.local_fields(spins.data());
+    double total[2] = {}, most = 0;
+    for (Index k = 0; k < m.n(); ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      const double w = law(f[at] * spins[at]) / largest * RowBoard<1>::most;
+      ASSERT_EQ(board.spin(k), spins[at]);
+      ASSERT_EQ(board.value(k), f[at] * spins[at]);
+      ASSERT_NEAR(board.weight(k), std::max(1.0, w), 1) << "cut down to a whole number";
+      total[spins[at] > 0] += board.weight(k);
+      most = std::max(most, board.weight(k));
+    }
+    ASSERT_LE(most, RowBoard<1>::most);
+    ASSERT_EQ(board.energy(), m.energy(spins.data()));
+    for (const int side : {0, 1}) {
+      ASSERT_EQ(board.total(side), total[side]);
+      if (total[side] == 0) continue;
+      // In the order of rows, and of neighbours that are up: the first and the last random bits of each class, and of its
+      // first and last member.
+      const auto whole = static_cast<std::uint64_t>(total[side]);
+      std::uint64_t before = 0;
+      for (Index r = 0; r < m.shape[0]; ++r)
+        for (Index q = 0; q < RowBoard<1>::classes; ++q) {
+          std::vector<Index> members;
+          for (Index c = 0; c < columns; ++c)
+            if ((spins[static_cast<std::size_t>(r * columns + c)] > 0) == (side == 1) &&
+                board.place(r * columns + c).near == q)
+              members.push_back(c);
+          if (members.empty()) continue;
+          const std::uint64_t after =
+              before + members.size() * static_cast<std::uint64_t>(board.weight(r * columns + members[0]));
+          const auto least = [&](std::uint64_t x) {  // the least bits whose product with the total has the whole part x
+            return ((static_cast<unsigned __int128>(x) << 64) + whole - 1) / whole;
+          };
+          for (const auto& [bits, c] :
+               {std::pair(least(before), members.front()), {least(after) - 1, members.back()}}) {
+            const auto p = board.choose(side, static_cast<std::uint64_t>(bits));
+            ASSERT_EQ(p.row, r);
+            ASSERT_EQ(p.near, q);
+            ASSERT_EQ(p.column, c);
+          }
+          before = after;
+        }
+      ASSERT_EQ(before, whole);
+    }
+  }
+  // Random bits: every spin of a side as often as it weighs (p = 1e-4 each).
+  for (const int side : {0, 1}) {
+    std::vector<double> counts(spins.size()), probability(spins.size());
+    for (Index k = 0; k < m.n(); ++k)
+      if ((spins[static_cast<std::size_t>(k)] > 0) == (side == 1))
+        probability[static_cast<std::size_t>(k)] = board.weight(k) / board.total(side);
+    const double draws = 40.0 * m.n();
+    const Rng rng{12, 0, side};
+    Numbers<std::uint64_t> drawn(rng, Purpose::proposal);
+    for (std::uint32_t d = 0; d < draws; ++d) {
+      const auto p = board.choose(side, drawn(d));
+      ++counts[static_cast<std::size_t>(p.row * columns + p.column)];
+    }
+    EXPECT_LT(chi_square_z(counts, probability, draws), 3.72) << m.shape[0] << "x" << columns;
+  }
+}
+
+TEST(Boards, RowsKnowWhatTheyWeigh) {
+  for (const char* size : {"3x3", "3x60", "4x5", "5x31", "9x32", "10x33", "17x7", "57x29", "60x60", "64x60", "64x3"}) {
+    check_rows(torus(size, 1, {}), Law::heat_bath, 0.44);
+    check_rows(torus(size, 1, {}, -1, 0.25), Law::half, 0.8);
+    check_rows(torus(size, 1, {}), Law::equal, 0);
+  }
+}
+
+/// A mutant: the row below a flip keeps its old sum, and the flip's row takes the difference.
+struct StaleRows : RowBoard<1> {
+  using RowBoard<1>::RowBoard;
+  template <class Team>
+  void flip(const Team& team, int side, const Place& p) {
+    const Index below = rows + (p.row + 1) % 4;
+    const Bits before = at(below);
+    RowBoard<1>::flip(team, side, p);
+    const Bits taken = at(rows + p.row) + at(below) - before;
+    if (taken >> 63 || taken >> 31 & 1) return;  // no sum is below 0
+    at(rows + p.row) = taken, at(below) = before;
+  }
+};
 
 /// A board of the 4x4 torus, J = 1, that looks at every spin for every answer. stale: a new law reaches only spins that
 /// flip or lie beside one.
@@ -222,6 +330,16 @@ TEST(Boards, StaleWeightsAreFound) {
   const auto [ours, our_error] =
       mean_energy<Intracluster, ClassBoard<std::uint16_t>>(m, *a.class_graph<std::uint16_t>(), 200000);
   EXPECT_LT(std::abs(ours - exact), 4.5 * our_error) << ours;
+}
+
+TEST(Boards, StaleRowsAreFound) {
+  const SpinModel m = torus("4x4", 1 / 2.27, 8);
+  constexpr double exact = -7.874137399852;
+  const auto view = *SpinArrays(cpu_context(1), m).rows_of_bits<1>();
+  const auto [right, error] = mean_energy<Intracluster, RowBoard<1>>(m, view, 200000);
+  EXPECT_LT(std::abs(right - exact), 4.5 * error) << right;
+  const auto [wrong, its_error] = mean_energy<Intracluster, StaleRows>(m, view, 200000);
+  EXPECT_GT(std::abs(wrong - exact), 6 * its_error) << wrong;
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ void walk(Board& board, const SpinModel& m, double gamma, Index k, Index t, doub
           double normalisers, std::size_t from, Flows& flows) {
   using Sampler = Intracluster<Board>;
   if (t == 2 * k) {
-    const double log_r = Sampler::log_ratio(m.beta, gamma, board.energy() - start, normalisers);
+    const double log_r = Sampler::log_ratio(m.beta, in_rows<Board> ? 0 : gamma, board.energy() - start, normalisers);
     flows.add(from, spins_on(board), chosen * std::min(1.0, std::exp(log_r)));
     return;
   }
@@ -54,15 +54,17 @@ void walk(Board& board, const SpinModel& m, double gamma, Index k, Index t, doub
   for (Index i = 0; i < board.size(); ++i) {
     if ((board.spin(i) > 0) != (side == 1)) continue;
     const double p = board.weight(i) / total;
+    double tilt = 0;
+    if constexpr (in_rows<Board>) tilt = board.tilt(side, board.place(i));
     board.flip(HostTeam{}, i);
-    walk(board, m, gamma, k, t + 1, start, chosen * p, normalisers + std::log(total / board.total(1 - side)), from,
-         flows);
+    walk(board, m, gamma, k, t + 1, start, chosen * p, normalisers + tilt + std::log(total / board.total(1 - side)),
+         from, flows);
     board.flip(HostTeam{}, i);
   }
 }
 
 template <class Board>
-void check_choosers(const std::string& on, const SpinModel& m, const typename Board::Model& view) {
+void check_walks(const std::string& on, const SpinModel& m, const typename Board::Model& view) {
   const Enumeration all(m);
   OneReplica<Intracluster<Board>, Board> replica(m, view, {});
   for (const double gamma : {0.0, 0.6})
@@ -76,6 +78,13 @@ void check_choosers(const std::string& on, const SpinModel& m, const typename Bo
       }
       flows.expect_balance("intracluster on " + on);
     }
+}
+
+template <class Board>
+void check_choosers(const std::string& on, const SpinModel& m, const typename Board::Model& view) {
+  check_walks<Board>(on, m, view);
+  const Enumeration all(m);
+  OneReplica<GibbsWithGradients<Board>, Board> replica(m, view, {});
   Flows flows(all);
   for (std::size_t x = 0; x < all.code.size(); ++x) {
     replica.assign(spins_of(all.code[x], m.n()));
@@ -102,6 +111,7 @@ TEST(DetailedBalance, HoldsForWalksAndSwaps) {
   SpinArrays a(context, m);
   check_choosers<ClassBoard<std::uint16_t>>("classes", m, *a.class_graph<std::uint16_t>());
   check_choosers<TreeBoard>("a tree", m, a.graph());
+  check_walks<RowBoard<1>>("rows", m, *a.rows_of_bits<1>());
   const SpinModel rbm = small_rbm(true, 3);
   SpinArrays of_rbm(context, rbm);
   check_choosers<DenseBoard>("layers", rbm, of_rbm.layers());

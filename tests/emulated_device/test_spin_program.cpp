@@ -27,7 +27,7 @@ TEST(EmulatedSpinProgram, ARunOnTheDeviceIsTheCpus) {
       {"--target", "ising", "--size", "6x6", "--hamming", "18", "--beta", "0.44", "--sampler", "intracluster",
        "--preset", "im_expert", "--choice", "lists"},
       {"--target", "ising", "--size", "6x6", "--hamming", "18", "--beta", "0.44", "--sampler", "intracluster",
-       "--preset", "im_expert", "--choice", "trials"},
+       "--preset", "im_expert", "--choice", "rows"},
       {"--target", "ising", "--size", "8x12", "--beta", "0.3", "--sampler", "metropolis", "--draws", "energy"},
       {"--target", "ising", "--size", "5x4", "--beta", "0.3", "--sampler", "gibbs", "--chain-batch-size", "2"},
       {"--target", "ising", "--size", "4x4", "--beta", "0.6", "--sampler", "tempering", "--of", "gibbs", "--rungs", "3",

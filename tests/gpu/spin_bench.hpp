@@ -120,7 +120,7 @@ inline std::vector<SpinCase> spin_cases() {
     if (slice) {
       add("intracluster", {{"walk_max", "3"}, {"gamma_max", "0.9"}, {"choice", "lists"}}, m);
       if (m.name.find("5x7") == 0)
-        add("intracluster", {{"walk_max", "3"}, {"gamma_max", "0.9"}, {"choice", "trials"}}, m);
+        add("intracluster", {{"walk_max", "3"}, {"gamma_max", "0.9"}, {"choice", "rows"}}, m);
       add("tempering", {{"of", "intracluster"}, {"walk_max", "2"}, {"gamma_max", "0.9"}, {"rungs", "3"}}, m);
     } else {
       add("metropolis", {{"sweeps", "2"}}, m);

@@ -1,7 +1,7 @@
 // Compiled once for each spin sampler where CUDA is (cmake/Register.cmake): bound to every kind of board on CUDA, for
 // itself and for tempering.
 #include "host/chains/cuda_replicas.cuh"
-#include "host/chains/cuda_trials.cuh"
+#include "host/chains/cuda_rows.cuh"
 #include "host/registry/spin_samplers.hpp"
 
 #define KILOCHAIN_STRING2(x) #x
@@ -11,10 +11,9 @@ namespace kilochain::discrete {
 
 struct CudaBoards {  // not unnamed: nvcc warns of members that a sampler does not use
   using Interface = Replicas;
-  static constexpr Choice choice = Choice::trials;
-  static constexpr int stride = cuda::trial_block;
+  static constexpr int stride = cuda::row_block;
   template <class Sampler, class Board>
-  using Bound = std::conditional_t<by_trial<Board>, CudaTrials<Sampler, Board, LoadedSpins>,
+  using Bound = std::conditional_t<in_rows<Board>, CudaRows<Sampler, Board, LoadedSpins>,
                                    CudaReplicas<Sampler, Board, LoadedSpins>>;
 };
 

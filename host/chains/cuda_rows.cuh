@@ -1,15 +1,15 @@
-// Replicas that are bits (kernels/discrete/trial_board.hpp) on CUDA: a thread for each, and its words in shared memory
-// while a segment lasts; a thread's team is itself. In device memory 64 replicas lie side by side, word after word, so that
+// Replicas that are bits (kernels/discrete/row_board.hpp) on CUDA: a thread for each, and its words in shared memory
+// while a segment lasts; a thread's team is itself. In device memory 32 replicas lie side by side, word after word, so that
 // a block reads and writes them whole.
 #pragma once
 #include "host/chains/replicas.hpp"
 #include "kernels/device/launch.cuh"
-#include "kernels/discrete/trial_board.hpp"
+#include "kernels/discrete/row_board.hpp"
 
 namespace kilochain::discrete {
 namespace cuda {
 
-inline constexpr int trial_block = 64;
+inline constexpr int row_block = 32;
 
 /// One thread is the team.
 struct ThreadTeam {
@@ -36,7 +36,7 @@ struct ThreadTeam {
 
 /// A Replica of one rung whose board and scratch lie apart.
 template <class Sampler, class Board>
-struct TrialReplica {
+struct RowReplica {
   struct Memory {
     typename Board::Bits* words;
     char* scratch;
@@ -60,18 +60,17 @@ struct TrialReplica {
 
 /// All that a kernel needs of them.
 template <class Sampler, class Board>
-struct TrialsView {
+struct RowsView {
   using Bits = typename Board::Bits;
-  TrialReplica<Sampler, Board> replica;
+  RowReplica<Sampler, Board> replica;
   Bits* words;  ///< (blocks of chains, words, chains of a block)
   char* scratch;
   std::size_t scratch_bytes;  ///< of one replica
 
   KC_INLINE Bits* words_of(Index chain) const {
-    const Index block = chain / cuda::trial_block;
-    return words +
-           static_cast<std::size_t>(block) * static_cast<std::size_t>(replica.model.words()) * cuda::trial_block +
-           chain % cuda::trial_block;
+    const Index block = chain / cuda::row_block;
+    return words + static_cast<std::size_t>(block) * static_cast<std::size_t>(replica.model.words()) * cuda::row_block +
+           chain % cuda::row_block;
   }
   KC_INLINE char* scratch_of(Index chain) const { return scratch + scratch_bytes * static_cast<std::size_t>(chain); }
 };
@@ -79,37 +78,37 @@ struct TrialsView {
 namespace cuda {
 
 template <class Sampler, class Board>
-__global__ void __launch_bounds__(trial_block, 1)
-    advance_trials(const __grid_constant__ TrialsView<Sampler, Board> trials, const __grid_constant__ SpinsView view,
-                   const __grid_constant__ SpinSegment segment, Index last) {
-  __shared__ typename Board::Bits words[Board::most_words * trial_block];
-  const auto chain = static_cast<Index>(blockIdx.x * trial_block + threadIdx.x);
+__global__ void __launch_bounds__(row_block, 1)
+    advance_rows(const __grid_constant__ RowsView<Sampler, Board> rows, const __grid_constant__ SpinsView view,
+                 const __grid_constant__ SpinSegment segment, Index last) {
+  __shared__ typename Board::Bits words[Board::most_words * row_block];
+  const auto chain = static_cast<Index>(blockIdx.x * row_block + threadIdx.x);
   if (chain >= last) return;
-  typename Board::Bits *const home = trials.words_of(chain), *const own = words + threadIdx.x;
-  const Index count = trials.replica.model.words();
-  for (Index w = 0; w < count; ++w) own[w * trial_block] = home[static_cast<std::size_t>(w) * trial_block];
-  const typename TrialReplica<Sampler, Board>::Memory memory{own, trials.scratch_of(chain)};
-  advance_replica(ThreadTeam{}, trials.replica, memory, view, segment, chain);
-  for (Index w = 0; w < count; ++w) home[static_cast<std::size_t>(w) * trial_block] = own[w * trial_block];
+  typename Board::Bits *const home = rows.words_of(chain), *const own = words + threadIdx.x;
+  const Index count = rows.replica.model.words();
+  for (Index w = 0; w < count; ++w) own[w * row_block] = home[static_cast<std::size_t>(w) * row_block];
+  const typename RowReplica<Sampler, Board>::Memory memory{own, rows.scratch_of(chain)};
+  advance_replica(ThreadTeam{}, rows.replica, memory, view, segment, chain);
+  for (Index w = 0; w < count; ++w) home[static_cast<std::size_t>(w) * row_block] = own[w * row_block];
 }
 
 template <class Sampler, class Board>
-__global__ void __launch_bounds__(trial_block, 1)
-    tell_trials(const __grid_constant__ TrialsView<Sampler, Board> trials, const __grid_constant__ SpinsView view,
-                double* to, Index last) {
-  const auto chain = static_cast<Index>(blockIdx.x * trial_block + threadIdx.x);
+__global__ void __launch_bounds__(row_block, 1)
+    tell_rows(const __grid_constant__ RowsView<Sampler, Board> rows, const __grid_constant__ SpinsView view, double* to,
+              Index last) {
+  const auto chain = static_cast<Index>(blockIdx.x * row_block + threadIdx.x);
   if (chain >= last) return;
-  const typename TrialReplica<Sampler, Board>::Memory memory{trials.words_of(chain), nullptr};
-  tell_replica(ThreadTeam{}, trials.replica.board(memory, 0), view, to, chain);
+  const typename RowReplica<Sampler, Board>::Memory memory{rows.words_of(chain), nullptr};
+  tell_replica(ThreadTeam{}, rows.replica.board(memory, 0), view, to, chain);
 }
 
 }  // namespace cuda
 
 /// Owner: as CudaReplicas has one.
 template <class Sampler, class Board, class Owner>
-class CudaTrials final : public Replicas {
+class CudaRows final : public Replicas {
  public:
-  CudaTrials(const Context& context, Index num_chains, const Replica<Sampler, Board>& replica, std::shared_ptr<Owner>)
+  CudaRows(const Context& context, Index num_chains, const Replica<Sampler, Board>& replica, std::shared_ptr<Owner>)
       : place_(context), num_chains_(num_chains) {
     view_.replica = {replica.model, replica.settings, replica.rungs.beta};
     const std::size_t n = static_cast<std::size_t>(replica.model.n()),
@@ -121,13 +120,13 @@ class CudaTrials final : public Replicas {
   }
   /// All chains: a device has one tile.
   void advance(const SpinsView& view, const SpinSegment& segment, Index, Index last) override {
-    kilochain::cuda::launch(place_, cuda::advance_trials<Sampler, Board>,
-                            dim3(static_cast<unsigned>(blocks(num_chains_))), cuda::trial_block, view_, view, segment,
+    kilochain::cuda::launch(place_, cuda::advance_rows<Sampler, Board>,
+                            dim3(static_cast<unsigned>(blocks(num_chains_))), cuda::row_block, view_, view, segment,
                             last);
   }
   void tell(const SpinsView& view, double* to) override {
-    kilochain::cuda::launch(place_, cuda::tell_trials<Sampler, Board>, dim3(static_cast<unsigned>(blocks(num_chains_))),
-                            cuda::trial_block, view_, view, to, num_chains_);
+    kilochain::cuda::launch(place_, cuda::tell_rows<Sampler, Board>, dim3(static_cast<unsigned>(blocks(num_chains_))),
+                            cuda::row_block, view_, view, to, num_chains_);
   }
   Buffer<char>& memory() override { return memory_; }
   std::size_t bytes(Index num_chains) const override {
@@ -136,16 +135,16 @@ class CudaTrials final : public Replicas {
 
  private:
   static std::size_t blocks(Index num_chains) {
-    return (static_cast<std::size_t>(num_chains) + cuda::trial_block - 1) / cuda::trial_block;
+    return (static_cast<std::size_t>(num_chains) + cuda::row_block - 1) / cuda::row_block;
   }
   std::size_t bytes_of_words(Index num_chains) const {
-    return blocks(num_chains) * static_cast<std::size_t>(view_.replica.model.words()) * cuda::trial_block *
+    return blocks(num_chains) * static_cast<std::size_t>(view_.replica.model.words()) * cuda::row_block *
            sizeof(typename Board::Bits);
   }
   Place place_;
   Index num_chains_;
   Buffer<char> memory_;
-  TrialsView<Sampler, Board> view_{};
+  RowsView<Sampler, Board> view_{};
 };
 
 }  // namespace kilochain::discrete
