@@ -13,8 +13,8 @@ using Lists = ClassBoard<std::uint16_t>;
 using Rows = RowBoard<cuda::row_block>;
 template <int side>
 __global__ void __launch_bounds__(cuda::row_block, 1)
-    probe_rows(const __grid_constant__ Rows::Model model, const __grid_constant__ Rng rng, Rows::Bits* memory, double* to,
-               int k) {
+    probe_rows(const __grid_constant__ Rows::Model model, const __grid_constant__ Rng rng, Rows::Bits* memory,
+               double* to, int k) {
   __shared__ Rows::Bits words[Rows::most_words * cuda::row_block];
   Rows board(model, reinterpret_cast<char*>(words + threadIdx.x));
   board.restore(cuda::ThreadTeam{}, memory);

@@ -170,9 +170,10 @@ TEST(Spins, BadInputIsRefused) {
   refuses({"--sampler", "gibbs", "--init", "file:x.csv"},
           "init = file:x.csv (the spins of target ising start at random, or in order with zeros). Try --init normal or "
           "--init zeros?");
-  refuses({"--sampler", "intracluster", "--hamming", "8", "--gamma-max", "1.5", "--choice", "rows"},
-          "intracluster: choice = rows (rows are for 2-D lattices of one coupling J, 3x3 to 64x60, gamma times J at most "
-          "1, and not for tempering). Remove --choice?");
+  refuses(
+      {"--sampler", "intracluster", "--hamming", "8", "--gamma-max", "1.5", "--choice", "rows"},
+      "intracluster: choice = rows (rows are for 2-D lattices of one coupling J, 3x3 to 64x60, gamma times J at most "
+      "1, and not for tempering). Remove --choice?");
   refuses({"--sampler", "tempering", "--of", "gibbs", "--beta", "0.05"},
           "tempering: beta_min = 0.100000 (the model's beta is 0.050000). Choose a smaller one: hotter rungs move more "
           "freely?");
