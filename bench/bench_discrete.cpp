@@ -76,7 +76,7 @@ void run(int stretches, int scale, const std::string& data) {
   {
     const SpinModel m = lattice("60x60", 1 / 2.27, 1800);
     SpinArrays a(context, m);
-    time<Intracluster<RowBoard<1>>, RowBoard<1>>("intracluster im_expert, 60x60", m, *a.rows_of_bits<1>(), expert,
+    time<Intracluster<RowBoard<1>>, RowBoard<1>>("intracluster im_expert, 60x60", m, *a.rows_of_bits(), expert,
                                                  20 * scale, stretches, 60);
     time<Walk, ClassBoard<std::uint16_t>>("intracluster im_expert from lists, 60x60", m,
                                           *a.class_graph<std::uint16_t>(), expert, 20 * scale, stretches, 60);

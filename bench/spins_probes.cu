@@ -13,11 +13,11 @@ using Lists = ClassBoard<std::uint16_t>;
 using Rows = RowBoard<cuda::row_block>;
 template <int side>
 __global__ void __launch_bounds__(cuda::row_block, 1)
-    probe_rows(const __grid_constant__ Rows::Model model, const __grid_constant__ Rng rng, Rows::Bits* memory,
-               double* to, int k) {
+    probe_rows(const __grid_constant__ RowLattice model, const __grid_constant__ Rng rng, char* memory, double* to,
+               int k) {
   __shared__ Rows::Bits words[Rows::most_words * cuda::row_block];
   Rows board(model, reinterpret_cast<char*>(words + threadIdx.x));
-  board.restore(cuda::ThreadTeam{}, memory);
+  board.take(cuda::ThreadTeam{}, Rows::Kept(model, memory));
   Numbers<std::uint64_t> chosen(rng, Purpose::proposal);
   double from = 1, back = 1, tilted = 0;
 #pragma unroll 1
@@ -30,10 +30,10 @@ __global__ void __launch_bounds__(cuda::row_block, 1)
   }
   to[threadIdx.x] = from / back + tilted;
 }
-template __global__ void probe_rows<0>(const __grid_constant__ Rows::Model, const __grid_constant__ Rng, Rows::Bits*,
-                                       double*, int);
-template __global__ void probe_rows<1>(const __grid_constant__ Rows::Model, const __grid_constant__ Rng, Rows::Bits*,
-                                       double*, int);
+template __global__ void probe_rows<0>(const __grid_constant__ RowLattice, const __grid_constant__ Rng, char*, double*,
+                                       int);
+template __global__ void probe_rows<1>(const __grid_constant__ RowLattice, const __grid_constant__ Rng, char*, double*,
+                                       int);
 __global__ void probe_log(double* x) { x[threadIdx.x] = math::log(x[threadIdx.x] / x[threadIdx.x + 64]); }
 __global__ void probe_double(double* x) { x[threadIdx.x] = x[threadIdx.x] * x[threadIdx.x + 64]; }
 

@@ -126,8 +126,8 @@ def main():
 
     # ---- words: a warp for each replica, a lane for each word
     philox = piece["probe_philox"]
-    words_used, words_lanes, batches = 29, 32, 3.1  # of 60x60; batches of four planes until all of 1700 spins are decided
-    sweep = 2 * (batches * (2 * philox + 4 * 22) + 150) + 250  # both colours, and what is counted
+    words_used, batches, late = 29, 2, 1.3  # of 60x60; batches of four planes; blocks for those of 64 spins still open, one warp's most
+    sweep = 2 * (batches * (2 * philox + 4 * 22) + late * (philox + 30) + 150) + 250  # both colours, and what is counted
     words_slots = sweep / 3600
     words_peak = SMS * SCHEDULERS * CLOCK / words_slots
     words_registers = registers_of(registers, "metropolis", "PackedLattice", "advance_replicas")
@@ -157,7 +157,7 @@ def main():
     say(f"State: {shared >> 10} KiB of shared memory for 32 replicas; a walk's copies stay in the caches.")
     say(f"Lists: {by_lists / G:.2g}, bound by loads that wait for one another ({chain_of_loads} of {LATENCY['l2']} cycles a flip).\n")
     say("## Free Metropolis beside the yardstick\n")
-    say(f"Philox blocks: {2 * 2 * batches * words_used / 3600:.3f} a flip ({batches:.1f} batches of two for 64 spins, until the last of a warp's 1 700 is decided), {philox} instructions each.")
+    say(f"Philox blocks: {2 * (2 * batches + late) * words_used / 3600:.3f} a flip ({batches} batches of two for 64 spins, and what the few take that are open then), {philox} instructions each.")
     say(f"Predicted {words_peak * ISSUED / G:.3g} flips/ns on one H100 or H200 with thousands of replicas; NVIDIA's checkerboard code has 766 on two V100,")
     say("one lattice of 2^30 spins or more, bound by memory. Many small replicas stay in the caches: bytes are 1/4 a flip, twice 450 bytes a colour.\n")
     say("A tenth of these would be a wrong count; half of them, a wrong guess of how many slots are issued.")

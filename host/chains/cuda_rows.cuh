@@ -69,7 +69,8 @@ struct RowsView {
 
   KC_INLINE Bits* words_of(Index chain) const {
     const Index block = chain / cuda::row_block;
-    return words + static_cast<std::size_t>(block) * static_cast<std::size_t>(replica.model.words()) * cuda::row_block +
+    return words +
+           static_cast<std::size_t>(block) * static_cast<std::size_t>(Board::words(replica.model)) * cuda::row_block +
            chain % cuda::row_block;
   }
   KC_INLINE char* scratch_of(Index chain) const { return scratch + scratch_bytes * static_cast<std::size_t>(chain); }
@@ -85,7 +86,7 @@ __global__ void __launch_bounds__(row_block, 1)
   const auto chain = static_cast<Index>(blockIdx.x * row_block + threadIdx.x);
   if (chain >= last) return;
   typename Board::Bits *const home = rows.words_of(chain), *const own = words + threadIdx.x;
-  const Index count = rows.replica.model.words();
+  const Index count = Board::words(rows.replica.model);
   for (Index w = 0; w < count; ++w) own[w * row_block] = home[static_cast<std::size_t>(w) * row_block];
   const typename RowReplica<Sampler, Board>::Memory memory{own, rows.scratch_of(chain)};
   advance_replica(ThreadTeam{}, rows.replica, memory, view, segment, chain);
@@ -138,7 +139,7 @@ class CudaRows final : public Replicas {
     return (static_cast<std::size_t>(num_chains) + cuda::row_block - 1) / cuda::row_block;
   }
   std::size_t bytes_of_words(Index num_chains) const {
-    return blocks(num_chains) * static_cast<std::size_t>(view_.replica.model.words()) * cuda::row_block *
+    return blocks(num_chains) * static_cast<std::size_t>(Board::words(view_.replica.model)) * cuda::row_block *
            sizeof(typename Board::Bits);
   }
   Place place_;

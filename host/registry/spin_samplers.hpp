@@ -69,7 +69,7 @@ struct CpuBoards {
 /// least weight is a thousandth of the largest, or not much less. Throws Error (usage) where they are told to and cannot.
 inline bool chooses_from_rows(const WalkSettings& s, const SpinArrays& arrays, const Rungs& rungs) {
   if (s.choice == Choice::lists) return false;
-  const auto bits = arrays.rows_of_bits<1>();
+  const auto bits = arrays.rows_of_bits();
   const bool suits = bits && rungs.count == 1 && s.most_gamma() * std::abs(bits->coupling) <= 1;
   require(suits || s.choice == Choice::automatic, ExitStatus::usage, "intracluster: choice = rows",
           "rows are for 2-D lattices of one coupling J, 3x3 to 64x60, gamma times J at most 1, and not for tempering",
@@ -94,7 +94,7 @@ std::unique_ptr<typename Boards::Interface> bind(const std::string& name, const 
     WalkSettings resolved = settings;
     Sampler<GraphSpins>::resolve(resolved, spins->facts());
     if (chooses_from_rows(resolved, arrays, rungs))
-      return on.template operator()<RowBoard<Boards::stride>>(*arrays.rows_of_bits<Boards::stride>());
+      return on.template operator()<RowBoard<Boards::stride>>(*arrays.rows_of_bits());
   }
   if constexpr (!sweeps<Sampler>) {
     if (model.layers) return on.template operator()<DenseBoard>(arrays.layers());

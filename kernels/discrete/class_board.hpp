@@ -45,6 +45,7 @@ template <class Site>
 class ClassBoard {
  public:
   using Model = ClassGraph<Site>;
+  using Kept = ClassBoard;
   static constexpr int most = Model::most;
 
   KC_INLINE ClassBoard(const Model& model, char* memory) : model_(model) { cut(Cut(memory)); }
@@ -68,7 +69,20 @@ class ClassBoard {
   }
   template <class Team>
   KC_HD void refresh(const Team&) {}
+  /// Whether it is cheaper to take all from another board, where a walk is not accepted, than so many flips back.
+  static KC_INLINE bool kept_for(const Model& model, Index flips) { return model.n <= 16 * flips; }
+  /// All that another board of the model has.
+  template <class Team>
+  KC_HD void take(const Team& team, const ClassBoard& from) {
+    team.sync();
+    team.single([&] { *head_ = *from.head_; });
+    team.for_each(model_.n, [&](Index i) { class_[i] = from.class_[i], where_[i] = from.where_[i]; });
+    for (Index c = 0; c < 2 * model_.classes; ++c)
+      team.for_each(from.head_->count[c], [&](Index i) { list(c)[i] = from.list(c)[i]; });
+    team.sync();
+  }
 
+  KC_INLINE const Model& model() const { return model_; }
   KC_INLINE Index size() const { return model_.n; }
   KC_INLINE double energy() const { return model_.energy(head_->bonds, head_->up); }
   KC_INLINE std::int64_t up() const { return head_->up; }

@@ -96,6 +96,7 @@ class DenseBoard {
     weigh_all(team);
   }
 
+  KC_INLINE const Model& model() const { return model_; }
   KC_INLINE Index size() const { return model_.n(); }
   KC_INLINE double energy() const { return head_->energy; }
   KC_INLINE std::int64_t up() const { return head_->up; }

@@ -88,13 +88,21 @@ struct Intracluster {
             "gamma_max is " + std::to_string(s.gamma_max), "Exchange them?");
   }
 
-  /// The flips of a walk, so that one that is not accepted can be undone; of bits, all of them.
-  static KC_INLINE std::size_t scratch(const Settings& s, const typename Board::Model& model) {
-    if constexpr (in_rows<Board>) return Board::bytes(model);
-    std::size_t longest = static_cast<std::size_t>(s.walk_max);
+  /// Of the longest walk.
+  static KC_INLINE Index most_flips(const Settings& s) {
+    double longest = s.walk_max;
     for (std::int32_t k = 0; s.policy.has[1] && k < s.policy.rows; ++k)
-      longest = longest < s.policy.value[k][1] ? static_cast<std::size_t>(s.policy.value[k][1]) : longest;
-    return 2 * longest * sizeof(Index);
+      longest = longest < s.policy.value[k][1] ? s.policy.value[k][1] : longest;
+    return 2 * static_cast<Index>(longest);
+  }
+  static constexpr bool can_keep = requires(typename Board::Model model) { Board::kept_for(model, Index(0)); };
+  /// Whether walks begin with a copy of the board, to take back where they are not accepted; else their flips are undone.
+  static KC_INLINE bool keeps(const Settings& s, const typename Board::Model& model) {
+    if constexpr (can_keep) return Board::kept_for(model, most_flips(s));
+    return false;
+  }
+  static KC_INLINE std::size_t scratch(const Settings& s, const typename Board::Model& model) {
+    return keeps(s, model) ? Board::bytes(model) : static_cast<std::size_t>(most_flips(s)) * sizeof(Index);
   }
   /// Of a walk that changed the energy by `change`; normalisers: the sum of logarithms above.
   static KC_INLINE double log_ratio(double beta, double gamma, double change, double normalisers) {
@@ -120,7 +128,9 @@ struct Intracluster {
     NumberSequence<Team, std::conditional_t<in_rows<Board>, std::uint64_t, double>> chosen(
         rng, Purpose::proposal, static_cast<std::uint32_t>(2 * k));
     board.set_law(team, {gamma == 0 ? Law::equal : Law::heat_bath, gamma});
-    if constexpr (in_rows<Board>) board.keep(team, reinterpret_cast<typename Board::Bits*>(memory));
+    const bool kept = keeps(s, board.model());
+    if constexpr (can_keep)
+      if (kept) typename Board::Kept(board.model(), memory).take(team, board);
     const double before = board.energy();
     double normalisers = 0, from = 1, back = 1;
     [[maybe_unused]] double tilted = 0;
@@ -136,7 +146,7 @@ struct Intracluster {
         } else {
           const Index i = board.choose(side, total, number);
           board.flip(team, i);
-          team.single([&] { path[t] = i; });
+          if (!kept) team.single([&] { path[t] = i; });
         }
         from *= total;
         back *= board.total(1 - side);
@@ -154,10 +164,9 @@ struct Intracluster {
     info.accepted = uniform(rng, Purpose::accept) < info.acceptance_rate;
     team.sync();
     if (!info.accepted) {
-      if constexpr (in_rows<Board>)
-        board.restore(team, reinterpret_cast<const typename Board::Bits*>(memory));
-      else
-        for (Index t = 2 * k; t-- > 0;) board.flip(team, path[t]);
+      if constexpr (can_keep)
+        if (kept) board.take(team, typename Board::Kept(board.model(), memory));
+      for (Index t = kept ? 0 : 2 * k; t-- > 0;) board.flip(team, path[t]);
     }
     info.stats[0] = k, info.stats[1] = gamma, info.stats[2] = 2 * k;
   }

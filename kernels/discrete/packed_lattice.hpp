@@ -2,8 +2,8 @@
 // field: a colour of the checkerboard is an array of bits, 64 spins to a word, and its neighbours are shifts of the other
 // colour's: half a row up and down, itself, and one to the left or right as rows are odd or even.
 // Bit a of colour s: row a / half, column 2 (a % half) + ((row + s) & 1). Each array has half a row more at both ends.
-// Acceptance is compared with p bit by bit, most significant first, for 512 spins at once, until all are decided: about
-// ten random bits for each spin that asks, and an exact comparison to 56 bits.
+// Acceptance is compared with p bit by bit, most significant first, for 512 spins at once; after eight bits one spin in 256
+// that asked is undecided, and takes the other 48 of its 56 from half a block of its own.
 // The CPU asks eight words at a time, which vectorise; a lane of a device has one word, and the same random bits for it.
 #pragma once
 #include "kernels/discrete/sweep_board.hpp"
@@ -13,7 +13,7 @@ namespace kilochain::discrete {
 class PackedLattice {
  public:
   using Bits = std::uint64_t;
-  static constexpr Index group = 8, planes = 4, most_batches = 14;
+  static constexpr Index group = 8, planes = 4, batches = 2;
 
   struct Model {
     const Bits *odd, *first, *last, *valid;  ///< (groups * 8): bits of odd rows, first and last columns, of spins
@@ -173,9 +173,9 @@ class PackedLattice {
       any |= open[w];
     }
     // A group has sixteen blocks of four planes at a time: block w holds the upper halves of word w, block w + 8 the lower.
-    const auto counter = static_cast<std::uint32_t>((s * model_.groups + k / group) * most_batches) * 16 +
+    const auto counter = static_cast<std::uint32_t>((s * model_.groups + k / group) * batches) * 16 +
                          static_cast<std::uint32_t>(k % group);
-    for (Index batch = 0; any != 0 && batch < most_batches; ++batch) {
+    for (Index batch = 0; any != 0 && batch < batches; ++batch) {
       std::uint32_t drawn[planes][2 * W];  // each block's words, side by side
 #pragma GCC ivdep
       for (int l = 0; l < 2 * W; ++l) {
@@ -195,6 +195,15 @@ class PackedLattice {
         }
       }
       for (Index w = 0; w < W; ++w) any |= open[w];
+    }
+    constexpr int decided = planes * batches;
+    for (Index w = 0; any != 0 && w < W; ++w) {
+      Numbers<Bits> drawn(rng, Purpose::accept);
+      for (auto t = static_cast<std::uint32_t>((s * model_.groups * group + k + w) * 64); open[w] != 0; ++t) {
+        const Bits bit = open[w] & (Bits(0) - open[w]), p = is_three[w] & bit ? three : four;
+        if (drawn(t) >> (8 + decided) < p << (8 + decided) >> (8 + decided)) flip[w] |= bit;
+        open[w] ^= bit;
+      }
     }
     Bits* own = colour(s) + model_.halo() + k;
     std::int64_t agree = 0, flips = 0;

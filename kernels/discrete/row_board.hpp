@@ -12,19 +12,22 @@
 
 namespace kilochain::discrete {
 
+/// The model.
+struct RowLattice {
+  Index rows, columns;  ///< 3 to 64, 3 to 60
+  double coupling, field, offset;
+  KC_INLINE Index n() const { return rows * columns; }
+};
+
 template <int Stride>
 class RowBoard {
  public:
   using Bits = std::uint64_t;
+  using Model = RowLattice;
+  using Kept = RowBoard<1>;
   static constexpr Index classes = 5, group = 8, most_rows = 64, most_columns = 60;
   static constexpr std::uint32_t most = (1u << 19) - 1;  ///< a weight; the sum of all stays below 2^31
 
-  struct Model {
-    Index rows, columns;  ///< 3 to 64, 3 to 60
-    double coupling, field, offset;
-    KC_INLINE Index n() const { return rows * columns; }
-    KC_INLINE Index words() const { return lattice + rows + 4; }
-  };
   struct Place {
     Index row, column, near;  ///< neighbours that are up
   };
@@ -32,18 +35,15 @@ class RowBoard {
   KC_INLINE RowBoard(const Model& model, char* memory) : model_(model), word_(reinterpret_cast<Bits*>(memory)) {
     if (memory) sums_ = at(totals);
   }
+  static KC_INLINE Index words(const Model& model) { return lattice + model.rows + 4; }
   static KC_INLINE std::size_t bytes(const Model& model) {
-    return static_cast<std::size_t>(model.words()) * sizeof(Bits);
+    return static_cast<std::size_t>(words(model)) * sizeof(Bits);
   }
-  /// All of it to memory (words), and back: cheaper than to take back a walk's flips.
-  template <class Team>
-  KC_HD void keep(const Team& team, Bits* to) const {
-    team.for_each(model_.words(), [&](Index w) { to[w] = at(w); });
-    team.sync();
-  }
-  template <class Team>
-  KC_HD void restore(const Team& team, const Bits* from) {
-    team.for_each(model_.words(), [&](Index w) { at(w) = from[w]; });
+  /// To take all from another board is always cheaper than a walk's flips back.
+  static KC_INLINE bool kept_for(const Model&, Index) { return true; }
+  template <class Team, int Other>
+  KC_HD void take(const Team& team, const RowBoard<Other>& from) {
+    team.for_each(words(model_), [&](Index w) { at(w) = from.at(w); });
     team.sync();
     sums_ = at(totals);
   }
@@ -51,7 +51,7 @@ class RowBoard {
   template <class Team>
   KC_HD void assign(const Team& team, const std::int8_t* spins) {
     team.single([&] {
-      for (Index w = 0; w < model_.words(); ++w) at(w) = 0;
+      for (Index w = 0; w < words(model_); ++w) at(w) = 0;
       for (Index r = 0; r < model_.rows; ++r) {
         Bits all = 0;
         for (Index c = 0; c < model_.columns; ++c)
@@ -72,6 +72,7 @@ class RowBoard {
   template <class Team>
   KC_HD void refresh(const Team&) {}
 
+  KC_INLINE const Model& model() const { return model_; }
   KC_INLINE Index size() const { return model_.n(); }
   KC_INLINE double energy() const {
     const auto bonds = static_cast<std::int32_t>(at(tally));
@@ -133,6 +134,8 @@ class RowBoard {
   }
 
  protected:
+  template <int>
+  friend class RowBoard;
   /// Words before the rows. Sums and weights: of down spins below, of up spins above.
   static constexpr Index tally = 0, totals = 1, kind = 2, rate = 3, weights = 4, tilts = weights + classes,
                          steps = tilts + classes, groups = steps + 16, rows = groups + most_rows / group,

@@ -86,8 +86,7 @@ bool SpinArrays::is_lattice(Index least) const {
   return std::all_of(m.edges.begin(), m.edges.end(), [&](const Edge& e) { return e.coupling == J; });
 }
 
-template <int Stride>
-std::optional<typename RowBoard<Stride>::Model> SpinArrays::rows_of_bits() const {
+std::optional<RowLattice> SpinArrays::rows_of_bits() const {
   const SpinModel& m = model_;
   if (!is_lattice(3) || m.shape[0] > 64 || m.shape[1] > 60) return {};
   const double h = m.field[0];
@@ -144,7 +143,5 @@ Colours SpinArrays::colours() {
 
 template std::optional<ClassGraph<std::uint16_t>> SpinArrays::class_graph();
 template std::optional<ClassGraph<std::uint32_t>> SpinArrays::class_graph();
-template std::optional<RowBoard<1>::Model> SpinArrays::rows_of_bits<1>() const;
-template std::optional<RowBoard<32>::Model> SpinArrays::rows_of_bits<32>() const;
 
 }  // namespace kilochain::discrete

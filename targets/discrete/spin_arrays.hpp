@@ -21,8 +21,7 @@ class SpinArrays {
   /// Nothing unless it is a free 2-D lattice of even sizes of 4 or more, all couplings J and no field.
   std::optional<PackedLattice::Model> packed();
   /// Nothing unless it is a 2-D lattice of 3 to 64 rows and 3 to 60 columns, all couplings J and all fields h.
-  template <int Stride>
-  std::optional<typename RowBoard<Stride>::Model> rows_of_bits() const;
+  std::optional<RowLattice> rows_of_bits() const;
   /// Greedy, in the order of the nodes: two colours on lattices of even sizes.
   Colours colours();
   std::size_t bytes() const { return bytes_; }

@@ -36,7 +36,7 @@ void every_replica(Visit&& visit) {
     with.template operator()<GibbsWithGradients, Board>("gibbs_with_gradients on " + on, m, view, g);
   };
   const auto rows = [&](const std::string& on, const SpinModel& m) {
-    const auto view = *SpinArrays(context, m).rows_of_bits<1>();
+    const auto view = *SpinArrays(context, m).rows_of_bits();
     typename Intracluster<RowBoard<1>>::Settings s;
     s.walk_min = 1, s.walk_max = 3, s.gamma_min = 0, s.gamma_max = 0.9;
     with.template operator()<Intracluster, RowBoard<1>>("intracluster by rows on " + on, m, view, s);
@@ -66,7 +66,7 @@ void every_replica(Visit&& visit) {
       choosers.template operator()<ClassBoard<std::uint32_t>>(on + ", wide classes", m,
                                                               *a.class_graph<std::uint32_t>());
       choosers.template operator()<TreeBoard>(on + ", tree", m, a.graph());
-      if (slice && a.rows_of_bits<1>()) rows(on, m);
+      if (slice && a.rows_of_bits()) rows(on, m);
       typename ClassSpins<std::uint16_t>::Model spins{*a.class_graph<std::uint16_t>(), a.colours()};
       sweepers.template operator()<ClassSpins<std::uint16_t>>(on + ", classes", m, spins);
       sweepers.template operator()<GraphSpins>(on + ", graph", m, GraphSpins::Model{a.graph(), a.colours()});

@@ -100,7 +100,7 @@ TEST(Boards, WeighAwkwardSizes) {
 /// The board of rows, from its own whole numbers: sums of rows at any time, choices by weight, each class at its place.
 void check_rows(const SpinModel& m, Law::Kind kind, double rate) {
   const Context context = cpu_context(1);
-  OneReplica<Intracluster<RowBoard<1>>, RowBoard<1>> replica(m, *SpinArrays(context, m).rows_of_bits<1>(), {});
+  OneReplica<Intracluster<RowBoard<1>>, RowBoard<1>> replica(m, *SpinArrays(context, m).rows_of_bits(), {});
   Spins spins = spins_of(0x5a3c96e1, m.n());
   replica.assign(spins);
   RowBoard<1> board = replica.board();
@@ -188,7 +188,7 @@ TEST(Boards, RowsKnowWhatTheyWeigh) {
 
 /// A mutant: the row below a flip keeps its old sum, and the flip's row takes the difference.
 struct StaleRows : RowBoard<1> {
-  using RowBoard<1>::RowBoard;
+  using RowBoard<1>::RowBoard, RowBoard<1>::flip;
   template <class Team>
   void flip(const Team& team, int side, const Place& p) {
     const Index below = rows + (p.row + 1) % 4;
@@ -221,6 +221,7 @@ class PlainBoard {
   }
   template <class Team>
   void refresh(const Team&) {}
+  const Model& model() const { return model_; }
   Index size() const { return 16; }
   double value(Index i) const { return spin(i) * (2 * std::popcount(state_->up & model_.near[i]) - 4); }
   double energy() const {
@@ -335,7 +336,7 @@ TEST(Boards, StaleWeightsAreFound) {
 TEST(Boards, StaleRowsAreFound) {
   const SpinModel m = torus("4x4", 1 / 2.27, 8);
   constexpr double exact = -7.874137399852;
-  const auto view = *SpinArrays(cpu_context(1), m).rows_of_bits<1>();
+  const auto view = *SpinArrays(cpu_context(1), m).rows_of_bits();
   const auto [right, error] = mean_energy<Intracluster, RowBoard<1>>(m, view, 200000);
   EXPECT_LT(std::abs(right - exact), 4.5 * error) << right;
   const auto [wrong, its_error] = mean_energy<Intracluster, StaleRows>(m, view, 200000);

@@ -111,7 +111,7 @@ TEST(DetailedBalance, HoldsForWalksAndSwaps) {
   SpinArrays a(context, m);
   check_choosers<ClassBoard<std::uint16_t>>("classes", m, *a.class_graph<std::uint16_t>());
   check_choosers<TreeBoard>("a tree", m, a.graph());
-  check_walks<RowBoard<1>>("rows", m, *a.rows_of_bits<1>());
+  check_walks<RowBoard<1>>("rows", m, *a.rows_of_bits());
   const SpinModel rbm = small_rbm(true, 3);
   SpinArrays of_rbm(context, rbm);
   check_choosers<DenseBoard>("layers", rbm, of_rbm.layers());
