@@ -1,7 +1,7 @@
 """What the rounding of each way of making matrix products does to a sampler: its acceptance and its posterior means.
-usage: bench/matmul_effect.py DATA_FOLDER [--chains 64] [--iterations 400]     (needs numpy; no GPU)
-MALA with the Laplace approximation's factor on Bayesian logistic regression, every chain with the same random numbers in
-each way. Products are rounded as tensor cores round them: tf32 to 11 bits of both sides, bf16x3 in parts with sums in
+usage: bench/matmul_effect.py DATA_FOLDER [--chains 64] [--iterations 400] [--only german,german:softmax]     (needs numpy; no GPU)
+MALA with the Laplace approximation's factor on Bayesian logistic regression, or softmax regression with weights for each
+class (NAME:softmax), every chain with the same random numbers in each way. Products are rounded as tensor cores round them: tf32 to 11 bits of both sides, bf16x3 in parts with sums in
 float. Prints a row for each data set and way: acceptance, the largest error of a log ratio that decides a move, and the largest
 difference of a posterior mean from the double run's, in Monte Carlo standard errors of that run."""
 import argparse, gzip, os, sys
@@ -75,46 +75,86 @@ class Products:
         return self.unit * sum(x @ part for part in reversed(parts(v, 16, 3)))
 
 
-def laplace(x, sign):
+def laplace(model):
     """The mode, and the Cholesky factor of the inverse of minus the Hessian there."""
-    w = np.zeros(x.shape[1])
+    w = np.zeros(model.dim)
     for _ in range(100):
-        u = sign * (x @ w)
-        s = 1 / (1 + np.exp(np.clip(u, -500, 500)))
-        hessian = (x * (s * (1 - s))[:, None]).T @ x + np.eye(x.shape[1])
-        step = np.linalg.solve(hessian, x.T @ (sign * s) - w)
+        gradient, hessian = model.derivatives(w)
+        step = np.linalg.solve(hessian, gradient)
         w += step if np.abs(step).max() < 1 else step / np.abs(step).max()
         if np.abs(step).max() < 1e-9:
             break
     return w, np.linalg.cholesky(np.linalg.inv(hessian))
 
 
-def density(products, sign, w):
-    """(lp, gradient) at each chain's w: residuals in the way's precision, log densities summed in double."""
-    u = sign[:, None].astype(np.float32 if products.way != "double" else float) * products(w)
-    e = np.exp(-np.abs(u))
-    residual = sign[:, None].astype(u.dtype) * np.where(u > 0, e, u.dtype.type(1)) / (1 + e)
-    lp = (np.minimum(u, 0).astype(float) - np.log(1 + e).astype(float)).sum(0) - 0.5 * (w.astype(float) ** 2).sum(0)
-    return lp, products(residual, True) - w
+class Logistic:
+    def __init__(self, x, y):
+        self.x, self.sign, self.dim = x, 2 * y - 1, x.shape[1]
+
+    def derivatives(self, w):
+        u = self.sign * (self.x @ w)
+        s = 1 / (1 + np.exp(np.clip(u, -500, 500)))
+        return self.x.T @ (self.sign * s) - w, (self.x * (s * (1 - s))[:, None]).T @ self.x + np.eye(self.dim)
+
+    def density(self, products, w):
+        """(lp, gradient) at each chain's w: residuals in the way's precision, log densities summed in double."""
+        u = self.sign[:, None].astype(np.float32 if products.way != "double" else float) * products(w)
+        e = np.exp(-np.abs(u))
+        residual = self.sign[:, None].astype(u.dtype) * np.where(u > 0, e, u.dtype.type(1)) / (1 + e)
+        lp = (np.minimum(u, 0).astype(float) - np.log(1 + e).astype(float)).sum(0) - 0.5 * (w.astype(float) ** 2).sum(0)
+        return lp, products(residual, True) - w
 
 
-def run(way, x, unit, sign, mode, factor, scale, exact):
+class Softmax:
+    """Coordinates: class after class."""
+
+    def __init__(self, x, y):
+        self.x, self.y, self.classes = x, y.astype(int), int(y.max()) + 1
+        self.dim = x.shape[1] * self.classes
+
+    def derivatives(self, w):
+        n, K = self.x.shape[1], self.classes
+        t = self.x @ w.reshape(K, n).T
+        q = np.exp(t - t.max(1, keepdims=True))
+        q /= q.sum(1, keepdims=True)
+        gradient = ((np.eye(K)[self.y] - q).T @ self.x).ravel() - w
+        hessian = np.eye(self.dim)
+        for k in range(K):
+            for l in range(K):
+                hessian[k * n:(k + 1) * n, l * n:(l + 1) * n] += (self.x * (q[:, k] * ((k == l) - q[:, l]))[:, None]).T @ self.x
+        return gradient, hessian
+
+    def density(self, products, w):
+        n, K, C = self.x.shape[1], self.classes, w.shape[1]
+        t = products(np.ascontiguousarray(w.reshape(K, n, C).transpose(1, 0, 2)).reshape(n, K * C)).reshape(-1, K, C)
+        most = t.max(1, keepdims=True)
+        e = np.exp(t - most)
+        total = e.sum(1, keepdims=True)
+        own = np.take_along_axis(t, self.y[:, None, None], 1)[:, 0]
+        lp = (own.astype(float) - (most + np.log(total))[:, 0].astype(float)).sum(0) - 0.5 * (w.astype(float) ** 2).sum(0)
+        residual = -e / total
+        residual[np.arange(len(self.y)), self.y] += 1
+        g = products(np.ascontiguousarray(residual.reshape(-1, K * C)), True).reshape(n, K, C).transpose(1, 0, 2)
+        return lp, g.reshape(K * n, C) - w
+
+
+def run(way, x, unit, model, mode, factor, scale, exact):
     real = float if way == "double" else np.float32
     products, rng = Products(way, x, unit), np.random.default_rng(7)
-    n, C = x.shape[1], a.chains
+    n, C = model.dim, a.chains
     L = (scale * factor).astype(real)
     w = (mode[:, None] + factor @ rng.standard_normal((n, C))).astype(real)
-    lp, g = density(products, sign, w)
+    lp, g = model.density(products, w)
     accepted, kept, worst = 0.0, [], 0.0
     for t in range(a.iterations):
         eps, u = rng.standard_normal((n, C)).astype(real), rng.random(C)
         h = 0.5 * (L.T @ g) + eps
         y = w + L @ h
-        lp_y, g_y = density(products, sign, y)
+        lp_y, g_y = model.density(products, y)
         back = h + 0.5 * (L.T @ g_y)
         log_r = lp_y - lp - 0.5 * (back.astype(float) ** 2).sum(0) + 0.5 * (eps.astype(float) ** 2).sum(0)
         if exact is not None and t % 40 == 0:
-            (e0, f0), (e1, f1) = density(exact, sign, w.astype(float)), density(exact, sign, y.astype(float))
+            (e0, f0), (e1, f1) = model.density(exact, w.astype(float)), model.density(exact, y.astype(float))
             Ld = scale * factor
             true = e1 - e0 - 0.5 * ((0.5 * Ld.T @ f0 + eps + 0.5 * Ld.T @ f1) ** 2).sum(0) + 0.5 * (eps.astype(float) ** 2).sum(0)
             worst = max(worst, np.abs(true - log_r)[np.minimum(true, log_r) > -10].max(initial=0))
@@ -130,14 +170,15 @@ def run(way, x, unit, sign, mode, factor, scale, exact):
 print(f"{a.chains} chains, {a.iterations} iterations from draws of the Laplace approximation")
 print("| data | way | acceptance | largest error of log r | largest difference of a mean, standard errors |\n|---|---|---:|---:|---:|")
 for name in a.only.split(","):
-    x, y, unit = mnist() if name == "mnist" else table(name)
-    sign = 2 * y - 1
-    mode, factor = laplace(x, sign)
-    scale = 1.3 * x.shape[1] ** (-1 / 6)
+    data, _, kind = name.partition(":")
+    x, y, unit = mnist() if data == "mnist" else table(data)
+    model = (Softmax if kind == "softmax" else Logistic)(x, y)
+    mode, factor = laplace(model)
+    scale = 1.3 * model.dim ** (-1 / 6)
     exact = Products("double", x, unit)
     base = None
     for way in ("double", "float32", "tf32", "bf16x3"):
-        acceptance, mean, error, worst = run(way, x, unit, sign, mode, factor, scale, None if way == "double" else exact)
+        acceptance, mean, error, worst = run(way, x, unit, model, mode, factor, scale, None if way == "double" else exact)
         base = base or (mean, error)
         z = np.abs(mean - base[0]) / base[1]
         print(f"| {name} | {way} | {acceptance:.4f} | {'-' if way == 'double' else f'{worst:.2g}'} | {'-' if way == 'double' else f'{z.max():.2f}'} |", flush=True)

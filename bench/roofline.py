@@ -204,9 +204,9 @@ def round_of(target, chains, compiled, matmul, warm_up, device):
         thirds = 3 if matmul == "bf16x3" else 1  # of X and of what it meets, side by side
         product = dict(flops=times * 2.0 * N * n * C, unit=unit, product=True)
         out.append(Kernel("X W (cuBLAS)", None, 256, 10**6, **(place(thirds * X + T + split * C * row)), **product))
-        out.append(Kernel("logistic_residuals", compiled["logistic_residuals"], 256, C, flops=30.0 * N * C, **place((1 + split) * T)))
+        out.append(Kernel("design_residuals", compiled["design_residuals"], 256, C, flops=30.0 * N * C, **place((1 + split) * T)))
         out.append(Kernel("X^T R (cuBLAS)", None, 256, 10**6, **(place(X + split * T + C * row)), **product))
-        out.append(Kernel("logistic_answers", compiled["logistic_answers"], 256, C, **place(3.0 * C * row)))
+        out.append(Kernel("design_answers", compiled["design_answers"], 256, C, **place(3.0 * C * row)))
     elif t["evaluated"] == "tiles":
         # targets/tile_products.cuh: 8 chains to a warp's tile, up to 32 to a block, 128 bytes a clock from shared memory.
         # Whole iterations of a sampling round: no kernel ends between evaluation and sampler. All that issues counts two flops.

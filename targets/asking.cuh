@@ -69,17 +69,18 @@ __global__ void __launch_bounds__(Threads, 1)
   if (thread == 0) *count = found;
 }
 
-/// A block a column; rows and columns of `row` numbers.
+/// A block a chain of `of`: its point, `classes` times n numbers, as columns of `row` numbers each, zero in their padding.
 template <class Real>
 __global__ void __launch_bounds__(max_block, 1)
-    gather_points(const __grid_constant__ Columns of, const Real* __restrict__ rows, Index row,
-                  Real* __restrict__ out) {
-  const Index chain = of.chain(static_cast<Index>(blockIdx.x));
-  const std::size_t length = static_cast<std::size_t>(row);
-  Real* to = out + length * blockIdx.x;
-  const Real* from = chain < 0 ? nullptr : rows + length * static_cast<std::size_t>(chain);
-  for (Index j = static_cast<Index>(threadIdx.x); j < row; j += static_cast<Index>(blockDim.x))
-    to[j] = from ? from[j] : Real(0);
+    gather_points(const __grid_constant__ Columns of, const Real* __restrict__ rows, std::size_t from_row, Index n,
+                  Index classes, Index row, Real* __restrict__ out) {
+  const Index chain = of.chain(static_cast<Index>(blockIdx.x)), size = classes * row;
+  Real* to = out + static_cast<std::size_t>(size) * blockIdx.x;
+  const Real* from = chain < 0 ? nullptr : rows + from_row * static_cast<std::size_t>(chain);
+  for (Index e = static_cast<Index>(threadIdx.x); e < size; e += static_cast<Index>(blockDim.x)) {
+    const Index k = e / row, j = e % row;
+    to[e] = from && j < n ? from[k * n + j] : Real(0);
+  }
 }
 
 /// A target's list of who asks, and what it has saved.

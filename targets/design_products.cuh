@@ -5,7 +5,7 @@
 //            into three: X W = unit [B B B] [W1; W2; W3], X^T R = unit sum_k B^T R_k. Other X is split into two parts of
 //            11 bits, as what it meets: Xh Wh + Xh Wl + Xl Wh.
 // Thirds of X lie side by side in a row, so that X W is one product and the logits are written once.
-// Columns are chains, in panels (targets/asking.cuh), a product each.
+// Columns are chains, or a chain's classes, in panels (targets/asking.cuh), a product each.
 // Promise: the same bits for panels of the same width. float only, but for float32.
 #pragma once
 #include <type_traits>
@@ -13,8 +13,9 @@
 #include "kernels/device/gemm_cublas.cuh"
 #include "kernels/device/short_floats.hpp"
 #include "targets/asking.cuh"
+#include "targets/data/dataset.hpp"
 #include "targets/data/zeros.hpp"
-#include "targets/logistic_regression.hpp"
+#include "targets/matmul.hpp"
 
 namespace kilochain::cuda {
 
@@ -41,7 +42,7 @@ using TfloatResiduals = SplitResiduals<float, 2>;
 /// Rows of points into the thirds that meet those of X: parts 1, 2, 3 of bf16; high, low, high of tf32.
 template <class Element, int parts>
 __global__ void __launch_bounds__(128, 1)
-    logistic_split_points(const float* __restrict__ points, Index row, std::size_t count, Element* __restrict__ out) {
+    split_points(const float* __restrict__ points, Index row, std::size_t count, Element* __restrict__ out) {
   const std::size_t at = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x;
   if (at >= count) return;
   Element part[parts];
@@ -51,12 +52,17 @@ __global__ void __launch_bounds__(128, 1)
   for (int k = 0; k < 3; ++k) out[to + static_cast<std::size_t>(k) * r] = part[k % parts];
 }
 
+/// X where a device has it: (num_rows, row), n numbers to a row; num_padded: from one column of X W to the next.
+template <class Real>
+struct PlacedDesign {
+  const Real* x_rows;  ///< for float32 and tf32 only
+  Index n, row, num_rows, num_padded;
+};
+
 template <class Real>
 class DesignProducts {
  public:
-  using Data = typename LogisticRegression<Real>::Data;
-  /// data.x_rows is needed for float32 and tf32 only.
-  DesignProducts(const Context& context, const Design& design, const Data& data, Matmul matmul)
+  DesignProducts(const Context& context, const Design& design, const PlacedDesign<Real>& data, Matmul matmul)
       : context_(context), data_(data), matmul_(matmul) {
     if (matmul_ != Matmul::bf16x3) return;
     unit_ = byte_unit(design);
@@ -80,14 +86,15 @@ class DesignProducts {
       halves_.upload(x.data());
     }
   }
-  /// Bytes of a design of `entries` numbers in this way, and of what each chain adds.
-  static std::size_t bytes_of_x(Matmul matmul, std::size_t entries, bool of_bytes) {
-    return matmul == Matmul::bf16x3 ? entries * 3 * (of_bytes ? sizeof(Bfloat16) : sizeof(float)) : 0;
+  /// Bytes of what is kept of X here, and of what each column of W adds.
+  std::size_t bytes_of_x(std::size_t rows) const {
+    if (matmul_ != Matmul::bf16x3) return 0;
+    return rows * static_cast<std::size_t>(data_.row) * 3 * (unit_ > 0 ? sizeof(Bfloat16) : sizeof(float));
   }
-  static std::size_t bytes_of_chain(Matmul matmul, const Data& d, bool of_bytes) {
-    if (matmul != Matmul::bf16x3) return 0;
-    const std::size_t n = static_cast<std::size_t>(d.row), rows = static_cast<std::size_t>(d.num_padded);
-    return of_bytes ? (3 * n + 3 * rows) * sizeof(Bfloat16) : (3 * n + 2 * rows) * sizeof(float);
+  std::size_t bytes_of_column() const {
+    if (matmul_ != Matmul::bf16x3) return 0;
+    const std::size_t n = static_cast<std::size_t>(data_.row), rows = static_cast<std::size_t>(data_.num_padded);
+    return unit_ > 0 ? (3 * n + 3 * rows) * sizeof(Bfloat16) : (3 * n + 2 * rows) * sizeof(float);
   }
 
   /// out: (column, num_padded) = X w, for points in rows of data.row numbers.
@@ -174,8 +181,8 @@ class DesignProducts {
     const Index row = data_.row;
     const std::size_t count = static_cast<std::size_t>(chains) * static_cast<std::size_t>(row);
     reserve(w, 3 * count);
-    launch(context_, logistic_split_points<Element, parts>, dim3(static_cast<unsigned>((count + 127) / 128)), 128,
-           points, row, count, w.data());
+    launch(context_, split_points<Element, parts>, dim3(static_cast<unsigned>((count + 127) / 128)), 128, points, row,
+           count, w.data());
     tensor_product(context_, CUBLAS_OP_T, data_.num_rows, chains, 3 * row, unit, static_cast<const Element*>(x.data()),
                    3 * row, static_cast<const Element*>(w.data()), 3 * row, 0, out, data_.num_padded);
   }
@@ -185,7 +192,7 @@ class DesignProducts {
   }
 
   Context context_;
-  Data data_;
+  PlacedDesign<Real> data_;
   Matmul matmul_;
   double unit_ = 0;         ///< of the bytes of X; 0: they are no bytes, or nobody asked
   Buffer<Bfloat16> bytes_;  ///< (observation, third, row): bf16x3 of bytes

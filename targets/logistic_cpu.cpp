@@ -114,9 +114,7 @@ class LogisticCpu final : public Target<Real> {
 
 template <class Real>
 std::unique_ptr<Target<Real>> LogisticRegression<Real>::make_cpu(const Context& context, const Settings& settings) {
-  require(settings.matmul == Matmul::float32, ExitStatus::usage,
-          std::string("logistic_regression: matmul = ") + matmul_names[static_cast<int>(settings.matmul)],
-          "it is a CUDA device's, and this run is on the CPU", "Leave matmul out?");
+  check_matmul_of_cpu("logistic_regression", settings.matmul);
   require(settings.evaluator != LogisticEvaluator::tiles, ExitStatus::usage, "logistic_regression: evaluator = tiles",
           "it is a CUDA device's, and this run is on the CPU", "Try evaluator = auto?");
   return std::make_unique<LogisticCpu<Real>>(context, settings);

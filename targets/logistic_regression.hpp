@@ -7,6 +7,7 @@
 #pragma once
 #include "targets/data/dataset.hpp"
 #include "targets/engine.hpp"
+#include "targets/matmul.hpp"
 #include "targets/target.hpp"
 
 namespace kilochain {
@@ -26,10 +27,6 @@ KC_INLINE LogisticTerm<Real> logistic_term(Real logit, Real sign) {
   const Real factor = e * (sign * sign) + Real(1), inverse = Real(1) / factor;
   return {sign * (u > 0 ? e * inverse : inverse), sign * sign * e * inverse * inverse, u > 0 ? Real(0) : u, factor};
 }
-
-/// How a device makes its matrix products (targets/design_products.cuh).
-enum class Matmul { float32, tf32, bf16x3 };
-inline constexpr const char* matmul_names[] = {"float32", "tf32", "bf16x3"};  ///< in the order of Matmul
 
 enum class LogisticEvaluator { choose, team, blocked, gemm, sparse, tiles };
 
@@ -63,9 +60,7 @@ struct LogisticRegression {
           "two digits of the image set, \"5,6\" when not given: the first has y = 1, the second y = 0");
     visit("evaluator", s.evaluator, Names{"auto", "team", "blocked", "gemm", "sparse", "tiles"},
           "how many chains' gradients are computed; auto picks by data size and device");
-    visit("matmul", s.matmul, Names{"float32", "tf32", "bf16x3"},
-          "how a CUDA device makes its matrix products: in float; on tensor cores with 11 bits; on tensor cores with a "
-          "float's accuracy");
+    matmul_field(visit, s.matmul);
   }
 
   struct Data {

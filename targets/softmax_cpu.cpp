@@ -58,6 +58,7 @@ class SoftmaxCpu final : public Target<Real> {
 
 template <class Real>
 std::unique_ptr<Target<Real>> SoftmaxRegression<Real>::make_cpu(const Context& context, const Settings& settings) {
+  check_matmul_of_cpu("softmax_regression", settings.matmul);
   return std::make_unique<SoftmaxCpu<Real>>(context, settings);
 }
 template std::unique_ptr<Target<float>> SoftmaxRegression<float>::make_cpu(const Context&, const SoftmaxSettings&);

@@ -6,6 +6,7 @@
 // softmax_products.hpp and softmax_cuda.cu. Cost: 4 N n K operations a gradient; X is read twice. lp is a sum in double.
 #pragma once
 #include "targets/data/dataset.hpp"
+#include "targets/matmul.hpp"
 #include "targets/target.hpp"
 
 namespace kilochain {
@@ -17,6 +18,7 @@ struct SoftmaxSettings {
   bool standardise = true, bias = true;
   double prior_sd = 1;
   SoftmaxEvaluator evaluator = SoftmaxEvaluator::choose;
+  Matmul matmul = Matmul::float32;
 };
 /// Reads the design that the settings name. Throws an Error for neither or both kinds of data, and as dataset.hpp does.
 Design read_softmax_design(const SoftmaxSettings& settings);
@@ -53,6 +55,7 @@ struct SoftmaxRegression {
     visit("evaluator", s.evaluator, Names{"auto", "team", "gemm"},
           "one chain at a time, or matrix products over chains (on the CPU without the zeros of X); auto picks by data "
           "size and device");
+    matmul_field(visit, s.matmul);
   }
 
   struct Data {

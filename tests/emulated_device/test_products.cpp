@@ -41,8 +41,8 @@ struct Answers {
   std::vector<double> lp, gradient, product;
 };
 template <class Real>
-Answers answers(const Context& context, SettingTexts settings, double size) {
-  auto target = make_target<Real>(context, "logistic_regression", settings);
+Answers answers(const Context& context, const std::string& model, SettingTexts settings, double size) {
+  auto target = make_target<Real>(context, model, settings);
   constexpr std::size_t chains = 9;
   const std::size_t dim = static_cast<std::size_t>(target->info().dim), row = padded(dim);
   std::mt19937_64 bits(2);
@@ -74,49 +74,55 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
 
 // Rounding, relative to the vectors' sizes: sums of 130 or 34 terms in float, 30 eps; 11 bits of every factor, 4 2^-11,
 // and those must be seen, or it was not done.
+constexpr const char* models[] = {"logistic_regression", "softmax_regression"};
+
 TEST(EmulatedProducts, KeepTheBitsThatTheyPromise) {
   emulated::forget_faults();
   const Context device = cuda_context(0), host = cpu_context(1);
   const ScratchFiles files;
   const double eps = 1.2e-7;
-  for (const bool counts : {true, false}) {
-    SettingTexts settings = {
-        {"data", write_logistic_table(files.path(counts ? "counts.csv" : "numbers.csv"), 130, 33, counts)},
-        {"standardise", "false"}};
-    const double size = counts ? 0.003 : 0.2;
-    const Answers exact = answers<double>(host, settings, size);
-    for (const auto& [mode, bound, least] :
-         {std::tuple{"float32", 30 * eps, 0.0}, {"bf16x3", 30 * eps, 0.0}, {"tf32", 4.0 / 2048, 30 * eps}}) {
-      settings["evaluator"] = "gemm", settings["matmul"] = mode;
-      const Answers found = answers<float>(device, settings, size);
-      SCOPED_TRACE(std::string(mode) + (counts ? ", counts" : ", numbers"));
-      EXPECT_LE(distance(exact.gradient, found.gradient), bound);
-      EXPECT_LE(distance(exact.product, found.product), bound);
-      EXPECT_LE(distance(exact.lp, found.lp), bound);
-      EXPECT_GE(distance(exact.gradient, found.gradient), least);
-      EXPECT_GE(distance(exact.product, found.product), least);
+  for (const std::string model : models)
+    for (const bool counts : {true, false}) {
+      SettingTexts settings = {
+          {"data", write_logistic_table(files.path(model + (counts ? "_counts.csv" : "_numbers.csv")), 130, 33, counts,
+                                        model == models[0] ? 2 : 3)},
+          {"standardise", "false"}};
+      const double size = counts ? 0.003 : 0.2;
+      const Answers exact = answers<double>(host, model, settings, size);
+      for (const auto& [mode, bound, least] :
+           {std::tuple{"float32", 30 * eps, 0.0}, {"bf16x3", 30 * eps, 0.0}, {"tf32", 4.0 / 2048, 30 * eps}}) {
+        settings["evaluator"] = "gemm", settings["matmul"] = mode;
+        const Answers found = answers<float>(device, model, settings, size);
+        SCOPED_TRACE(model + ", " + mode + (counts ? ", counts" : ", numbers"));
+        EXPECT_LE(distance(exact.gradient, found.gradient), bound);
+        EXPECT_LE(distance(exact.product, found.product), bound);
+        EXPECT_LE(distance(exact.lp, found.lp), bound);
+        EXPECT_GE(distance(exact.gradient, found.gradient), least);
+        EXPECT_GE(distance(exact.product, found.product), least);
+      }
     }
-  }
   EXPECT_TRUE(emulated::faults().empty());
 }
 
 TEST(EmulatedProducts, WhatCannotBeDoneIsRefused) {
   const Context device = cuda_context(0), host = cpu_context(1);
   const ScratchFiles files;
-  SettingTexts settings = {{"data", write_logistic_table(files.path("refused.csv"), 130, 33, true)},
-                           {"matmul", "bf16x3"}};
-  const auto refusal = [&](auto zero, const Context& context) -> std::string {
-    try {
-      make_target<decltype(zero)>(context, "logistic_regression", settings);
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "";
-  };
-  EXPECT_NE(refusal(0.0F, host).find("this run is on the CPU"), std::string::npos);
-  EXPECT_NE(refusal(0.0, device).find("--real float"), std::string::npos);
-  settings["evaluator"] = "team";
-  EXPECT_NE(refusal(0.0F, device).find("evaluator = team"), std::string::npos);
+  for (const std::string model : models) {
+    SettingTexts settings = {{"data", write_logistic_table(files.path(model + ".csv"), 130, 33, true)},
+                             {"matmul", "bf16x3"}};
+    const auto refusal = [&](auto zero, const Context& context) -> std::string {
+      try {
+        make_target<decltype(zero)>(context, model, settings);
+      } catch (const Error& e) {
+        return e.what();
+      }
+      return "";
+    };
+    EXPECT_NE(refusal(0.0F, host).find("this run is on the CPU"), std::string::npos) << model;
+    EXPECT_NE(refusal(0.0, device).find("--real float"), std::string::npos) << model;
+    settings["evaluator"] = "team";
+    EXPECT_NE(refusal(0.0F, device).find("evaluator = team"), std::string::npos) << model;
+  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A table of 0/1 labels for a logistic regression, for the tests of targets that are evaluated by matrix products.
+// A table of labels for a logistic or a softmax regression, for the tests of targets that are evaluated by matrix products.
 #pragma once
 #include <fstream>
 #include <random>
@@ -6,8 +6,9 @@
 
 namespace kilochain {
 
-/// Counts up to 255, or numbers with all their bits.
-inline std::string write_logistic_table(const std::string& path, int rows, int columns, bool counts) {
+/// Counts up to 255, or numbers with all their bits; labels 0 to classes - 1.
+inline std::string write_logistic_table(const std::string& path, int rows, int columns, bool counts,
+                                        unsigned classes = 2) {
   std::mt19937_64 bits(8);
   std::normal_distribution<double> normal;
   std::ofstream out(path);
@@ -22,7 +23,7 @@ inline std::string write_logistic_table(const std::string& path, int rows, int c
         out << normal(bits);
       out << ",";
     }
-    out << bits() % 2 << "\n";
+    out << bits() % classes << "\n";
   }
   return path;
 }
