@@ -23,7 +23,7 @@ Engine EngineCosts::best() const {
 }
 
 EngineCosts engine_costs(const EngineWork& w) {
-  const double none = std::numeric_limits<double>::infinity(), element = static_cast<double>(w.element);
+  const double none = std::numeric_limits<double>::infinity(), element = w.element;
   const double one = 2 * multiply_adds * clock_rate * 4 / element;  // flops a second of a multiprocessor
   const double chain = 2 * w.passes * w.entries + flops_of_logit * w.rows, sms = w.multiprocessors, chains = w.chains;
   const double launches =

@@ -92,29 +92,27 @@ typename Gaussian<Real>::Data Gaussian<Real>::prepare(const Settings& s, Arena<R
   const bool diagonal = m.covariance.isDiagonal(0.0);
   Data d;
   d.n = static_cast<Index>(n);
-  d.row = static_cast<Index>(padded(static_cast<std::size_t>(n) + (n == 1)));
+  d.row = static_cast<Index>(padded(n + (n == 1)));
   d.diagonal = diagonal;
-  d.log_constant =
-      -0.5 * static_cast<double>(n) * std::log(2 * std::numbers::pi) - lower.diagonal().array().log().sum();
+  d.log_constant = -0.5 * n * std::log(2 * std::numbers::pi) - lower.diagonal().array().log().sum();
   d.mean = arena.put({m.mean.data(), m.mean.data() + n});
   std::vector<double> precision;
   if (diagonal) {
     for (Eigen::Index i = 0; i < n; ++i) precision.push_back(1 / m.covariance(i, i));
   } else {
     const Eigen::MatrixXd inverse = factor.solve(Eigen::MatrixXd::Identity(n, n));
-    precision.assign(static_cast<std::size_t>(n) * static_cast<std::size_t>(d.row), 0.0);
+    precision.assign(n * d.row, 0.0);
     for (Eigen::Index i = 0; i < n; ++i)
-      for (Eigen::Index j = 0; j < n; ++j)
-        precision[static_cast<std::size_t>(i * d.row + j)] = 0.5 * (inverse(i, j) + inverse(j, i));
+      for (Eigen::Index j = 0; j < n; ++j) precision[i * d.row + j] = 0.5 * (inverse(i, j) + inverse(j, i));
   }
   d.precision = arena.put(precision);
 
   info.dim = d.n;
   info.variable = "x";
   for (Eigen::Index i = 0; i < n; ++i) info.names.push_back("x[" + std::to_string(i) + "]");
-  const double size = static_cast<double>(n);
+  const double size = n;
   info.flops = diagonal ? 4 * size : 2 * size * size;
-  info.bytes = static_cast<double>(sizeof(Real)) * (diagonal ? size : size * size);
+  info.bytes = sizeof(Real) * (diagonal ? size : size * size);
   info.exact.mean.assign(m.mean.data(), m.mean.data() + n);
   for (Eigen::Index i = 0; i < n; ++i) info.exact.variance.push_back(m.covariance(i, i));
   info.exact.draw = [mean = m.mean, lower](const std::vector<double>& z, double) {

@@ -55,7 +55,7 @@ std::vector<double> each_component(const std::string& text, const std::string& w
 template <class Real>
 typename GaussianMixture<Real>::Data GaussianMixture<Real>::prepare(const Settings& s, Arena<Real>& arena,
                                                                     TargetInfo& info) {
-  const std::size_t n = static_cast<std::size_t>(s.dim);
+  const std::size_t n = s.dim;
   std::vector<std::vector<double>> means;
   for (const std::string& part : parts(s.means)) {
     means.push_back(numbers(part, "means"));
@@ -76,15 +76,15 @@ typename GaussianMixture<Real>::Data GaussianMixture<Real>::prepare(const Settin
   d.n = s.dim;
   d.row = static_cast<Index>(padded(n + (n == 1)));
   d.components = static_cast<Index>(components);
-  d.log_constant = -0.9189385332046727 * static_cast<double>(n);
-  std::vector<double> rows(components * static_cast<std::size_t>(d.row)), precision, log_weight;
+  d.log_constant = -0.9189385332046727 * n;
+  std::vector<double> rows(components * d.row), precision, log_weight;
   info.exact.mean.assign(n, 0.0);
   info.exact.variance.assign(n, 0.0);
   for (std::size_t k = 0; k < components; ++k) {
     precision.push_back(1 / (sds[k] * sds[k]));
-    log_weight.push_back(std::log(weights[k]) - static_cast<double>(n) * std::log(sds[k]));
+    log_weight.push_back(std::log(weights[k]) - n * std::log(sds[k]));
     for (std::size_t i = 0; i < n; ++i) {
-      rows[k * static_cast<std::size_t>(d.row) + i] = means[k][i];
+      rows[k * d.row + i] = means[k][i];
       info.exact.mean[i] += weights[k] * means[k][i];
       info.exact.variance[i] += weights[k] * (sds[k] * sds[k] + means[k][i] * means[k][i]);
     }
@@ -96,8 +96,8 @@ typename GaussianMixture<Real>::Data GaussianMixture<Real>::prepare(const Settin
 
   info.dim = s.dim;
   for (std::size_t i = 0; i < n; ++i) info.names.push_back("x[" + std::to_string(i) + "]");
-  info.flops = 8.0 * static_cast<double>(components * n);
-  info.bytes = static_cast<double>(sizeof(Real) * components * n);
+  info.flops = 8.0 * (components * n);
+  info.bytes = sizeof(Real) * components * n;
   info.exact.draw = [means, weights, sds](const std::vector<double>& z, double uniform) {
     std::size_t k = 0;
     for (double left = uniform; k + 1 < means.size() && left >= weights[k]; ++k) left -= weights[k];

@@ -39,7 +39,7 @@ Design read_logistic_design(const LogisticSettings& s) {
 }
 
 TargetInfo describe_logistic(const Design& design, std::size_t element) {
-  const double entries = static_cast<double>(design.rows) * static_cast<double>(design.columns);
+  const double entries = static_cast<double>(design.rows) * design.columns;
   TargetInfo info;
   info.dim = static_cast<Index>(design.columns);
   info.variable = "w";
@@ -48,7 +48,7 @@ TargetInfo describe_logistic(const Design& design, std::size_t element) {
   if (entries * sizeof(double) < 64e6)  // a copy of larger data in every file of draws would be most of the file
     info.constants.push_back({"x", {"observation", "feature"}, {design.rows, design.columns}, design.x});
   info.flops = 4 * entries;
-  info.bytes = entries * static_cast<double>(element);
+  info.bytes = entries * element;
   return info;
 }
 
@@ -63,18 +63,18 @@ typename LogisticRegression<Real>::Data LogisticRegression<Real>::place(const De
   d.num_padded = static_cast<Index>((num + 31) / 32 * 32);
   d.inverse_variance = 1 / (prior_sd * prior_sd);
   d.log_constant = -static_cast<double>(n) * (std::log(prior_sd) + 0.5 * std::log(2 * std::numbers::pi));
-  std::vector<double> buffer(static_cast<std::size_t>(d.num_padded));
+  std::vector<double> buffer(d.num_padded);
   for (std::size_t i = 0; i < num; ++i) buffer[i] = 2 * design.y[i] - 1;
   d.sign = arena.put(buffer);
   if (columns) {
-    const std::size_t stride = static_cast<std::size_t>(d.num_padded);
+    const std::size_t stride = d.num_padded;
     buffer.assign(stride * n, 0.0);
     for (std::size_t i = 0; i < num; ++i)
       for (std::size_t j = 0; j < n; ++j) buffer[j * stride + i] = design.x[i * n + j];
     d.x_columns = arena.put(buffer);
   }
   if (rows) {
-    const std::size_t stride = static_cast<std::size_t>(d.row);
+    const std::size_t stride = d.row;
     buffer.assign(stride * num, 0.0);
     for (std::size_t i = 0; i < num; ++i)
       for (std::size_t j = 0; j < n; ++j) buffer[i * stride + j] = design.x[i * n + j];

@@ -27,9 +27,9 @@ void DrawsWriter::define_spins(const int* chain_and_draw) {
 void DrawsWriter::put_spins(std::int64_t first_draw, std::int64_t count, View3<const std::int8_t> spins) {
   std::vector<std::size_t> start(2 + header_.spins.size()), size = {1, static_cast<std::size_t>(count)};
   size.insert(size.end(), header_.spins.begin(), header_.spins.end());
-  start[1] = static_cast<std::size_t>(first_draw);
+  start[1] = first_draw;
   for (Count c = 0; c < spins.planes; ++c) {
-    start[0] = static_cast<std::size_t>(c);
+    start[0] = c;
     check(nc_put_vara_schar(posterior_, spins_, start.data(), size.data(),
                             reinterpret_cast<const signed char*>(spins.row(c, 0).data)));
   }

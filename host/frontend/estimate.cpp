@@ -15,16 +15,15 @@ namespace {
 std::string right(std::string text, std::size_t width) { return fmt::format("{:>{}}", text, width); }
 
 std::string total(const char* where, std::size_t bytes, std::size_t available) {
-  return fmt::format("  {:<7} {} of {} available{}\n", where, right(bytes_text(static_cast<double>(bytes)), 8),
-                     bytes_text(static_cast<double>(available)), bytes > available ? "  DOES NOT FIT" : "");
+  return fmt::format("  {:<7} {} of {} available{}\n", where, right(bytes_text(bytes), 8), bytes_text(available),
+                     bytes > available ? "  DOES NOT FIT" : "");
 }
 
 }  // namespace
 
 std::string estimate_table(const Estimate& e) {
   std::vector<std::vector<std::string>> rows = {{"what", "where", "   bytes"}};
-  for (const Estimate::Row& row : e.rows)
-    rows.push_back({row.what, row.where, right(bytes_text(static_cast<double>(row.bytes)), 8)});
+  for (const Estimate::Row& row : e.rows) rows.push_back({row.what, row.where, right(bytes_text(row.bytes), 8)});
   std::string out = columns(rows) + "total\n" + total("host", e.host_bytes, e.host_available);
   if (e.device_bytes > 0 || e.device_available > 0) out += total("device", e.device_bytes, e.device_available);
   if (e.disk_bytes > 0) out += total("disk", e.disk_bytes, e.disk_available);

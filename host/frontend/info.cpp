@@ -59,7 +59,7 @@ int info() {
       {"registered", fmt::format("{} samplers, {} targets", samplers().size(), targets().size())},
       {"threads", fmt::format("{} (--threads)", omp_get_num_procs())},
       {"vectors", vector_width()},
-      {"memory", bytes_text(static_cast<double>(available_bytes(cpu_context()))) + " available"},
+      {"memory", bytes_text(available_bytes(cpu_context())) + " available"},
       {"BLAS", blas_name()},
   };
   const std::string why_none = cuda_unavailable();

@@ -64,7 +64,7 @@ std::string format_head(const RunSummary& run) {
     text += fmt::format(
         "divergences {} of {} draws ({:.2g} %): in places the step is too long, or the density not finite. Raise "
         "target_accept, or reparametrise?\n",
-        run.divergences, draws, 100.0 * static_cast<double>(run.divergences) / static_cast<double>(draws));
+        run.divergences, draws, 100.0 * run.divergences / draws);
   }
   text += fmt::format("min ESS     {:.0f}; per second {:.4g} with warm-up, {:.4g} without\n", extremes.worst_ess,
                       per_second(extremes.worst_ess, run.seconds_total),
@@ -78,7 +78,7 @@ std::string format_head(const RunSummary& run) {
 
 std::string format_table(const std::vector<ParameterSummary>& parameters, std::int64_t max_rows) {
   const std::vector<ParameterSummary> ordered = worst_first(parameters);
-  const auto count = static_cast<std::int64_t>(ordered.size()), shown = std::clamp<std::int64_t>(max_rows, 0, count);
+  const std::int64_t count = std::ssize(ordered), shown = std::clamp<std::int64_t>(max_rows, 0, count);
   std::vector<Row> rows = {titles()};
   for (std::int64_t i = 0; i < shown; ++i) rows.push_back(row_of(ordered[i]));
   std::vector<std::size_t> widths(rows[0].size());

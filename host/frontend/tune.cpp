@@ -44,7 +44,7 @@ class Search {
         },
         stop_requested(), notes);
     begin_ = Clock::now();
-    const std::size_t wanted = static_cast<std::size_t>(c_.tune.evaluations);
+    const std::size_t wanted = c_.tune.evaluations;
     resumed_ = table_.rows().size();
     while (whole && tuner_.told().size() < wanted) whole = batch(wanted);
     std::vector<Confirmed> confirmed;
@@ -115,7 +115,7 @@ class Search {
   bool batch(std::size_t wanted) {
     const std::size_t first = tuner_.told().size(), done = table_.rows().size(),
                       size = std::min(static_cast<std::size_t>(c_.tune.batch), wanted - first);
-    std::vector<Point> points = tuner_.ask(static_cast<std::size_t>(c_.tune.batch));
+    std::vector<Point> points = tuner_.ask(c_.tune.batch);
     points.resize(size);
     for (Point& p : points)
       for (std::size_t i = 0; i < p.size(); ++i) p[i] = std::stod(text_of(i, p[i]));
@@ -161,22 +161,21 @@ class Search {
   void say(std::size_t wanted) {
     if (c_.run.quiet) return;
     const std::size_t done = table_.rows().size();
-    const double each = std::chrono::duration<double>(Clock::now() - begin_).count() /
-                        static_cast<double>(std::max<std::size_t>(1, done - resumed_));
+    const double each =
+        std::chrono::duration<double>(Clock::now() - begin_).count() / std::max<std::size_t>(1, done - resumed_);
     const Json* best = &table_.rows()[0];
     for (const Json& r : table_.rows())
       if (r["score"] > (*best)["score"]) best = &r;
     Point p;
     for (const Dimension& d : c_.box) p.push_back((*best)["settings"][d.name].get<double>());
-    printer_.line("tune", fmt::format("tune     {}/{} {:3.0f} %  ETA {}  best {:.4g} ({})", done, wanted,
-                                      100.0 * static_cast<double>(done) / static_cast<double>(wanted),
-                                      seconds_text(each * static_cast<double>(wanted - done)),
-                                      (*best)["score"].get<double>(), words(p)));
+    printer_.line("tune",
+                  fmt::format("tune     {}/{} {:3.0f} %  ETA {}  best {:.4g} ({})", done, wanted, 100.0 * done / wanted,
+                              seconds_text(each * (wanted - done)), (*best)["score"].get<double>(), words(p)));
   }
 
   /// The best settings, and those without tuning, on draws that had no part in the choice.
   std::vector<Confirmed> confirm() {
-    const std::size_t n = static_cast<std::size_t>(c_.tune.confirm);
+    const std::size_t n = c_.tune.confirm;
     const SettingTexts best = settings_of(tuner_.best().values);
     std::vector<double> scores(2 * n);
     const bool whole = try_all(2 * n, [&](std::size_t i, int worker) {
@@ -187,9 +186,9 @@ class Search {
     std::vector<Confirmed> out(2);
     for (std::size_t which = 0; which < 2; ++which) {
       double square = 0;
-      for (std::size_t i = which; i < 2 * n; i += 2) out[which].mean += scores[i] / static_cast<double>(n);
+      for (std::size_t i = which; i < 2 * n; i += 2) out[which].mean += scores[i] / n;
       for (std::size_t i = which; i < 2 * n; i += 2) square += std::pow(scores[i] - out[which].mean, 2);
-      out[which].error = n > 1 ? std::sqrt(square / static_cast<double>(n * (n - 1))) : NAN;
+      out[which].error = n > 1 ? std::sqrt(square / (n * (n - 1))) : NAN;
     }
     return out;
   }
@@ -204,8 +203,7 @@ class Search {
     write_file(path("surface.json"), surface(tuner_, c_.tune.objective).dump() + "\n");
     if (has_policy())
       write_file(path("policy.csv"),
-                 policy_csv(c_.box, policy_of(tuner_, 100, static_cast<std::size_t>(c_.tune.policy_points),
-                                              c_.run.options.seed)));
+                 policy_csv(c_.box, policy_of(tuner_, 100, c_.tune.policy_points, c_.run.options.seed)));
   }
   bool has_policy() const { return c_.policy && c_.tune.policy_points > 0 && c_.box.size() <= 2; }
   const char* objective() const { return tune_objective_names[static_cast<int>(c_.tune.objective)]; }

@@ -18,11 +18,11 @@ std::vector<double> read_policy_rows(const std::string& owner, const std::string
           fmt::format("{} rows, there is room for {}", table.rows, most_rows), "Keep fewer points?");
   std::vector<std::string> known;
   for (int k = 0; k < count; ++k) known.emplace_back(columns[k].name);
-  std::vector<double> out(table.rows * static_cast<std::size_t>(count));
+  std::vector<double> out(table.rows * count);
   const std::size_t width = table.columns.size();
   for (std::size_t j = 0; j < width; ++j) {
     int k = 0;
-    while (k < count && known[static_cast<std::size_t>(k)] != table.columns[j]) ++k;
+    while (k < count && known[k] != table.columns[j]) ++k;
     require(k < count, ExitStatus::data, what,
             fmt::format("column \"{}\" is no setting that a policy draws", table.columns[j]),
             fmt::format("Did you mean {}?", nearest_name(table.columns[j], known)));
@@ -33,7 +33,7 @@ std::vector<double> read_policy_rows(const std::string& owner, const std::string
       require(fits, ExitStatus::data, what, fmt::format("line {}: {} = {}", i + 2, columns[k].name, v),
               fmt::format("Write a {} {}?", columns[k].whole ? "whole number" : "number",
                           settings_detail::text_of(columns[k].range)));
-      out[i * static_cast<std::size_t>(count) + static_cast<std::size_t>(k)] = v;
+      out[i * count + k] = v;
     }
   }
   return out;

@@ -54,7 +54,7 @@ int parse_choice(const std::string& owner, const std::string& name, const std::s
                  int count) {
   std::vector<std::string> known(names, names + count);
   for (int k = 0; k < count; ++k)
-    if (text == known[static_cast<std::size_t>(k)]) return k;
+    if (text == known[k]) return k;
   refuse(owner, name, text, "must be one of " + join(names, count),
          fmt::format("Did you mean {}?", nearest_name(text, known)));
 }

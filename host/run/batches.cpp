@@ -159,7 +159,7 @@ void Batches<Real>::look_at_chains(const std::vector<ChainControl>& controls, st
                                    std::int64_t iteration) {
   double sum = 0, count = 0;
   for (const auto& c : controls)
-    if (c.status == ChainStatus::running) sum += c.acceptance_sum, count += static_cast<double>(c.counted);
+    if (c.status == ChainStatus::running) sum += c.acceptance_sum, count += c.counted;
   quarantine_.note(controls, first);
   require(
       quarantine_.size() < num_chains_, ExitStatus::data, "no chain is left",

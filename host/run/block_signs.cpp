@@ -15,7 +15,7 @@ struct MeanAndError {
   double mean = 0, square_error = 0;
 };
 MeanAndError mean_over(const std::vector<double>& v) {
-  const double c = static_cast<double>(v.size());
+  const double c = v.size();
   MeanAndError m;
   for (const double x : v) m.mean += x / c;
   for (const double x : v) m.square_error += (x - m.mean) * (x - m.mean) / (c * std::max(1.0, c - 1));
@@ -28,16 +28,16 @@ template <class Real>
 BlockSigns signs_of(const BlockOfDraws<Real>& block, int threads) {
   BlockSigns signs;
   const std::int64_t chains = std::ssize(block.running), dim = block.draws.columns;
-  const double count = static_cast<double>(block.count);
+  const double count = block.count;
   for (const auto c : block.running) {
     double lp = 0;
     for (Count s = 0; s < block.count; ++s) {
       lp += block.lp(c, s) / count;
-      signs.acceptance += static_cast<double>(block.accepted(c, s));
+      signs.acceptance += block.accepted(c, s);
     }
     signs.lp.push_back(lp);
   }
-  signs.acceptance = signs.acceptance / static_cast<double>(chains) / count;
+  signs.acceptance = signs.acceptance / chains / count;
   double rhat = 0, ess = INFINITY;
   // At most about 64 coordinates and 256 chains: the slowest of a spread sample stands for all.
   const std::int64_t step = std::max<std::int64_t>(1, dim / 64), stride = std::max<std::int64_t>(1, chains / 256);
@@ -46,14 +46,13 @@ BlockSigns signs_of(const BlockOfDraws<Real>& block, int threads) {
     std::vector<double> values;
     std::int64_t looked_at = 0;
     for (std::int64_t k = 0; k < chains; k += stride, ++looked_at)
-      for (Count s = 0; s < block.count; ++s)
-        values.push_back(static_cast<double>(block.draws(block.running.begin()[k], s, i)));
+      for (Count s = 0; s < block.count; ++s) values.push_back(block.draws(block.running.begin()[k], s, i));
     const BasicSeries<double> series{values.data(), looked_at, block.count};
     rhat = std::max(rhat, rhat_split(series));
-    ess = std::min(ess, ess_mean(series) * static_cast<double>(chains) / static_cast<double>(looked_at));
+    ess = std::min(ess, ess_mean(series) * chains / looked_at);
   }
   signs.rhat = rhat;
-  signs.ess_per_iteration = ess / count / static_cast<double>(block.thin);
+  signs.ess_per_iteration = ess / count / block.thin;
   return signs;
 }
 

@@ -18,13 +18,13 @@ namespace {
 constexpr std::int64_t most_in_memory = std::int64_t(1) << 30;
 constexpr std::size_t most_read_back = std::size_t(2) << 30;  // as summarise_file
 
-std::size_t bytes(std::int64_t count, std::size_t of_one) { return static_cast<std::size_t>(count) * of_one; }
+std::size_t bytes(std::int64_t count, std::size_t of_one) { return count * of_one; }
 
 std::size_t free_on_disk(const std::string& output) {
   const auto folder = std::filesystem::path(output).parent_path();
   struct statvfs s;
   if (statvfs(folder.empty() ? "." : folder.c_str(), &s) != 0) return ~std::size_t(0);
-  return static_cast<std::size_t>(s.f_bavail) * s.f_frsize;
+  return s.f_bavail * s.f_frsize;
 }
 
 /// An automatic length is taken to be a tenth of what it stops at.
@@ -142,7 +142,7 @@ double timed_iteration(const Options& o, const Context& context, Target<Real>& t
     synchronize(context);  // rounds on a device are only queued when run returns
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
-  return seconds / static_cast<double>(segment.until) / num_chains;
+  return seconds / segment.until / num_chains;
 }
 
 void add_up(Estimate& e) {
@@ -189,7 +189,7 @@ std::string why_summary_on_host(const Options& o, const TargetInfo& info, std::i
 std::int64_t kept_spins(const Options& o, const TargetInfo& info) {
   if (info.spins.empty() || o.draws != KeptDraws::all || !stores_draws(o)) return 0;
   std::int64_t n = 1;
-  for (const std::size_t size : info.spins) n *= static_cast<std::int64_t>(size);
+  for (const std::size_t size : info.spins) n *= size;
   return n;
 }
 
@@ -198,7 +198,7 @@ std::int64_t window_values(const Options& o, const TargetInfo& info, Precision p
 }
 
 std::int64_t window_draws(std::int64_t num_chains, std::int64_t dim, std::int64_t num_draws, Precision precision) {
-  const std::int64_t slot = num_chains * (dim * static_cast<std::int64_t>(bytes_of(precision)) + 16);
+  const std::int64_t slot = num_chains * (dim * bytes_of(precision) + 16);
   return std::clamp<std::int64_t>((std::int64_t(64) << 20) / slot, 4,
                                   std::max<std::int64_t>(4, std::min<std::int64_t>(1000, num_draws)));
 }
@@ -217,8 +217,7 @@ Estimate estimate_for(const Options& o, const Context& context, const TargetInfo
 template <class Real>
 Estimate estimate(const Options& o, const Context& context, Target<Real>& target) {
   Estimate e = estimate_for(o, context, target.info(), precision_of<Real>);
-  e.seconds = timed_iteration<Real>(o, context, target) * static_cast<double>(likely_warmup(o) + likely_samples(o)) *
-              static_cast<double>(o.num_chains);
+  e.seconds = timed_iteration<Real>(o, context, target) * (likely_warmup(o) + likely_samples(o)) * o.num_chains;
   return e;
 }
 

@@ -50,8 +50,7 @@ std::vector<Count> stuck_chains(const std::vector<ChainControl>& controls, Count
   std::vector<Count> stuck;
   for (Count c = 0; const ChainControl& control : controls) {
     double rate = 0;
-    for (Count s = 0; s < block.count; ++s)
-      rate += static_cast<double>(block.accepted(first + c, s)) / static_cast<double>(block.count);
+    for (Count s = 0; s < block.count; ++s) rate += block.accepted(first + c, s) / static_cast<double>(block.count);
     if (control.status == ChainStatus::running && !(rate > 1e-3)) stuck.push_back(c);
     ++c;
   }

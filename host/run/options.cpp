@@ -13,9 +13,9 @@ namespace kilochain {
 namespace {
 
 void in_range(const char* name, std::int64_t value, Range range) {
-  require(range.contains(static_cast<double>(value)), ExitStatus::usage, fmt::format("{} = {}", name, value),
+  require(range.contains(value), ExitStatus::usage, fmt::format("{} = {}", name, value),
           "must be " + settings_detail::text_of(range),
-          fmt::format("Try {}?", static_cast<double>(value) < range.low ? range.low : range.high));
+          fmt::format("Try {}?", value < range.low ? range.low : range.high));
 }
 
 /// A program's options, unlike a user's, have not been parsed.
@@ -59,7 +59,7 @@ void check(const Options& o) {
   require(!o.target.empty(), ExitStatus::usage, "no target", "target is not set",
           "Try --target logistic_regression? `kilochain targets` lists all.");
   visit_options(CheckRanges(), o);
-  in_range("chain_batch_size", o.chain_batch_size, between(0, static_cast<double>(o.num_chains)));
+  in_range("chain_batch_size", o.chain_batch_size, between(0, o.num_chains));
   require(o.chain_batch_size == 0 || o.num_chains % o.chain_batch_size == 0, ExitStatus::usage,
           fmt::format("chain_batch_size = {}", o.chain_batch_size),
           fmt::format("does not divide num_chains = {}", o.num_chains),

@@ -17,7 +17,7 @@ std::int64_t Reporter::piece() const {
 }
 
 void Reporter::took(std::int64_t iterations, double seconds) {
-  const double now = seconds / static_cast<double>(iterations);
+  const double now = seconds / iterations;
   per_iteration_ = per_iteration_ > 0 ? 0.5 * (per_iteration_ + now) : now;
 }
 
@@ -31,7 +31,7 @@ void Reporter::report(std::int64_t iteration, double acceptance_rate, std::int64
   last_report_ = Clock::now();
   now_.seconds = seconds_since(begin_);
   now_.iterations_per_second = per_iteration_ > 0 ? 1 / per_iteration_ : 0;
-  now_.eta_seconds = now_.total > 0 ? static_cast<double>(now_.total - now_.done) * per_iteration_ : -1;
+  now_.eta_seconds = now_.total > 0 ? (now_.total - now_.done) * per_iteration_ : -1;
   now_.acceptance_rate = acceptance_rate;
   now_.quarantined = quarantined;
   progress_(now_);

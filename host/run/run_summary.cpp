@@ -24,7 +24,7 @@ std::vector<double> sorted_or_empty(std::vector<double> values) {
 }
 
 double quantile(const std::vector<double>& sorted, double p) {
-  return quantile_of_sorted(sorted.data(), static_cast<std::int64_t>(sorted.size()), p);
+  return quantile_of_sorted(sorted.data(), std::ssize(sorted), p);
 }
 
 bool is_fixed(const RunSummary& run, const ParameterSummary& p) {
@@ -53,7 +53,7 @@ void set_acceptance(RunSummary& run, std::vector<double> per_chain) {
   double sum = 0;
   for (const double rate : per_chain) sum += rate;
   const std::vector<double> sorted = sorted_or_empty(std::move(per_chain));
-  run.acceptance_mean = sorted.empty() ? kNaN : sum / static_cast<double>(sorted.size());
+  run.acceptance_mean = sorted.empty() ? kNaN : sum / sorted.size();
   run.acceptance_q05 = quantile(sorted, 0.05);
   run.acceptance_q50 = quantile(sorted, 0.50);
   run.acceptance_q95 = quantile(sorted, 0.95);

@@ -13,9 +13,8 @@ namespace {
 /// Enough iterations for an effective sample size of the slowest coordinate of about 10 000, and of 150 for each chain
 /// (split R-hat of chains shorter than that exceeds 1.01 by their shortness alone), from the warm-up's efficiency.
 std::int64_t automatic_samples(const Options& o, double ess_per_iteration) {
-  const double wanted =
-      ess_per_iteration > 0 ? std::max(10000.0, 150.0 * static_cast<double>(o.num_chains)) / ess_per_iteration : 1000;
-  const double most = static_cast<double>(most_automatic_samples);
+  const double wanted = ess_per_iteration > 0 ? std::max(10000.0, 150.0 * o.num_chains) / ess_per_iteration : 1000;
+  const double most = most_automatic_samples;
   const auto samples = static_cast<std::int64_t>(std::clamp(std::isfinite(wanted) ? wanted : most, 200.0, most));
   return (samples + o.thin - 1) / o.thin * o.thin;
 }
@@ -53,8 +52,7 @@ Sampled<Real> Sampling<Real>::operator()() {
   }
   out_.seconds = seconds_since(begin);
   for (const auto& c : run_.batches.controls())
-    out_.acceptance.push_back(c.status == ChainStatus::running ? c.acceptance_sum / static_cast<double>(c.counted)
-                                                               : NAN);
+    out_.acceptance.push_back(c.status == ChainStatus::running ? c.acceptance_sum / c.counted : NAN);
   out_.gradients = run_.batches.take_gradients();
   return std::move(out_);
 }

@@ -36,7 +36,7 @@ double spread(const std::string& init) {
 }  // namespace
 
 template <class Real>
-StartingPoints<Real>::StartingPoints(const Options& o, Index dim) : seed_(o.seed), dim_(static_cast<std::size_t>(dim)) {
+StartingPoints<Real>::StartingPoints(const Options& o, Index dim) : seed_(o.seed), dim_(dim) {
   if (o.init == "zeros") return;
   if (!o.init.starts_with("file:")) {
     sd_ = spread(o.init);
@@ -48,12 +48,12 @@ StartingPoints<Real>::StartingPoints(const Options& o, Index dim) : seed_(o.seed
 
 template <class Real>
 std::vector<Real> StartingPoints<Real>::of(Index first, Index count) const {
-  std::vector<Real> x(dim_ * static_cast<std::size_t>(count), Real(0));
+  std::vector<Real> x(dim_ * count, Real(0));
   std::vector<Real> row(padded(dim_) + 32);
   for (Index c = 0; c < count; ++c) {
-    auto* to = x.data() + dim_ * static_cast<std::size_t>(c);
+    auto* to = x.data() + dim_ * c;
     if (!points_.empty()) {
-      const std::size_t at = points_.size() == dim_ ? 0 : dim_ * static_cast<std::size_t>(first + c);
+      const std::size_t at = points_.size() == dim_ ? 0 : dim_ * (first + c);
       std::copy_n(points_.data() + at, dim_, to);
     } else if (sd_ > 0) {
       normals(HostTeam{}, Rng{seed_, static_cast<std::uint32_t>(first + c), 0}, Purpose::start,

@@ -28,12 +28,12 @@ struct ReadAttribute {
 std::int64_t keep_chains(std::vector<double>& values, std::int64_t coordinates, std::int64_t chains, std::int64_t draws,
                          const std::vector<bool>& out) {
   std::int64_t kept = 0;
-  for (std::int64_t c = 0; c < chains; ++c) kept += !out[static_cast<std::size_t>(c)];
+  for (std::int64_t c = 0; c < chains; ++c) kept += !out[c];
   if (kept == chains) return kept;
   double* to = values.data();
   for (std::int64_t p = 0; p < coordinates; ++p)
     for (std::int64_t c = 0; c < chains; ++c)
-      if (!out[static_cast<std::size_t>(c)]) to = std::copy_n(values.data() + (p * chains + c) * draws, draws, to);
+      if (!out[c]) to = std::copy_n(values.data() + (p * chains + c) * draws, draws, to);
   return kept;
 }
 
@@ -75,7 +75,7 @@ std::vector<ParameterSummary> summarise_parameters(const DrawsReader& reader, co
                                                    std::size_t max_bytes) {
   const auto& names = reader.header().names;
   const std::int64_t dim = std::ssize(names), draws = reader.draws_written();
-  const std::int64_t group = std::min(dim, reader.parameters_within(static_cast<std::int64_t>(max_bytes)));
+  const std::int64_t group = std::min(dim, reader.parameters_within(max_bytes));
   std::vector<ParameterSummary> parameters(names.size());
   std::vector<double> values;
   for (std::int64_t first = 0; first < dim; first += group) {
@@ -100,8 +100,8 @@ RunSummary summarise_file(const std::string& path, std::size_t max_bytes) {
           reader.has_draws() ? "0 draws of each chain: the run ended in its warm-up"
                              : "no summary: the run kept moments only, and did not come to its end",
           "Run it again?");
-  std::vector<bool> out(static_cast<std::size_t>(s.num_chains));
-  for (const auto c : reader.quarantined()) out.at(static_cast<std::size_t>(c)) = true;
+  std::vector<bool> out(s.num_chains);
+  for (const auto c : reader.quarantined()) out.at(c) = true;
   summarise_stats(s, reader, out);
   if (!reader.has_draws())
     s.parameters = reader.read_summary();

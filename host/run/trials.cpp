@@ -24,10 +24,10 @@ Options on_one_thread(Options o) {
 template <class Real>
 class Kept {
  public:
-  Kept(Index chains, Index dim) : chains_(chains), dim_(dim), draws_(static_cast<std::size_t>(chains)) {}
+  Kept(Index chains, Index dim) : chains_(chains), dim_(dim), draws_(chains) {}
   void add(const Window<Real>& w, std::int64_t count) {
     for (Index c = 0; c < chains_; ++c) {
-      auto& mine = draws_[static_cast<std::size_t>(c)];
+      auto& mine = draws_[c];
       for (std::int64_t t = 0; t < count; ++t) {
         const View1<const Real> x = w.draws.row(c, t);
         mine.insert(mine.end(), x.begin(), x.end());
@@ -41,11 +41,9 @@ class Kept {
   /// (chain of `running`, draw) of one coordinate.
   std::vector<double> series(Index coordinate, const std::vector<Index>& running) const {
     std::vector<double> out;
-    out.reserve(running.size() * static_cast<std::size_t>(count_));
+    out.reserve(running.size() * count_);
     for (const Index c : running)
-      for (std::int64_t t = 0; t < count_; ++t)
-        out.push_back(
-            static_cast<double>(draws_[static_cast<std::size_t>(c)][static_cast<std::size_t>(t * dim_ + coordinate)]));
+      for (std::int64_t t = 0; t < count_; ++t) out.push_back(draws_[c][t * dim_ + coordinate]);
     return out;
   }
   /// The first energies of one chain: windows lie one behind the other, each (chain, draw).
@@ -53,9 +51,9 @@ class Kept {
     std::vector<double> out;
     std::size_t at = 0;
     for (const std::int64_t piece : pieces_) {
-      const auto from = energies_.begin() + static_cast<std::ptrdiff_t>(at) + chain * piece;
+      const auto from = energies_.begin() + at + chain * piece;
       out.insert(out.end(), from, from + piece);
-      at += static_cast<std::size_t>(piece * chains_);
+      at += piece * chains_;
     }
     return out;
   }
@@ -78,18 +76,18 @@ double autocorrelation_score(const std::vector<double>& energies, std::size_t le
   for (std::size_t length = least; length <= n; ++length) {
     const double* e = energies.data() + (n - length);
     double mean = 0, variance = 0, sum = 0;
-    for (std::size_t t = 0; t < length; ++t) mean += e[t] / static_cast<double>(length);
-    for (std::size_t t = 0; t < length; ++t) variance += (e[t] - mean) * (e[t] - mean) / static_cast<double>(length);
+    for (std::size_t t = 0; t < length; ++t) mean += e[t] / length;
+    for (std::size_t t = 0; t < length; ++t) variance += (e[t] - mean) * (e[t] - mean) / length;
     const auto [low, high] = std::minmax_element(e, e + length);
     if (*low == *high) continue;  // nothing moved: every correlation is 1
     for (std::size_t lag = 1; lag < length; ++lag) {
       double c = 0;
       for (std::size_t t = 0; t + lag < length; ++t) c += (e[t] - mean) * (e[t + lag] - mean);
-      sum += std::abs(c) / (static_cast<double>(length - lag) * variance);
+      sum += std::abs(c) / ((length - lag) * variance);
     }
-    score += 1 - sum / static_cast<double>(length - 1);
+    score += 1 - sum / (length - 1);
   }
-  return score / static_cast<double>(n - least + 1);
+  return score / (n - least + 1);
 }
 
 class Trials::Anything {
@@ -107,7 +105,7 @@ class Trials::Of : public Anything {
       : options_(std::move(options)), length_(length), context_(std::move(context)), notes_(std::move(notes)) {
     target_ = make_target<Real>(context_, options_.target, options_.target_settings);
     check_offer(options_.sampler, options_.target, target_->info().offers);
-    workers_.resize(static_cast<std::size_t>(context_.backend == Backend::cpu ? context_.threads : 4));
+    workers_.resize(context_.backend == Backend::cpu ? context_.threads : 4);
   }
 
   bool warm_up(const ProgressCallback& progress, const std::atomic<bool>& stop,
@@ -140,7 +138,7 @@ class Trials::Of : public Anything {
   int workers() const override { return static_cast<int>(workers_.size()); }
 
   Trial run(int worker, const SettingTexts& settings, std::uint64_t seed, const std::atomic<bool>& stop) override {
-    auto& own = workers_[static_cast<std::size_t>(worker)];
+    auto& own = workers_[worker];
     if (!own) own = std::make_unique<Worker>(options_);
     SettingTexts texts = options_.sampler_settings;
     for (const auto& [name, text] : settings) texts[name] = text;
@@ -229,7 +227,7 @@ class Trials::Of : public Anything {
   void judge(Trial& out, const Kept<Real>& kept, const std::vector<ChainControl>& controls) const {
     std::vector<Index> running;
     for (Index c = 0; c < num_chains(); ++c)
-      if (controls[static_cast<std::size_t>(c)].status == ChainStatus::running) running.push_back(c);
+      if (controls[c].status == ChainStatus::running) running.push_back(c);
     out.quarantined = num_chains() - static_cast<Index>(running.size());
     if (running.empty()) return;
     double mean = std::numeric_limits<double>::infinity(), square = mean;
@@ -244,9 +242,9 @@ class Trials::Of : public Anything {
     }
     out.ess_mean = mean, out.ess_square = square;
     for (const Index c : running) {
-      const ChainControl& k = controls[static_cast<std::size_t>(c)];
-      const double share = 1 / static_cast<double>(running.size());
-      out.acceptance_rate += share * k.acceptance_sum / static_cast<double>(k.counted);
+      const ChainControl& k = controls[c];
+      const double share = 1.0 / running.size();
+      out.acceptance_rate += share * k.acceptance_sum / k.counted;
       out.autocorrelation += share * autocorrelation_score(kept.energies(c));
     }
   }

@@ -63,7 +63,7 @@ std::vector<double> Box::axis(std::size_t dimension, std::size_t count) const {
   const Dimension& d = dimensions_[dimension];
   std::vector<double> out;
   for (std::size_t k = 0; k < count; ++k)
-    out.push_back(value_at(d, count > 1 ? static_cast<double>(k) / static_cast<double>(count - 1) : 0.5));
+    out.push_back(value_at(d, count > 1 ? static_cast<double>(k) / (count - 1) : 0.5));
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }

@@ -14,7 +14,7 @@ double square(double v) { return v * v; }
 double deviation(const std::vector<double>& y, double mean) {
   double sum = 0;
   for (const double v : y) sum += square(v - mean);
-  return std::sqrt(sum / static_cast<double>(y.size()));
+  return std::sqrt(sum / y.size());
 }
 
 }  // namespace
@@ -27,8 +27,7 @@ GaussianProcess::GaussianProcess(Covariance covariance, Hyperparameters hyperpar
   // A little more than the noise: equal points without noise are still a matrix that has a factor.
   const double ridge = square(h_.noise) + 1e-10 * square(h_.signal);
   for (Eigen::Index i = 0; i < n; ++i)
-    for (Eigen::Index j = 0; j <= i; ++j)
-      k(i, j) = this->covariance(x_[static_cast<std::size_t>(i)], x_[static_cast<std::size_t>(j)]) + (i == j) * ridge;
+    for (Eigen::Index j = 0; j <= i; ++j) k(i, j) = this->covariance(x_[i], x_[j]) + (i == j) * ridge;
   if (n > 0) factor_.compute(k.selfadjointView<Eigen::Lower>());
   residual_ = Eigen::Map<const Eigen::VectorXd>(y.data(), n).array() - h_.mean;
   weights_ = n > 0 ? Eigen::VectorXd(factor_.solve(residual_)) : residual_;
@@ -44,7 +43,7 @@ double GaussianProcess::covariance(const Point& a, const Point& b) const {
 
 GaussianProcess::Prediction GaussianProcess::operator()(const Point& x) const {
   Eigen::VectorXd k(residual_.size());
-  for (Eigen::Index i = 0; i < k.size(); ++i) k[i] = covariance(x, x_[static_cast<std::size_t>(i)]);
+  for (Eigen::Index i = 0; i < k.size(); ++i) k[i] = covariance(x, x_[i]);
   const double mean = h_.mean + k.dot(weights_);
   if (k.size() > 0) factor_.matrixL().solveInPlace(k);
   return {mean, std::sqrt(std::max(0.0, square(h_.signal) - k.squaredNorm()))};
@@ -53,14 +52,13 @@ GaussianProcess::Prediction GaussianProcess::operator()(const Point& x) const {
 double GaussianProcess::log_likelihood() const {
   double log_determinant = 0;
   for (Eigen::Index i = 0; i < residual_.size(); ++i) log_determinant += std::log(factor_.matrixLLT()(i, i));
-  return -0.5 * residual_.dot(weights_) - log_determinant -
-         0.5 * static_cast<double>(residual_.size()) * std::log(2 * std::numbers::pi);
+  return -0.5 * residual_.dot(weights_) - log_determinant - 0.5 * residual_.size() * std::log(2 * std::numbers::pi);
 }
 
 Hyperparameters likeliest(Covariance covariance, const std::vector<Point>& x, const std::vector<double>& y) {
   const std::size_t dim = x[0].size();
   double mean = 0;
-  for (const double v : y) mean += v / static_cast<double>(y.size());
+  for (const double v : y) mean += v / y.size();
   const double sd = std::max(deviation(y, mean), 1e-8 * (1 + std::abs(mean)));
   // Logarithms: of the lengths, of signal/sd, of noise/sd. Each has a normal prior of deviation 1 about `middle`.
   Point middle(dim, std::log(0.3));

@@ -17,7 +17,7 @@ std::vector<std::size_t> resample(const std::vector<double>& log_weights, std::s
   for (std::size_t k = 0; k < count; ++k) {
     const double at = total * uniform(Rng{seed, 0, 0}, Purpose::proposal, static_cast<std::uint32_t>(k));
     const auto found = std::upper_bound(below.begin(), below.end() - 1, at);
-    out.push_back(static_cast<std::size_t>(found - below.begin()));
+    out.push_back(found - below.begin());
   }
   return out;
 }

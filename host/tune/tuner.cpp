@@ -68,7 +68,7 @@ const Tuner::Told& Tuner::best() const {
 /// number of points and few dimensions.
 Point Tuner::spread(std::size_t k) const {
   double root = 1.5;
-  for (int i = 0; i < 60; ++i) root = std::pow(1 + root, 1.0 / (static_cast<double>(box_.size()) + 1));
+  for (int i = 0; i < 60; ++i) root = std::pow(1 + root, 1.0 / (box_.size() + 1.0));
   Point out;
   for (std::size_t j = 0; j < box_.size(); ++j) {
     const double shift = uniform(Rng{options_.seed, 0, 0}, Purpose::start, static_cast<std::uint32_t>(j));

@@ -50,8 +50,7 @@ Rows table_rows(const std::vector<Json>& results) {
                     with_sd(r["mean_autocorrelation"], 3)});
     const Json& means = r["autocorrelation"]["mean"];
     for (const int lag : lags)
-      rows.back().push_back(
-          lag < std::ssize(means) ? fmt::format("{:.2f}", means[static_cast<std::size_t>(lag)].get<double>()) : "-");
+      rows.back().push_back(lag < std::ssize(means) ? fmt::format("{:.2f}", means[lag].get<double>()) : "-");
     if (!r.contains("original")) continue;
     const Json& o = r["original"];
     rows.push_back({r["model"], "the same, original code", fmt::format("{}", o["mean_energy"].get<double>()),

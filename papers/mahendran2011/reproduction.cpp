@@ -46,7 +46,7 @@ struct Spread {
   double mean = 0, sd = 0;
 };
 Spread spread_of(const std::vector<double>& values) {
-  const double n = static_cast<double>(values.size());
+  const double n = values.size();
   Spread s;
   for (const double v : values) s.mean += v / n;
   for (const double v : values) s.sd += (v - s.mean) * (v - s.mean) / std::max(1.0, n - 1);
@@ -66,13 +66,13 @@ Json summary_of(const Model& model, Method method, const std::vector<Run>& runs,
     const std::size_t first = r.energies.size() / 9;
     double sum = 0, area = 0;
     for (std::size_t t = first; t < r.energies.size(); ++t) sum += r.energies[t];
-    energies.push_back(sum / static_cast<double>(r.energies.size() - first));
+    energies.push_back(sum / (r.energies.size() - first));
     acceptance.push_back(r.acceptance);
     microseconds.push_back(r.microseconds);
     correlations.push_back(autocorrelation(r.energies));
-    for (const double c : correlations.back()) area += c / static_cast<double>(correlations.back().size());
+    for (const double c : correlations.back()) area += c / correlations.back().size();
     areas.push_back(area);
-    unique.push_back(static_cast<double>(r.unique_points));
+    unique.push_back(r.unique_points);
   }
   Json means, sds;
   for (std::size_t lag = 0; lag < correlations[0].size(); ++lag) {
@@ -105,7 +105,7 @@ Json summary_of(const Model& model, Method method, const std::vector<Run>& runs,
     out["unique_points"]["published"] = model.unique_points;
     std::vector<double> surface(runs[0].surface.size());
     for (const Run& r : runs)
-      for (std::size_t i = 0; i < surface.size(); ++i) surface[i] += r.surface[i] / static_cast<double>(runs.size());
+      for (std::size_t i = 0; i < surface.size(); ++i) surface[i] += r.surface[i] / runs.size();
     for (double& v : surface) v = rounded(v, 1e5);
     out["surface"] = {
         {"gammas", gammas}, {"largest_gamma", model.largest_gamma}, {"walks", model.longest_walk}, {"mean", surface}};
@@ -140,8 +140,8 @@ int reproduce(const Flags& flags) {
     targets.push_back(make_target<double>(cpu_context(1), asked[m].target, asked[m].settings));
     const auto& spins = *targets.back()->info().spin_model;
     for (int k = 0; k < num_methods; ++k) {
-      auto& runs = results[m * num_methods + static_cast<std::size_t>(k)];
-      runs.resize(static_cast<std::size_t>(flags.runs));
+      auto& runs = results[m * num_methods + k];
+      runs.resize(flags.runs);
       for (std::size_t r = 0; r < runs.size(); ++r) {
         const double flips = k == kawasaki             ? 2
                              : k == im_expert && m > 0 ? asked[m].longest_walk / 2
@@ -159,8 +159,7 @@ int reproduce(const Flags& flags) {
   std::vector<Json> out;
   for (std::size_t m = 0; m < asked.size(); ++m)
     for (int k = 0; k < num_methods; ++k)
-      out.push_back(summary_of(asked[m], static_cast<Method>(k), results[m * num_methods + static_cast<std::size_t>(k)],
-                               flags.steps));
+      out.push_back(summary_of(asked[m], static_cast<Method>(k), results[m * num_methods + k], flags.steps));
   if (flags.json)
     fmt::print("{}\n", Json(out).dump(2));
   else

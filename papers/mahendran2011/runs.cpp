@@ -22,7 +22,7 @@ using Spins = std::vector<std::int8_t>;
 class Chain {
  public:
   Chain(const discrete::SpinModel& model, std::uint32_t number, std::uint64_t seed)
-      : model_(model), rng_{seed, number, 0}, spins_(static_cast<std::size_t>(model.n())) {
+      : model_(model), rng_{seed, number, 0}, spins_(model.n()) {
     discrete::starting_spins(rng_, false, *model.hamming, spins_.data(), model.n());
   }
   /// Takes `steps` steps with these settings; the first is step `from` of the chain.
@@ -87,11 +87,11 @@ Run run_of(const Model& model, const discrete::SpinModel& spins, Method method, 
     const Tuner tuner = adapted(model, spins, number, seed, stop);
     if (stop) return out;
     const GaussianProcess f = tuner.posterior();
-    const std::size_t walks = static_cast<std::size_t>(model.longest_walk);
+    const std::size_t walks = model.longest_walk;
     std::vector<Point> grid;
     for (std::size_t g = 0; g < gammas; ++g)
       for (std::size_t k = 1; k <= walks; ++k)
-        grid.push_back({model.largest_gamma * static_cast<double>(g) / (gammas - 1), static_cast<double>(k)});
+        grid.push_back({model.largest_gamma * g / (gammas - 1), static_cast<double>(k)});
     for (const Point& p : grid) out.surface.push_back(f(tuner.box().unit(p)).mean);
     const auto drawn = resample(out.surface, grid.size(), seed + number);
     out.unique_points = std::set<std::size_t>(drawn.begin(), drawn.end()).size();
@@ -114,9 +114,9 @@ Run run_of(const Model& model, const discrete::SpinModel& spins, Method method, 
       }
     }
     chain.run(settings, t, std::min(stretch, steps - t), out.energies, out.acceptance);
-    tick(static_cast<double>(t) / static_cast<double>(steps));
+    tick(static_cast<double>(t) / steps);
   }
-  const double made = static_cast<double>(out.energies.size());
+  const double made = out.energies.size();
   out.acceptance /= made;
   out.microseconds = 1e6 * (thread_seconds() - begin) / made;
   return out;
@@ -124,16 +124,16 @@ Run run_of(const Model& model, const discrete::SpinModel& spins, Method method, 
 
 std::vector<double> autocorrelation(const std::vector<double>& energies) {
   const std::size_t first = energies.size() / 9, n = energies.size() - first;
-  std::vector<double> x(energies.begin() + static_cast<std::ptrdiff_t>(first), energies.end());
+  std::vector<double> x(energies.begin() + first, energies.end());
   double mean = 0, variance = 0;
-  for (const double e : x) mean += e / static_cast<double>(n);
-  for (double& e : x) e -= mean, variance += e * e / static_cast<double>(n);
+  for (const double e : x) mean += e / n;
+  for (double& e : x) e -= mean, variance += e * e / n;
   std::vector<double> out;
   for (std::size_t lag = 0; lag <= longest_lag && lag < n; ++lag) {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (std::size_t t = 0; t < n - lag; ++t) sum += x[t] * x[t + lag];
-    out.push_back(variance > 0 ? std::abs(sum) / (static_cast<double>(n - lag) * variance) : 1);
+    out.push_back(variance > 0 ? std::abs(sum) / ((n - lag) * variance) : 1);
   }
   return out;
 }

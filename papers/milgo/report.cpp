@@ -175,8 +175,7 @@ Json to_json(const CellResult& r) {
   out["published"] = nullptr;
   if (r.cell.published)
     for (int f = 0; f < num_figures; ++f)
-      out["published"][figure_names[f]] = {{mean_key(f), r.cell.published->mean[static_cast<std::size_t>(f)]},
-                                           {"sd", r.cell.published->sd[static_cast<std::size_t>(f)]}};
+      out["published"][figure_names[f]] = {{mean_key(f), r.cell.published->mean[f]}, {"sd", r.cell.published->sd[f]}};
   out["findings"] = Json::array();
   for (const Comparison& c : compare(r))
     if (!(std::abs(c.z) <= 4))

@@ -66,7 +66,7 @@ double each_window(const Cell& cell, Target<double>& target, Index first, Index 
     require(c.status == ChainStatus::running, ExitStatus::quarantined,
             fmt::format("{} on {}: a run ended early", cell.name, cell.target),
             fmt::format("iteration {}: {}", c.iteration, quarantine_reason(c.status)), "Try another --seed?");
-    acceptance += c.acceptance_sum / static_cast<double>(c.counted);
+    acceptance += c.acceptance_sum / c.counted;
   }
   return acceptance;
 }
@@ -74,7 +74,7 @@ double each_window(const Cell& cell, Target<double>& target, Index first, Index 
 }  // namespace
 
 Spread spread_of(const std::vector<double>& values) {
-  const double n = static_cast<double>(values.size());
+  const double n = values.size();
   double mean = 0, m2 = 0, m4 = 0;
   for (const double v : values) mean += v / n;
   for (const double v : values) {
@@ -90,7 +90,7 @@ CellResult run_cell(const Cell& cell, Index first, Index count, std::uint64_t se
                     const std::function<void(double fraction)>& tick) {
   const Context context = cpu_context(1);
   const auto target = make_target<double>(context, "twisted_gaussian", target_settings(cell.target, cell.dim));
-  const std::size_t n = static_cast<std::size_t>(cell.dim);
+  const std::size_t n = cell.dim;
   const double log_constant = -0.5 * std::log(100.0) - 0.5 * cell.dim * std::log(2 * std::numbers::pi),
                inside_68 = log_constant - 0.5 * chi_square_quantile(0.683, cell.dim),
                inside_99 = log_constant - 0.5 * chi_square_quantile(0.99, cell.dim);
@@ -100,8 +100,8 @@ CellResult run_cell(const Cell& cell, Index first, Index count, std::uint64_t se
   const Index together = cell.adaptation == Adaptation::pooled ? population : batch;
   for (Index done = 0; done < count && !stop; done += together) {
     const Index now = std::min(together, count - done);
-    std::vector<double> sum(n * static_cast<std::size_t>(now));
-    std::vector<std::int64_t> inside(static_cast<std::size_t>(now)), outside(static_cast<std::size_t>(now));
+    std::vector<double> sum(n * now);
+    std::vector<std::int64_t> inside(now), outside(now);
     const double begin = thread_seconds();
     const double acceptance =
         each_window(cell, *target, first + done, now, seed, stop, [&](const Recording<double>& r, std::int64_t draws) {
@@ -109,9 +109,9 @@ CellResult run_cell(const Cell& cell, Index first, Index count, std::uint64_t se
             for (std::int64_t t = 0; t < draws; ++t) {
               const double* x = r.draws + (c * r.capacity + t) * cell.dim;
               const double lp = r.lp[c * r.capacity + t];
-              for (std::size_t i = 0; i < n; ++i) sum[static_cast<std::size_t>(c) * n + i] += x[i];
-              inside[static_cast<std::size_t>(c)] += lp >= inside_68;
-              outside[static_cast<std::size_t>(c)] += lp < inside_99;
+              for (std::size_t i = 0; i < n; ++i) sum[c * n + i] += x[i];
+              inside[c] += lp >= inside_68;
+              outside[c] += lp < inside_99;
             }
         });
     out.seconds += thread_seconds() - begin;
@@ -120,10 +120,10 @@ CellResult run_cell(const Cell& cell, Index first, Index count, std::uint64_t se
     for (std::size_t c = 0; c < static_cast<std::size_t>(now); ++c) {
       double square = 0;  // every target has mean zero
       for (std::size_t i = 0; i < n; ++i) square += sum[c * n + i] * sum[c * n + i];
-      const double draws = static_cast<double>(num_kept);
+      const double draws = num_kept;
       out.runs[mean_error].push_back(std::sqrt(square) / draws);
-      out.runs[region_68].push_back(100 * (static_cast<double>(inside[c]) / draws - 0.683));
-      out.runs[region_99].push_back(100 * (static_cast<double>(outside[c]) / draws - 0.01));
+      out.runs[region_68].push_back(100 * (inside[c] / draws - 0.683));
+      out.runs[region_99].push_back(100 * (outside[c] / draws - 0.01));
     }
     if (tick) tick(static_cast<double>(done + now) / count);
   }
@@ -151,7 +151,7 @@ std::vector<Comparison> compare(const CellResult& result) {
   for (int k = 0; k < num_figures; ++k) {
     const Figure f = static_cast<Figure>(k);
     const Spread ours = result.spread(f);
-    const double runs = static_cast<double>(result.num_runs()), theirs_sd = result.cell.published->sd[f];
+    const double runs = result.num_runs(), theirs_sd = result.cell.published->sd[f];
     // Their deviation stands for the error of their mean; that of their deviation is ours, of 100 runs.
     const double own = f == mean_error ? ours.mean : std::abs(ours.mean);
     const double mean_error_of_both = std::hypot(ours.mean_error, theirs_sd / std::sqrt(published_runs)),

@@ -44,7 +44,7 @@ Agreement agreement_of(const PaperRow &row, const std::vector<Repeat> &repeats, 
   const Measured &measured = row.measured;
   out.tested = measured.repeats > 0;
   if (!out.tested) return out;
-  const double n = static_cast<double>(repeats.size()), band = 0.03 * std::sqrt(std::max(1.0, paper_repeats / n));
+  const double n = repeats.size(), band = 0.03 * std::sqrt(std::max(1.0, paper_repeats / n));
   for (const Figure &f : figures) {
     const Mean ours = mean_of(repeats, f.ours);
     const double theirs = measured.mean.*f.theirs, z = z_of(ours, n, theirs, measured.*f.their_sd, measured.repeats);

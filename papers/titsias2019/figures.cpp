@@ -24,17 +24,18 @@ Json numbers(const std::vector<double>& values, std::size_t step = 1) {
   return out;
 }
 
+/// Rows of a square matrix.
+std::size_t rows_of(const std::vector<double>& m) { return std::lround(std::sqrt(m.size())); }
+
 Json square(const std::vector<double>& m) {
-  const auto n = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(m.size()))));
+  const std::size_t n = rows_of(m);
   Json out = Json::array();
-  for (std::size_t i = 0; i < n; ++i)
-    out.push_back(numbers(
-        {m.begin() + static_cast<std::ptrdiff_t>(i * n), m.begin() + static_cast<std::ptrdiff_t>((i + 1) * n)}));
+  for (std::size_t i = 0; i < n; ++i) out.push_back(numbers({m.begin() + i * n, m.begin() + (i + 1) * n}));
   return out;
 }
 
 std::vector<double> times_transposed(const std::vector<double>& L) {
-  const auto n = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(L.size()))));
+  const std::size_t n = rows_of(L);
   std::vector<double> out(n * n);
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j)
@@ -43,9 +44,9 @@ std::vector<double> times_transposed(const std::vector<double>& L) {
 }
 
 std::vector<double> diagonal(const std::vector<double>& L) {
+  const std::size_t n = rows_of(L);
   std::vector<double> out;
-  for (std::size_t i = 0; i * i < L.size(); ++i)
-    out.push_back(L[i * static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(L.size())))) + i]);
+  for (std::size_t i = 0; i < n; ++i) out.push_back(L[i * n + i]);
   return out;
 }
 
@@ -90,8 +91,7 @@ Json covariances(std::uint64_t seed, const std::atomic<bool>& stop, const TickFr
   std::vector<double> exact(51 * 51);
   for (int i = 0; i < 51; ++i)
     for (int j = 0; j < 51; ++j)
-      exact[static_cast<std::size_t>(51 * i + j)] =
-          std::exp(-0.5 * 0.0064 * (i - j) * (i - j) / 0.16) + (i == j ? 0.01 : 0);
+      exact[51 * i + j] = std::exp(-0.5 * 0.0064 * (i - j) * (i - j) / 0.16) + (i == j ? 0.01 : 0);
   const std::vector<double> learnt = times_transposed(one.chain.learnt(0).factor);
   double cross = 0, own = 0, size = 0, error = 0;
   for (std::size_t k = 0; k < exact.size(); ++k)
@@ -132,10 +132,8 @@ Json log_densities(const std::string& target, const DataFolder& data, const std:
     const Setup setup = setup_of(target, row.sampler, false, data, labels);
     if (has_sampler(setup)) {
       OneChain one(setup, seed);
-      const double iterations = static_cast<double>(setup.num_warmup + setup.num_samples);
-      const Tick share = [&](std::int64_t done) {
-        tick((over + row.published.seconds * static_cast<double>(done) / iterations) / all);
-      };
+      const double iterations = setup.num_warmup + setup.num_samples;
+      const Tick share = [&](std::int64_t done) { tick((over + row.published.seconds * done / iterations) / all); };
       if (!one.chain.warm_up(-1, stop, share) || !one.chain.sample(stop, share)) return {};
       out["schemes"].push_back(
           {{"sampler", row.sampler}, {"name", row.paper_name}, {"log_density", numbers(one.chain.lp(0), trace_step)}});

@@ -34,7 +34,7 @@ void Repeats<Real>::check_chains() const {
   const auto controls = sampler_->controls();
   for (std::size_t k = 0; k < controls.size(); ++k)
     require(controls[k].status == ChainStatus::running, ExitStatus::quarantined,
-            fmt::format("{}: repeat {} ended early", setup_.sampler, static_cast<std::size_t>(first_) + k),
+            fmt::format("{}: repeat {} ended early", setup_.sampler, first_ + k),
             fmt::format("iteration {}: {}", controls[k].iteration, quarantine_reason(controls[k].status)),
             "Try another --seed?");
 }
@@ -91,9 +91,8 @@ bool Repeats<Real>::sample_unkept(std::int64_t iterations, const std::atomic<boo
 template <class Real>
 std::vector<double> Repeats<Real>::draws(Index chain, Index coordinate) const {
   const Recording<Real> r = buffer_->recording(chain, 0, 1);
-  std::vector<double> out(static_cast<std::size_t>(setup_.num_samples));
-  for (std::size_t t = 0; t < out.size(); ++t)
-    out[t] = r.draws[t * static_cast<std::size_t>(dim_) + static_cast<std::size_t>(coordinate)];
+  std::vector<double> out(setup_.num_samples);
+  for (std::size_t t = 0; t < out.size(); ++t) out[t] = r.draws[t * dim_ + coordinate];
   return out;
 }
 
@@ -112,8 +111,8 @@ std::int64_t Repeats<Real>::gradients() const {
 
 template <class Real>
 double Repeats<Real>::acceptance(Index chain) const {
-  const ChainControl c = sampler_->controls()[static_cast<std::size_t>(chain)];
-  return c.acceptance_sum / static_cast<double>(c.counted);
+  const ChainControl c = sampler_->controls()[chain];
+  return c.acceptance_sum / c.counted;
 }
 
 template class Repeats<float>;

@@ -201,8 +201,7 @@ class Reproduction {
     for (std::size_t k = 0; k < rows.size();) {
       std::size_t end = k;
       while (end < rows.size() && rows[end]["target"] == rows[k]["target"]) ++end;
-      const std::vector<Json> part(rows.begin() + static_cast<std::ptrdiff_t>(k),
-                                   rows.begin() + static_cast<std::ptrdiff_t>(end));
+      const std::vector<Json> part(rows.begin() + k, rows.begin() + end);
       fmt::print("table {}: {}, {} repeats\n{}", part[0]["table"].get<int>(), part[0]["target"].get<std::string>(),
                  part[0]["repeats"].get<int>(), cli::columns(table_cells(part)));
       for (const std::string& v : verdicts(part)) fmt::print("  {}\n", v);

@@ -23,7 +23,7 @@ Repeat repeat_of(const Repeats<Real>& chains, Index chain, Index dim) {
   std::vector<double> ess;
   for (Index i = 0; i < dim; ++i) {
     const std::vector<double> x = chains.draws(chain, i);
-    const double value = ess_paper(x.data(), static_cast<std::int64_t>(x.size()));
+    const double value = ess_paper(x.data(), std::ssize(x));
     ess.push_back(std::isfinite(value) ? value : 1.0);  // a coordinate that never moved
   }
   std::sort(ess.begin(), ess.end());
@@ -41,9 +41,8 @@ double predicted_alone(const Setup& setup, Target<Real>& target, std::uint64_t s
   const auto first = alone.gradients();
   alone.sample_unkept(stretch, stop);
   const auto second = alone.gradients() - first;
-  return warmup / static_cast<double>(std::max<std::int64_t>(1, first)) * static_cast<double>(warmup_gradients) +
-         (alone.seconds() - warmup) / static_cast<double>(std::max<std::int64_t>(1, second)) *
-             static_cast<double>(sampling_gradients);
+  return warmup / std::max<std::int64_t>(1, first) * warmup_gradients +
+         (alone.seconds() - warmup) / std::max<std::int64_t>(1, second) * sampling_gradients;
 }
 
 template <class Real>
@@ -52,9 +51,9 @@ RowResult run_row_in(const PaperRow& row, const Setup& setup, Index num_repeats,
   const Context context = cpu_context(1);  // the target keeps a reference to it
   const auto target = make_target<Real>(context, setup.target, setup.target_settings);
   const Index dim = target->info().dim;
-  const double bytes = static_cast<double>(setup.num_samples) * (sizeof(Real) * static_cast<double>(dim) + 32);
+  const double bytes = setup.num_samples * (sizeof(Real) * static_cast<double>(dim) + 32);
   const Index most = static_cast<Index>(std::clamp(memory_limit / bytes, 1.0, static_cast<double>(num_repeats)));
-  const double iterations = static_cast<double>(setup.num_warmup + setup.num_samples);
+  const double iterations = setup.num_warmup + setup.num_samples;
   const double batches_weight = row.table == 7 ? 1.0 : 0.75;  // of the row's time, alone being the rest
 
   RowResult out;
@@ -65,7 +64,7 @@ RowResult run_row_in(const PaperRow& row, const Setup& setup, Index num_repeats,
   for (Index first = 0; first < num_repeats; first += most) {
     const Index count = std::min<Index>(most, num_repeats - first);
     const Tick share = [&](std::int64_t done) {
-      tick(batches_weight * (first + count * static_cast<double>(done) / iterations) / num_repeats);
+      tick(batches_weight * (first + count * done / iterations) / num_repeats);
     };
     Repeats<Real> chains(setup, *target, first, count, seed);
     if (!chains.warm_up(-1, stop, share)) return {};
@@ -82,7 +81,7 @@ RowResult run_row_in(const PaperRow& row, const Setup& setup, Index num_repeats,
     out.seconds = predicted_alone(setup, *target, seed, warmup_gradients, sampling_gradients, stop);
   } else {
     Repeats<Real> alone(setup, *target, 0, 1, seed);
-    const Tick share = [&](std::int64_t done) { tick(0.75 + 0.25 * static_cast<double>(done) / iterations); };
+    const Tick share = [&](std::int64_t done) { tick(0.75 + 0.25 * done / iterations); };
     if (!alone.warm_up(-1, stop, share) || !alone.sample(stop, share)) return {};
     out.seconds = alone.seconds();
   }
@@ -92,7 +91,7 @@ RowResult run_row_in(const PaperRow& row, const Setup& setup, Index num_repeats,
 }  // namespace
 
 Mean mean_of(const std::vector<Repeat>& repeats, double Repeat::*member) {
-  const double n = static_cast<double>(repeats.size());
+  const double n = repeats.size();
   double mean = 0, square = 0;
   for (const Repeat& r : repeats) mean += r.*member / n;
   for (const Repeat& r : repeats) square += (r.*member - mean) * (r.*member - mean);

@@ -32,7 +32,7 @@ std::string read_bytes(const std::string& path) {
   const std::uintmax_t size_on_disk = std::filesystem::is_regular_file(status) ? std::filesystem::file_size(path) : 0;
   std::size_t used = 0;
   // One byte more than a plain file holds, so that the read that meets its end needs no second growth.
-  bytes.resize(static_cast<std::size_t>(size_on_disk) + 1);
+  bytes.resize(size_on_disk + 1);
   for (;;) {
     if (used == bytes.size()) bytes.resize(2 * bytes.size() + (1 << 16));
     const std::size_t room = bytes.size() - used;
@@ -45,7 +45,7 @@ std::string read_bytes(const std::string& path) {
       throw Error(ExitStatus::data, path + ": the file is damaged or cannot be read",
                   "after " + std::to_string(used) + " bytes: " + reason, "Fetch or make the file again?");
     }
-    used += static_cast<std::size_t>(got);
+    used += got;
     if (got == 0) break;
   }
   bytes.resize(used);

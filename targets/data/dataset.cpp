@@ -31,10 +31,10 @@ void standardise_column(Design* design, std::size_t j) {
   require(low < high, ExitStatus::data, design->source + ": a column is constant and cannot be standardised",
           fmt::format("column \"{}\" is {} in all {} rows", design->names[j], low, n),
           "Remove the column, or do not standardise?");
-  const double mean = sum / static_cast<double>(n);
+  const double mean = sum / n;
   double squares = 0;
   for (std::size_t i = 0; i < n; ++i) squares += (column[i * d] - mean) * (column[i * d] - mean);
-  const double deviation = std::sqrt(squares / static_cast<double>(n - 1));
+  const double deviation = std::sqrt(squares / (n - 1));
   require(deviation > 0 && std::isfinite(deviation), ExitStatus::data,
           design->source + ": a column's spread is outside the range of a double",
           fmt::format("column \"{}\" runs from {} to {}", design->names[j], low, high), "Rescale the column?");
@@ -132,7 +132,7 @@ Design load_classified_csv(const std::string& path, const std::string& label, bo
                       table.rows, most_classes),
           "Name the label's column?");
   std::map<std::string, double> number;
-  for (std::size_t k = 0; k < design.classes.size(); ++k) number[design.classes[k]] = static_cast<double>(k);
+  for (std::size_t k = 0; k < design.classes.size(); ++k) number[design.classes[k]] = k;
   for (const std::string& field : labels.fields) design.y.push_back(number.at(field));
   if (standardise) standardise_features(&design, bias);
   return design;

@@ -122,8 +122,8 @@ Design load_idx(const std::string& images_path, const std::string& labels_path, 
           fmt::format("got {} twice", digit_first), two);
   std::array<double, 256> y_of;
   y_of.fill(left_out);
-  y_of[static_cast<std::size_t>(digit_first)] = 1;
-  y_of[static_cast<std::size_t>(digit_second)] = 0;
+  y_of[digit_first] = 1;
+  y_of[digit_second] = 0;
   return select(read_images(images_path, labels_path), labels_path, y_of, bias);
 }
 
@@ -140,7 +140,7 @@ Design load_classified_idx(const std::string& images_path, const std::string& la
   y_of.fill(left_out);
   std::vector<std::string> classes;
   for (const int digit : wanted) {
-    y_of[static_cast<std::size_t>(digit)] = static_cast<double>(classes.size());
+    y_of[digit] = classes.size();
     classes.push_back(std::to_string(digit));
   }
   require(classes.size() >= 2, ExitStatus::data, labels_path + ": every image has the same class",

@@ -19,11 +19,11 @@ struct Patterns {
   /// sum over the observation's features of v.
   double along(std::size_t i, const std::vector<double>& v) const {
     double sum = 0;
-    for (std::size_t k = begin[i]; k < begin[i + 1]; ++k) sum += v[static_cast<std::size_t>(features[k])];
+    for (std::size_t k = begin[i]; k < begin[i + 1]; ++k) sum += v[features[k]];
     return sum;
   }
   void add(std::size_t i, double factor, std::vector<double>& to) const {
-    for (std::size_t k = begin[i]; k < begin[i + 1]; ++k) to[static_cast<std::size_t>(features[k])] += factor;
+    for (std::size_t k = begin[i]; k < begin[i + 1]; ++k) to[features[k]] += factor;
   }
   std::size_t columns;
   std::vector<std::size_t> begin;
@@ -36,12 +36,12 @@ void divide(const Patterns& patterns, std::size_t rows, std::size_t first, std::
   const std::size_t count = last - first;
   if (count <= rows) return;
   std::vector<double> mean(patterns.columns, 0.0), direction(patterns.columns), place(count);
-  for (std::size_t k = first; k < last; ++k) patterns.add(order[k], 1.0 / static_cast<double>(count), mean);
+  for (std::size_t k = first; k < last; ++k) patterns.add(order[k], 1.0 / count, mean);
   std::size_t farthest = first;
   double most = -1;
   for (std::size_t k = first; k < last; ++k) {
     const std::size_t i = order[k], ones = patterns.begin[i + 1] - patterns.begin[i];
-    const double distance = static_cast<double>(ones) - 2 * patterns.along(i, mean);  // |row - mean|^2 - |mean|^2
+    const double distance = ones - 2 * patterns.along(i, mean);  // |row - mean|^2 - |mean|^2
     if (distance > most || k == first) most = distance, farthest = i;
   }
   for (std::size_t j = 0; j < patterns.columns; ++j) direction[j] = -mean[j];
@@ -64,8 +64,7 @@ void divide(const Patterns& patterns, std::size_t rows, std::size_t first, std::
   std::vector<std::size_t> by_place(count);
   for (std::size_t k = 0; k < count; ++k) by_place[k] = k;
   std::stable_sort(by_place.begin(), by_place.end(), [&](std::size_t a, std::size_t b) { return place[a] < place[b]; });
-  const std::vector<std::size_t> before(order.begin() + static_cast<std::ptrdiff_t>(first),
-                                        order.begin() + static_cast<std::ptrdiff_t>(last));
+  const std::vector<std::size_t> before(order.begin() + first, order.begin() + last);
   for (std::size_t k = 0; k < count; ++k) order[first + k] = before[by_place[k]];
   const std::size_t middle = first + (count / 2 + rows - 1) / rows * rows;
   divide(patterns, rows, first, middle, order);
@@ -76,7 +75,7 @@ void divide(const Patterns& patterns, std::size_t rows, std::size_t first, std::
 
 double density(const Design& design) {
   const auto zeros = std::count(design.x.begin(), design.x.end(), 0.0);
-  return 1 - static_cast<double>(zeros) / static_cast<double>(design.x.size());
+  return 1 - static_cast<double>(zeros) / design.x.size();
 }
 
 double byte_unit(const Design& design) {
@@ -104,7 +103,7 @@ Panels find_panels(const Design& design, std::size_t rows) {
     std::fill(seen.begin(), seen.end(), 0);
     for (std::size_t k = first; k < std::min(design.rows, first + rows); ++k)
       for (std::size_t p = patterns.begin[panels.order[k]]; p < patterns.begin[panels.order[k] + 1]; ++p)
-        seen[static_cast<std::size_t>(patterns.features[p])] = 1;
+        seen[patterns.features[p]] = 1;
     for (std::size_t j = 0; j < design.columns; ++j)
       if (seen[j]) panels.features.push_back(static_cast<std::int32_t>(j));
     panels.begin.push_back(panels.features.size());
