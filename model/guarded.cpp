@@ -38,7 +38,7 @@ void check_gradient(const char* meaning, Index n, const double* x,
     Guarded point(n, fills[k]);
     gradients.emplace_back(n, fills[k]);
     std::memcpy(point.data(), x, static_cast<std::size_t>(n) * sizeof(double));
-    values[k] = lp(point.data(), gradients[static_cast<std::size_t>(k)].data());
+    values[k] = lp(point.data(), gradients[k].data());
   }
   double *const a = gradients[0].data(), *const b = gradients[1].data();
   for (Index i = -guard; i < n + guard; ++i) {
