@@ -25,8 +25,8 @@ struct Answers {
 template <class Real>
 class Asked {
  public:
-  Asked(const Context& context, const SettingTexts& settings)
-      : context_(context), target_(make_target<Real>(context, "logistic_regression", settings)) {}
+  Asked(const Context& context, const SettingTexts& settings, const char* name = "logistic_regression")
+      : context_(context), target_(make_target<Real>(context, name, settings)) {}
 
   /// asking: the bound that the target is told; -1: all are asked at once, as by samplers that ask once.
   Answers<Real> operator()(const std::vector<Needs>& needs, Index asking, std::size_t nan_at = ~std::size_t(0)) {
@@ -74,12 +74,13 @@ class GpuAsking : public GpuTest {
             {"standardise", "false"}};
   }
   template <class Real>
-  void check(bool counts, const std::string& matmul, double bound) {
-    SCOPED_TRACE(matmul + (counts ? ", counts" : ", numbers"));
+  void check(bool counts, const std::string& matmul, double bound, const char* name = "logistic_regression") {
+    SCOPED_TRACE(name + (", " + matmul) + (counts ? ", counts" : ", numbers"));
     SettingTexts settings = data(counts);
-    Asked<double> exact(host(), settings);
+    Asked<double> exact(host(), settings, name);
     settings["evaluator"] = "gemm", settings["matmul"] = matmul;
-    Asked<Real> asked(device(), settings);
+    Asked<Real> asked(device(), settings, name);
+    const auto dim = static_cast<std::size_t>(exact.target().info().dim);
     std::mt19937 coin(6);
     for (const std::size_t chains : {1, 2, 31, 33, 257}) {
       SCOPED_TRACE(std::to_string(chains) + " chains");
@@ -99,8 +100,8 @@ class GpuAsking : public GpuTest {
           for (std::size_t c = 0; c < chains; ++c) {
             const bool asks = needs[c] == Needs::gradient;
             ASSERT_EQ(some.lp[c], asks ? all.lp[c] : untouched) << "chain " << c << " of " << asking << ", " << told;
-            for (std::size_t j = 0; j <= columns; ++j) {
-              const std::size_t at = c * padded(columns + 1) + j;
+            for (std::size_t j = 0; j < dim; ++j) {
+              const std::size_t at = c * padded(dim) + j;
               ASSERT_EQ(some.gradient[at], asks ? all.gradient[at] : static_cast<Real>(untouched)) << "chain " << c;
             }
           }
@@ -118,6 +119,7 @@ TEST_F(GpuAsking, AnswersDoNotDependOnWhoElseAsks) {
   check<float>(true, "bf16x3", 30 * 1.2e-7);
   check<float>(false, "bf16x3", 30 * 1.2e-7);
   check<float>(true, "tf32", 4.0 / 2048);
+  check<float>(true, "bf16x3", 30 * 1.2e-7, "softmax_regression");
 }
 
 TEST_F(GpuAsking, AChainThatIsNotFiniteStaysAlone) {
