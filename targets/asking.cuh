@@ -46,8 +46,8 @@ inline constexpr int select_block = 1024;
 
 /// One block. room: as many as the host has panels for.
 template <int Threads>
-__global__ void __launch_bounds__(Threads, 1)
-    select_asking(const Needs* __restrict__ needs, Index first, Index last, Index room, Index* chains, Index* count) {
+__global__ void __launch_bounds__(Threads, 1) select_asking(const Needs* __restrict__ needs, Index first, Index last,
+                                                            [[maybe_unused]] Index room, Index* chains, Index* count) {
   __shared__ Index of_warp[Threads / 32];
   const Index thread = static_cast<Index>(threadIdx.x), warp = thread / 32, lane = thread % 32;
   Index found = 0;
