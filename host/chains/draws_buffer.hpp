@@ -115,6 +115,13 @@ class DrawsBuffer {
     digest_on_host_ = Buffer<WindowDigest>(place_, 1, "windows of draws", Memory::pinned);
     quarantined_ = Buffer<std::uint8_t>(place_, static_cast<std::size_t>(batch_), "windows of draws");
   }
+  /// From now on windows stay: gives back what the host has for draws, and keeps room for records and divergences.
+  void leave_host() {
+    const Arrays all(shape_, shape_.chains, nullptr);
+    host_ = {};
+    host_ = Buffer<char>(place_, all.bytes_of_records, "windows of draws", Memory::pinned);
+  }
+  std::size_t bytes_on_host() const { return host_.size(); }
   /// In place of send(), for a window that stays: the batch's part of it, of `count` draws, goes to `user`.
   void stay(Index first_chain, Count count, WindowUser<Real>& user) {
     const Arrays from = made();
@@ -141,7 +148,7 @@ class DrawsBuffer {
     wait_for_sent(place_);
     total_ = *digest_on_host_.data();
     has_records_ = total_.quarantined > known || total_.divergences > 0;
-    if (has_records_) fetch_sent(place_, host_.data(), device_.data(), bytes_of_records());
+    if (has_records_) fetch_sent(place_, host_.data(), device_.data(), made().bytes_of_records);
   }
   const WindowDigest& digest() const { return total_; }
   /// Whether controls() and divergences() of a window that stays are there.
@@ -214,13 +221,15 @@ class DrawsBuffer {
     View3<float> stats;
     View2<std::uint8_t> diverging;
     View3<std::int8_t> spins;
-    std::size_t bytes = 0;
+    std::size_t bytes = 0, bytes_of_records = 0;  ///< of_records: of those in front, which do not depend on the slots
 
     Arrays(const Shape& s, Count chains, char* base) {
       control = {take<ChainControl>(base, chains), chains};
+      bytes_of_records = bytes;
       if (s.recorded == Recorded::nothing) return;
-      diverged = {take<std::int64_t>(base, chains * s.kept), chains, s.kept};  // before what depends on the slots
+      diverged = {take<std::int64_t>(base, chains * s.kept), chains, s.kept};
       diverged_at = {take<Real>(base, chains * s.kept * s.dim), chains, s.kept, s.dim};
+      bytes_of_records = bytes;
       lp = {take<double>(base, chains * s.slots), chains, s.slots};
       const Count coordinates = s.recorded == Recorded::draws ? s.dim : 0;
       draws = {take<Real>(base, chains * s.slots * coordinates), chains, s.slots, coordinates};
@@ -256,10 +265,6 @@ class DrawsBuffer {
       std::fill_n(to.diverged.data + first_chain * shape_.kept, from.diverged.rows * shape_.kept, 0);
     synchronize(place_);
     has_records_ = true;
-  }
-  /// The arrays in front, which do not depend on the window's slots.
-  std::size_t bytes_of_records() const {
-    return static_cast<std::size_t>(reinterpret_cast<const char*>(made().lp.data) - device_.data());
   }
   double* told_on_device() const {
     return reinterpret_cast<double*>(reinterpret_cast<char*>(digest_.data()) + offsetof(WindowDigest, told));

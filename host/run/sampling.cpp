@@ -125,6 +125,7 @@ void Sampling<Real>::fill_windows() {
         delivered();
         on_device_ =
             std::make_unique<SummaryOnDevice<Real>>(run_.context, *out_.streaming, look_, run_.batches.num_chains());
+        for (DrawsBuffer<Real>& window : windows) window.leave_host();
       }
       DrawsBuffer<Real>& window = windows[next++ % windows.size()];
       const std::int64_t first = num_warmup_ + out_.iterations,

@@ -80,35 +80,47 @@ void expect_same(const RunSummary& a, const RunSummary& b) {
   EXPECT_EQ(a.num_samples, b.num_samples);
 }
 
-// The same draws, seen by the host: samplers that ask once and more often, and batches of chains.
+/// What windows that stay add up to, and the same draws seen by the host.
+void expect_the_hosts(Staying& there, Staying& here, bool moves = true) {
+  const std::int64_t ahead = there.run.batches.windows_under_way();
+  std::int64_t taken = 0;
+  while (there.summary.num_draws() < 90) {  // a frame of 64 and more
+    there.begin();
+    if (there.begun - taken == ahead) there.take(++taken);
+  }
+  while (taken < there.begun) there.take(++taken);
+  while (here.summary.num_draws() < there.summary.num_draws())
+    here.see(there.summary.num_draws() - here.summary.num_draws());
+  const auto a = there.results(), b = here.results();
+  for (std::size_t d = 0; d < 2; ++d)
+    for (const auto& [name, title, figure, unit] : summary_columns) {
+      const double x = a[d].*figure, y = b[d].*figure;
+      EXPECT_TRUE(x == y || (std::isnan(x) && std::isnan(y))) << name << " of " << d << ": " << x << ", " << y;
+      EXPECT_TRUE(!moves || std::isfinite(x)) << name;
+    }
+  EXPECT_EQ(there.divergences, here.divergences);
+}
+
+// Samplers that ask once and more often, batches of chains, and draws of which some are not kept.
 TEST_F(EmulatedMoments, WindowsThatStayAddUpToTheHostsFigures) {
   for (const char* sampler : {"rwm", "gad_mala_fast", "hmc"})
-    for (const std::int64_t batch : {0, 3}) {
-      SCOPED_TRACE(testing::Message() << sampler << ", batches of " << batch);
-      Staying there(device(), sampler, batch);
-      const std::int64_t ahead = there.run.batches.windows_under_way();
-      std::int64_t taken = 0;
-      while (there.summary.num_draws() < 90) {  // a frame of 64 and more
-        there.begin();
-        if (there.begun - taken == ahead) there.take(++taken);
+    for (const std::int64_t batch : {0, 3})
+      for (const std::int64_t thin : {1, 3}) {
+        if (thin > 1 && std::string(sampler) != "rwm") continue;
+        SCOPED_TRACE(testing::Message() << sampler << ", batches of " << batch << ", thin " << thin);
+        Staying there(device(), sampler, batch, true, thin), here(device(), sampler, batch, false, thin);
+        expect_the_hosts(there, here);
+        EXPECT_LT(there.windows[0].bytes_on_host(), here.windows[0].bytes_on_host());
       }
-      while (taken < there.begun) there.take(++taken);
+  EXPECT_TRUE(emulated::faults().empty());
+}
 
-      Staying here(device(), sampler, batch, false);
-      while (here.summary.num_draws() < there.summary.num_draws()) {
-        here.run.begin(here.windows[0]);
-        here.run.batches.take(here.windows[0], WindowBench::room, here.run.reached);
-        const Window<float> w = here.windows[0].window(WindowBench::room, std::vector<std::int64_t>(6, 100));
-        const std::int64_t left = there.summary.num_draws() - here.summary.num_draws();
-        here.summary.add(w.draws, std::min(left, WindowBench::room), 1);
-      }
-      const auto a = there.results(), b = here.results();
-      for (std::size_t d = 0; d < 2; ++d)
-        for (const auto& [name, title, figure, unit] : summary_columns) {
-          EXPECT_TRUE(std::isfinite(a[d].*figure));
-          EXPECT_EQ(a[d].*figure, b[d].*figure) << name << " of " << d;
-        }
-    }
+// Steps past the edge of stability diverge, more or less often; chains need not move.
+TEST_F(EmulatedMoments, DivergencesOfWindowsThatStayAreCounted) {
+  const SettingTexts steps = {{"mass", "unit"}, {"step_rule", "fixed"}, {"step_size", "0.2025"}, {"num_steps", "11"}};
+  Staying there(device(), "hmc", 3, true, 1, steps), here(device(), "hmc", 3, false, 1, steps);
+  expect_the_hosts(there, here, false);
+  EXPECT_GT(there.divergences, 0);
   EXPECT_TRUE(emulated::faults().empty());
 }
 

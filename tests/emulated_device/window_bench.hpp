@@ -19,8 +19,9 @@ struct WindowBench {
   Segment<float> segment;
   std::int64_t reached = 0;
 
-  WindowBench(const Context& c, const std::string& sampler, std::int64_t batch_size = 0)
-      : options(of(sampler, batch_size)),
+  WindowBench(const Context& c, const std::string& sampler, std::int64_t batch_size = 0,
+              const SettingTexts& settings = {})
+      : options(of(sampler, batch_size, settings)),
         context(c),
         target(make_target<float>(c, options.target, options.target_settings)),
         batches(options, context, *target, reporter, stop) {
@@ -32,8 +33,9 @@ struct WindowBench {
     segment.schedule.adapting = false;
     segment.phase_start = 30;
   }
-  static Options of(const std::string& sampler, std::int64_t batch_size) {
+  static Options of(const std::string& sampler, std::int64_t batch_size, const SettingTexts& settings = {}) {
     Options o;
+    o.sampler_settings = settings;
     o.target = "gaussian";
     o.target_settings = {{"preset", "gauss2d_corr"}};
     o.sampler = sampler;
@@ -45,9 +47,9 @@ struct WindowBench {
     const auto stats = static_cast<int>(find_sampler(options.sampler).stats.size());
     return {context, batches.num_chains(), batches.batch_size(), target->info().dim, room, stats, what};
   }
-  void begin(DrawsBuffer<float>& into) {
-    const std::int64_t until = batches.begin(segment, reached, reached + room, {&into, 1});
-    EXPECT_EQ(until, reached + room);
+  void begin(DrawsBuffer<float>& into, std::int64_t thin = 1) {
+    const std::int64_t until = batches.begin(segment, reached, reached + thin * room, {&into, thin});
+    EXPECT_EQ(until, reached + thin * room);
     reached = until;
   }
 };
