@@ -4,7 +4,7 @@
 //   ask(team, query, needs)                the point is written: ask for it
 //   decide(rng, log_r)                     accept with probability min(1, exp(log_r)); not finite: a rejection
 //   settle(team, move, st, query, reply, info, n)   take the new place if the decision says so, and report
-// All but decide are calls of the whole team, and what they wrote is visible to all of it afterwards.
+// All but decide are calls of the whole team. start_at and settle end in step (kernels/device/team.hpp); ask ends a proposal.
 #pragma once
 #include "kernels/contract.hpp"
 #include "kernels/factor_products.hpp"
@@ -53,7 +53,6 @@ KC_HD void start_at(const Team& team, PositionAndGradient<Real>& st, const Query
 template <class Team, class Real>
 KC_HD void ask(const Team& team, const Query<Real>& query, Needs needs) {
   team.single([&] { *query.needs = needs; });
-  team.sync();
 }
 
 struct Decision {

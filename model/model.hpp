@@ -130,7 +130,6 @@ struct ModelTarget {
     } else {
       differentiate(team, d, needs, x, direction, reply);
     }
-    team.sync();
   }
 
  private:

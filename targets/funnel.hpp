@@ -66,7 +66,6 @@ struct Funnel {
         *reply.lp = d.log_constant - 0.5 * d.precision * v * v - 0.5 * (d.n - 1) * v - 0.5 * precision * xx;
       });
     }
-    team.sync();
   }
 };
 

@@ -39,7 +39,6 @@ struct Gaussian {
     const bool product = needs == Needs::hessian_vector;
     Real* out = product ? reply.hessian_vector : reply.gradient;
     team.for_each(d.n, [&](Index i) { centred[i] = product ? query.direction[i] : query.point[i] - d.mean[i]; });
-    team.sync();
     if (d.diagonal) {
       team.for_each(d.n, [&](Index i) { out[i] = -d.precision[i] * centred[i]; });
     } else {
@@ -52,12 +51,10 @@ struct Gaussian {
         team.for_each(d.n, [&](Index i) { out[i] += row[i] * c; });
       }
     }
-    team.sync();
     if (!product) {
       const double square =
           team.template sum<double>(d.n, [&](Index i) { return double(centred[i]) * double(out[i]); });
       team.single([&] { *reply.lp = d.log_constant + 0.5 * square; });
-      team.sync();
     }
   }
 };

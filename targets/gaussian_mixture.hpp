@@ -58,7 +58,6 @@ struct GaussianMixture {
     // The gradient goes to reply.gradient, or where a product is wanted stays in the sums below.
     Real* out = needs == Needs::hessian_vector ? reply.hessian_vector : reply.gradient;
     team.for_each(d.n, [&](Index i) { out[i] = 0; });
-    team.sync();
     double slope = 0;  // g^T v
     if (needs == Needs::hessian_vector) {
       for (Index k = 0; k < d.components; ++k)
@@ -75,10 +74,8 @@ struct GaussianMixture {
       } else {
         team.for_each(d.n, [&](Index i) { out[i] += static_cast<Real>(each * (double(mean[i]) - double(x[i]))); });
       }
-      team.sync();
     }
     if (needs != Needs::hessian_vector) team.single([&] { *reply.lp = d.log_constant + log_sum; });
-    team.sync();
   }
 
   /// a_k^T v.

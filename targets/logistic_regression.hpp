@@ -117,7 +117,6 @@ struct LogisticRegression {
           team.template sum<double>(d.n, [&](Index j) { return double(query.point[j]) * double(query.point[j]); });
       team.single([&] { *reply.lp = likelihood - 0.5 * d.inverse_variance * square + d.log_constant; });
     }
-    team.sync();
     if (needs == Needs::value) return;
     const bool product = needs == Needs::hessian_vector;
     const Real* prior = product ? query.direction : query.point;
@@ -127,7 +126,6 @@ struct LogisticRegression {
       const Real sum = team.template sum<Real>(d.num_rows, [&](Index i) { return x[i] * residual[i]; });
       team.single([&] { out[j] = sum - Real(d.inverse_variance) * prior[j]; });
     }
-    team.sync();
   }
 };
 

@@ -101,7 +101,6 @@ struct SoftmaxRegression {
         if (product) slope[column * k + i] = along;
       });
     }
-    team.sync();
     if (product) {
       team.for_each(d.num_rows, [&](Index i) { curvature(d, t + i, slope + i, column); });
     } else {
@@ -111,7 +110,6 @@ struct SoftmaxRegression {
           team.template sum<double>(size, [&](Index j) { return double(query.point[j]) * double(query.point[j]); });
       team.single([&] { *reply.lp = likelihood - 0.5 * d.inverse_variance * square + d.log_constant; });
     }
-    team.sync();
     if (needs == Needs::value) return;
     const Real* prior = product ? query.direction : query.point;
     Real* out = product ? reply.hessian_vector : reply.gradient;
@@ -122,7 +120,6 @@ struct SoftmaxRegression {
         team.single([&] { out[k * d.n + j] = sum - Real(d.inverse_variance) * prior[k * d.n + j]; });
       }
     }
-    team.sync();
   }
 
   /// Logits t, (classes, column), of observation i become residuals. Returns log p_{i, y_i}.

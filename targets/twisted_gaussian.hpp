@@ -116,22 +116,17 @@ struct TwistedGaussian {
         return y * y;
       });
       team.single([&] { *reply.lp = d.log_constant - 0.5 * (y0 * y0 / d.variance + u * u + rest); });
-      if (needs == Needs::value) {
-        team.sync();
-        return;
-      }
+      if (needs == Needs::value) return;
       team.for_each(d.n - 2, [&](Index i) { out[i + 2] = static_cast<Real>(-reflected(d, x, i + 2, by)); });
       team.single([&] {
         out[0] = static_cast<Real>(-y0 / d.variance - 2 * d.twist * y0 * u);
         out[1] = static_cast<Real>(-u);
       });
     }
-    team.sync();
     if (d.factor != 0) {
+      team.sync();
       const double back = d.factor * along(team, d, out);
-      team.sync();
       team.for_each(d.n, [&](Index i) { out[i] = static_cast<Real>(reflected(d, out, i, back)); });
-      team.sync();
     }
   }
 };

@@ -54,7 +54,6 @@ KC_HD void start_chain(const Team& team, const ChainsView<Sampler, Real>& c, Ind
     c.control[chain].status = status;
     *query.needs = Needs::nothing;
   });
-  team.sync();
 }
 
 /// Keeps the point where the trajectory of draw `slot` diverged, if the chain has room for one more in this window.
@@ -68,7 +67,6 @@ KC_HD void record_divergence(const Team& team, const Recording<Real>& r, Row<Rea
   if (k == r.kept_divergences) return;
   team.for_each(n, [&](Index i) { r.diverged_at[(first + k) * n + i] = point[i]; });
   team.single([&] { r.diverged[first + k] = slot + 1; });
-  team.sync();  // all have read the point before a proposal overwrites it
 }
 
 /// x: the draw; point: where the target was last evaluated.
@@ -111,7 +109,7 @@ KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, c
   const auto rng_at = [&](std::int64_t iteration) {
     return Rng{segment.seed, segment.first_chain + static_cast<std::uint32_t>(chain), iteration};
   };
-  team.sync();
+  team.sync();  // all know the chain's control, and the answer is there
   if ((actions & action_update) && control.waiting) {
     const Schedule at = at_iteration(control.iteration);
     Info info;
@@ -120,7 +118,7 @@ KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, c
         Step::ask) {
       if (products_made<Team> && Sampler::moves == Moves::in_steps) control.waiting = 3;
     } else {
-      team.sync();  // all of the team has read the adaptation before one of them changes it
+      team.sync();  // the update is over: what it learnt is there, and all have read the adaptation
       if constexpr (Sampler::about.adaptive && !products_made<Team>)  // those share their factor
         if (segment.adapts_alone())
           Sampler::adapt(team, c.settings, at, ChainSource<Real>{Sampler::signal(c.settings, st, info.accepted)}, a,
@@ -138,8 +136,8 @@ KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, c
     }
   }
   if ((actions & action_propose) && !control.waiting && control.iteration < segment.until) {
+    team.sync();                // so is the adaptation, and all have read what a proposal overwrites
 #if defined(KILOCHAIN_CHECKED)  // nothing of the workspace may reach the next iteration
-    team.sync();
     Sampler::state(FieldPoison<P, Team>(c.dim, team), st, c.settings);
     team.sync();
 #endif
@@ -153,13 +151,11 @@ KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, c
       take_point(team, query, control, c.dim);
     }
   }
-  team.sync();
   team.single([&] {
     KC_CHECK(control.waiting != 1 || *query.needs <= Sampler::about.needs.in(segment.phase()));
     if (!control.waiting) *query.needs = Needs::nothing;
     c.control[chain] = control;
   });
-  team.sync();
   return control.waiting;
 }
 

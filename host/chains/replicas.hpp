@@ -112,7 +112,6 @@ KC_HD void advance_replica(const Team& team, const Replica& replica, const Memor
   if (control.iteration == 0) {
     auto* const spins = reinterpret_cast<std::int8_t*>(replica.scratch(memory));
     team.single([&] { starting_spins(Rng{segment.seed, number, 0}, v.in_order, v.up, spins, v.n); });
-    team.sync();
     replica.assign(team, memory, spins);
   }
   while (control.iteration < segment.until) {
@@ -131,7 +130,7 @@ KC_HD void advance_replica(const Team& team, const Replica& replica, const Memor
     control.lp_sum += info.lp;
     team.sync();  // all have read the board before the next step changes it
   }
-  team.sync();
+  team.sync();  // all know how far the chain was, also where it goes no further
   team.single([&] { v.control[chain] = control; });
 }
 

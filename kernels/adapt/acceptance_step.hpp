@@ -30,7 +30,6 @@ KC_HD void adapt_acceptance_step(const Team& team, const AcceptanceStep& s, cons
   const double wanted = rate_at(s, at) * s.adapt_rate * (Source::pooled ? s.step_speedup : 1.0),
                rate = wanted < 0.5 ? wanted : 0.5;
   team.single([&] { *step *= 1 + rate * (source.acceptance() - s.target_accept) / s.target_accept; });
-  team.sync();
 }
 
 /// What samplers share that learn one variance by their acceptance, and nothing else. Theirs: Settings from
@@ -52,7 +51,6 @@ struct LearnsVariance {
   template <class Team>
   static KC_HD void start_adaptation(const Team& team, const VarianceSettings& s, Adaptation& a, Index n) {
     team.single([&] { *a.variance = s.initial_variance > 0 ? s.initial_variance : 0.5 / n; });
-    team.sync();
   }
   static void resolve(VarianceSettings&, Scope) {}
   template <class Team, class State>

@@ -46,7 +46,6 @@ KC_HD void track_covariance(const Team& team, double rate, double least, const S
     });
     return;
   }
-  team.sync();
 }
 
 /// source holds v v^T in the layout of L. A row of L depends on that row alone, columns ascending; a team that is spread
@@ -76,7 +75,6 @@ KC_HD void track_covariance_printed(const Team& team, double rate, double least,
       for (Index j = 0; j <= i; ++j) L[factor_index<P>(i, j)] = changed(i, j);
     });
   }
-  team.sync();
 }
 
 }  // namespace kilochain

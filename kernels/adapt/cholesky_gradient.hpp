@@ -84,7 +84,6 @@ KC_HD void start_factor(const Team& team, const FactorSettings& s, FactorAdaptat
   const Real scale = Real(s.initial_scale / sqrt(double(n)));
   team.for_each(n, [&](Index i) { a.L[diagonal_index<P>(s.factor, i)] = scale; });
   team.single([&] { *a.beta = s.beta_init; });
-  team.sync();
 }
 
 /// One entry's step. `k` is its place in L and in the moments; `scale` is L_ii of its row in the relative rule, else 1.
@@ -200,7 +199,6 @@ KC_HD void step_natural(const Team& team, const Source& source, Real rate, Real 
       a.first[k] = natural_entry(rate, decay, source(i, j, k) + (i == j ? beta : Real(0)), a.second[k]);
     });
   }
-  team.sync();
   multiply_right(team, a.L, a.first, n);
 }
 
@@ -260,7 +258,6 @@ KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedul
   }
   team.sync();
   team.single([&] { *a.beta = next_beta(s, at, source.acceptance(), *a.beta); });
-  team.sync();
 }
 
 /// What samplers share whose factor is learnt so. Theirs: State with the rows a, b of the signal, propose, update.

@@ -19,7 +19,6 @@ KC_HD void restart_dual_averaging(const Team& team, double step, Numbers<double>
     memory[dual_log_mean] = math::log(step);
     memory[dual_count] = 0;
   });
-  team.sync();
 }
 
 /// One update; `last` leaves the average in step instead of the newest value.

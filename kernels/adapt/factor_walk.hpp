@@ -77,7 +77,6 @@ struct FactorWalk {
     const Real sd = static_cast<Real>(s.initial_sd);
     team.for_each(n, [&](Index i) { a.L[diagonal_index<P>(a.L.shape, i)] = sd; });
     team.single([&] { *a.scale = s.initial_scale, *a.pending = 1; });
-    team.sync();
   }
   template <class S>
   static void resolve(S& s, Scope scope) {
@@ -161,16 +160,12 @@ KC_HD void spread_factor(const Team& team, double keep, double add, bool normali
     team.sync();  // all have seen that before one changes it
     if (!math::finite(log_det)) {
       team.for_each(n, [&](Index i) { a.carried[i] = source.vector(i); });
-      team.sync();
       return;
     }
     team.for_each(n, [&](Index i) { a.carried[i] /= g; });
     scale_by(team, a.L, a.work, g, n);
   }
-  if (normalised) {
-    team.single([&] { *a.pending = exp(-log_det / n); });
-    team.sync();
-  }
+  if (normalised) team.single([&] { *a.pending = exp(-log_det / n); });
 }
 
 }  // namespace kilochain

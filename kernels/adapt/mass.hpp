@@ -38,7 +38,6 @@ template <class Team, class Real>
 KC_HD void start_mass(const Team& team, Mass mass, MassAdaptation<Real>& a, Index n) {
   constexpr int P = Team::template panel<Real>;
   if (mass != Mass::unit) team.for_each(n, [&](Index i) { a.F[diagonal_index<P>(mass_shape(mass), i)] = Real(1); });
-  team.sync();
 }
 
 /// r += c F^T g. work: a row; n: coordinates.
@@ -55,7 +54,8 @@ KC_HD void kick(const Team& team, Mass mass, Factor<Real> F, Real c, Row<Real> g
   }
   team.sync();
 }
-/// q = x + c F r; q may be x. Where F r is made elsewhere, after this: q = x, and finish_drift goes on.
+/// q = x + c F r; q may be x. Where F r is made elsewhere, after this: q = x, and finish_drift goes on. Both end a
+/// proposal: nobody reads q before the next sync.
 template <class Team, class Real>
 KC_HD void drift(const Team& team, Mass mass, Factor<Real> F, Real c, Row<Real> x, Row<Real> r, Row<Real> q,
                  Row<Real> work, Index n) {
@@ -69,14 +69,12 @@ KC_HD void drift(const Team& team, Mass mass, Factor<Real> F, Real c, Row<Real> 
   } else {
     team.for_each(n, [&](Index i) { q[i] = x[i] + c * r[i]; });
   }
-  team.sync();
 }
 
 /// q += c F r, where work is F r.
 template <class Team, class Real>
 KC_HD void finish_drift(const Team& team, Real c, Row<Real> work, Row<Real> q, Index n) {
   team.for_each(n, [&](Index i) { q[i] = q[i] + c * work[i]; });
-  team.sync();
 }
 
 /// What one draw tells: d d^T and d; nothing of them under unit mass.
@@ -96,7 +94,6 @@ KC_HD bool adapt_mass(const Team& team, Mass mass, const Schedule& at, const Sou
   if (mass == Mass::unit || at.t + 1 < windows.first || at.t >= windows.last) return false;
   if (!windows.learning(at.t)) {  // the iteration before the first window gives its centre
     team.for_each(n, [&](Index i) { a.centre[i] += source.vector(i); });
-    team.sync();
     return false;
   }
   team.for_each(n, [&](Index i) { a.sum[i] += source.vector(i); });
@@ -105,10 +102,7 @@ KC_HD bool adapt_mass(const Team& team, Mass mass, const Schedule& at, const Sou
   const bool ends = windows.ends(at.t);
   team.sync();
   team.single([&] { *a.count = ends ? 0 : count; });
-  if (!ends) {
-    team.sync();
-    return false;
-  }
+  if (!ends) return false;
   const Real each = Real(1 / count), kept = Real(count / (count + 5)), prior = Real(1e-3 * 5 / (count + 5));
   const auto covariance = [&](Index i, Index j, std::size_t k) {
     const Real v = kept * (a.square[k] * each - (a.sum[i] * each) * (a.sum[j] * each));
@@ -130,12 +124,10 @@ KC_HD bool adapt_mass(const Team& team, Mass mass, const Schedule& at, const Sou
       a.square[k] = 0;
     });
   }
-  team.sync();
   team.for_each(n, [&](Index i) {
     a.centre[i] += a.sum[i] * each;
     a.sum[i] = 0;
   });
-  team.sync();
   return fresh;
 }
 

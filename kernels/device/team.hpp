@@ -1,7 +1,12 @@
 // A team runs one chain: a CUDA warp or block, or a CPU loop. Algorithms are templates over it and never see threads.
 //   for_each(n, f): f(i) for i < n, in no order;  sum(n, f): sum of f(i) in `lanes` partial sums, then a fixed tree;
-//   single(f): once;  sync(): earlier writes are visible to the whole team.
-// Values that sum returns are the same on every thread, so control flow on them is team-uniform.
+//   single(f): once;  sync(): earlier reads and writes of the whole team are over.
+// Values that sum returns are the same on every thread, so control flow on them is team-uniform. Entry i is always the
+// same lane's. A sync belongs between a write and another lane's read (a scalar; a row in another order), and between a
+// read and another lane's write. Whose it is: kernels sync between the functions of a sampler's or target's contract
+// (host/chains/advance.hpp), so these, and the rules of kernels/adapt and proposals that end them, may end out of step.
+// Any other function that writes ends in step, behind a sync: its callers read at once. One that overwrites what its
+// callers have just read begins with a sync.
 // panel<Real>: rows of a triangular factor that are stored side by side (kernels/linalg/triangular.hpp).
 // apart(team, f): f(part) by a part of the team that can meet alone, while the rest goes on; by the team where it has none.
 #pragma once

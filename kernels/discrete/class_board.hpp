@@ -71,10 +71,9 @@ class ClassBoard {
   KC_HD void refresh(const Team&) {}
   /// Whether it is cheaper to take all from another board, where a walk is not accepted, than so many flips back.
   static KC_INLINE bool kept_for(const Model& model, Index flips) { return model.n <= 16 * flips; }
-  /// All that another board of the model has.
+  /// All that another board of the model has; nobody reads this one any more.
   template <class Team>
   KC_HD void take(const Team& team, const ClassBoard& from) {
-    team.sync();
     team.single([&] { *head_ = *from.head_; });
     team.for_each(model_.n, [&](Index i) { class_[i] = from.class_[i], where_[i] = from.where_[i]; });
     for (Index c = 0; c < 2 * model_.classes; ++c)

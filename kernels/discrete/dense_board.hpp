@@ -92,7 +92,6 @@ class DenseBoard {
     const double energy = model_.energy(team, spin_, local_);
     const double up = team.template sum<double>(model_.n(), [&](Index i) { return spin(i) > 0 ? 1.0 : 0.0; });
     team.single([&] { head_->energy = energy, head_->up = static_cast<std::int64_t>(up); });
-    team.sync();
     weigh_all(team);
   }
 
@@ -144,7 +143,6 @@ class DenseBoard {
   template <class Team>
   KC_HD void flip(const Team& team, Index i) {
     const Index s = model_.slot(i), first = model_.other_first(s), count = model_.other_size(s);
-    team.sync();
     const double change = -2 * spin_[s];
     team.sync();
     team.single([&] {
@@ -200,7 +198,6 @@ class DenseBoard {
       } else {
         team.for_each(layer_block, [&](Index k) { weight[k] = 1; });
       }
-      team.sync();
       const double up = team.template sum<double>(layer_block, [&](Index k) { return spin[k] > 0 ? weight[k] : 0.0; });
       const double down =
           team.template sum<double>(layer_block, [&](Index k) { return spin[k] < 0 ? weight[k] : 0.0; });

@@ -63,7 +63,6 @@ struct Dmala {
       flipped[i] = uniform(rng, Purpose::proposal, static_cast<std::uint32_t>(i)) * (1 + math::exp(-l)) < 1;
       return log_probability(l, flipped[i] != 0);
     });
-    team.sync();
     const double flips = turn(team, s, board, flipped, r);
     board.values(team, v);
     const double back = team.template sum<double>(n, [&](Index i) {
@@ -75,7 +74,6 @@ struct Dmala {
     info.acceptance_rate = log_r < 0 ? math::exp(log_r) : 1;
     info.accepted = uniform(rng, Purpose::accept) < info.acceptance_rate;
     info.stats[0] = flips;
-    team.sync();
     if (info.accepted) return;
     turn(team, s, board, flipped, r);
     board.recount(team);

@@ -50,6 +50,7 @@ struct Replica {
     return memory + (sizeof(Ladder) + 63) / 64 * 64 + board_bytes() * static_cast<std::size_t>(rungs.count);
   }
 
+  /// spins: written by any lane, without a sync since.
   template <class Team>
   KC_HD void assign(const Team& team, char* memory, const std::int8_t* spins) const {
     team.single([&] {
@@ -81,7 +82,6 @@ struct Replica {
       Sampler::step(team, of_rung(rng, r), settings, Heat{beta, rungs.beta > 0 ? beta / rungs.beta : 1}, b,
                     scratch(memory), own);
       if (r == 0) info.acceptance_rate = own.acceptance_rate, info.accepted = own.accepted;
-      team.sync();
     }
     double exchanged = 0, pairs = 0;
     Uniforms drawn(rng, Purpose::momentum);

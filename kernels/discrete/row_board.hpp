@@ -1,5 +1,6 @@
 // A board of bits for periodic 2-D lattices of at most 64 x 60 spins, one J and one field: a row to a word of 64 bits, so
-// that thousands of replicas lie in a device's shared memory, a thread for each (word w of replica r: w * Stride + r).
+// that thousands of replicas lie in a device's shared memory, a thread for each (word w of replica r: w * Stride + r),
+// which is its team: there is nobody to sync with.
 // Beside the rows stand what each weighs, and groups of eight of them, for both sides; every choice takes the same steps:
 //   choose: a group, a row of it, a class of it (all columns at once, by adders of bits), a member: O(8 + 8 + 5)
 //   flip: five spins change their class, so three rows and three groups their sums: tables, no loop
@@ -44,7 +45,6 @@ class RowBoard {
   template <class Team, int Other>
   KC_HD void take(const Team& team, const RowBoard<Other>& from) {
     team.for_each(words(model_), [&](Index w) { at(w) = from.at(w); });
-    team.sync();
     sums_ = at(totals);
   }
 
@@ -66,7 +66,6 @@ class RowBoard {
       }
       at(tally) = tallied(up, bonds);
     });
-    team.sync();
     write_law(team, Law{});
   }
   template <class Team>
@@ -92,7 +91,6 @@ class RowBoard {
   template <class Team>
   KC_HD void set_law(const Team& team, const Law& law) {
     if (at(kind) == static_cast<Bits>(law.kind) && real(rate) == law.rate) return;
-    team.sync();
     write_law(team, law);
   }
   /// A whole number below 2^31.
@@ -123,9 +121,7 @@ class RowBoard {
   /// A spin of the side.
   template <class Team>
   KC_HD void flip(const Team& team, int side, const Place& p) {
-    team.sync();
     team.single([&] { flip_one(side, p); });
-    team.sync();
   }
   template <class Team>
   KC_HD void flip(const Team& team, Index i) {
@@ -274,7 +270,6 @@ class RowBoard {
       }
       at(totals) = sums_;
     });
-    team.sync();
   }
 
   Model model_;

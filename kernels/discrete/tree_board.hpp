@@ -48,13 +48,11 @@ class TreeBoard {
   template <class Team>
   KC_HD void refresh(const Team& team) {
     team.for_each(model_.n, [&](Index i) { local_[i] = model_.local(spin_, i); });
-    team.sync();
     const double energy = model_.offset - 0.5 * team.template sum<double>(model_.n, [&](Index i) {
       return (local_[i] + model_.field[i]) * spin_[i];
     });
     const double up = team.template sum<double>(model_.n, [&](Index i) { return spin_[i] > 0 ? 1.0 : 0.0; });
     team.single([&] { head_->energy = energy, head_->up = static_cast<std::int64_t>(up); });
-    team.sync();
     grow(team);
   }
 
@@ -92,7 +90,6 @@ class TreeBoard {
   KC_HD void flip(const Team& team, Index i) {
     const std::int32_t first = model_.first[i], degree = model_.first[i + 1] - first;
     const bool all = degree * levels_ > model_.n;  // then it is cheaper to sum everything anew
-    team.sync();
     const double change = -2.0 * spin_[i];
     const bool was_up = spin_[i] > 0;
     team.sync();

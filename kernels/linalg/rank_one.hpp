@@ -63,7 +63,6 @@ KC_HD double scale_rank_one(const Team& team, Factor<Real> L, Real c, Real g, Ro
     const double log_det = 0.5 * team.template sum<double>(n, [&](Index i) {
       return math::log(1 + double(c) * double(w[i]) * double(w[i]));
     });
-    team.sync();
     team.for_each(n, [&](Index i) {
       const Real root = g * sqrt(Real(1) + c * w[i] * w[i]);
       L[i] *= root;

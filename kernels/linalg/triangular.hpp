@@ -103,6 +103,7 @@ KC_HD void solve_lower(const Team& team, Factor<Real> L, Row<Real> v, Index n) {
   constexpr int P = Team::template panel<Real>;
   if (L.shape == FactorShape::diagonal) {
     team.for_each(n, [&](Index i) { v[i] /= L[i]; });
+    team.sync();
   } else if constexpr (Team::on_host) {
     using Vec = Pack<Real>;
     for (Index p = 0; p * P < n; ++p) {
@@ -125,7 +126,6 @@ KC_HD void solve_lower(const Team& team, Factor<Real> L, Row<Real> v, Index n) {
       team.sync();
     }
   }
-  team.sync();
 }
 
 /// Solves L^T w = v in place of v. Serial in columns: for rare moments.
@@ -134,6 +134,7 @@ KC_HD void solve_transposed(const Team& team, Factor<Real> L, Row<Real> v, Index
   constexpr int P = Team::template panel<Real>;
   if (L.shape == FactorShape::diagonal) {
     team.for_each(n, [&](Index i) { v[i] /= L[i]; });
+    team.sync();
   } else {
     for (Index j = n - 1; j >= 0; --j) {  // row j of L is a column of L^T
       const Real pivot = v[j] / L[factor_index<P>(j, j)];
@@ -143,7 +144,6 @@ KC_HD void solve_transposed(const Team& team, Factor<Real> L, Row<Real> v, Index
       team.sync();
     }
   }
-  team.sync();
 }
 
 /// Row and column of place t of a lower triangle, row by row: t = row (row + 1)/2 + column, below 2^24.
@@ -232,7 +232,8 @@ KC_HD void multiply_right(const Team& team, Factor<Real> L, Factor<Real> B, Inde
   team.sync();
 }
 
-/// The Cholesky factor of the P x P tile (b, b) alone, in place; NaN where a pivot is not positive.
+/// The Cholesky factor of the P x P tile (b, b) alone, in place; NaN where a pivot is not positive. Row r of its first column
+/// is lane r's own; it ends out of step.
 template <class Team, class Real>
 KC_HD void decompose_tile(const Team& team, Factor<Real> A, Index b, Index n) {
   constexpr int P = Team::template panel<Real>;
@@ -322,7 +323,6 @@ KC_HD bool cholesky(const Team& team, Factor<Real> A, Index n, Row<Real> v = {})
           const Index i = next + e % P, j = next + e / P;
           if (i < n && j <= i) A[factor_index<P>(i, j)] = rest(i, j);
         });
-        part.sync();
         decompose_tile(part, A, b + 1, n);
       });
       each_dense_entry<Real>(team, b + 1, 1, n, [&](Index i, Index j, std::size_t k) { A[k] = rest(i, j); });

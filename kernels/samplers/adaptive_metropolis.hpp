@@ -83,7 +83,6 @@ struct AdaptiveMetropolis {
     const Real scale = Real(s.initial_scale > 0 ? s.initial_scale : paper ? thin : 1.0);
     team.for_each(n, [&](Index i) { a.L[diagonal_index<P>(s.factor, i)] = scale; });
     team.single([&] { *a.variance = s.initial_variance > 0 ? s.initial_variance : paper ? 1.0 : thin; });
-    team.sync();
   }
 
   static KC_HD double factor_rate(const Settings& s, const Schedule& at) {

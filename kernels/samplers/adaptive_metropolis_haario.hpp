@@ -53,7 +53,6 @@ struct AdaptiveMetropolisHaario : FactorWalk<Real, AdaptiveMetropolisHaario<Real
     Walk::start_walk(team, s, a, n);
     const double scale = s.initial_period > 0 ? s.initial_scale * s.initial_sd : scale_of(s, n);
     team.single([&] { *a.scale = scale; });
-    team.sync();
   }
   static KC_HD double scale_of(const Settings& s, Index n) {
     return s.scale > 0 ? s.scale : 2.4 / sqrt(static_cast<double>(n));
@@ -75,7 +74,6 @@ struct AdaptiveMetropolisHaario : FactorWalk<Real, AdaptiveMetropolisHaario<Real
     team.sync();
     if (!known) solve_lower(team, a.L, st.w, n);
     if (alone) team.for_each(n, [&](Index i) { st.w[i] += a.carried[i]; });
-    team.sync();
   }
 
   template <class Team, class Source>
@@ -91,7 +89,6 @@ struct AdaptiveMetropolisHaario : FactorWalk<Real, AdaptiveMetropolisHaario<Real
       multiply_lower(team, a.L, a.carried, a.own, n);
       const Real rate = static_cast<Real>(count == 0 ? 1.0 : rho);
       team.for_each(n, [&](Index i) { a.mean[i] += rate * a.own[i]; });
-      team.sync();
     }
     if (!Source::pooled || count > 0) spread_factor(team, 1 - rho, rho, false, source, a, n);
     const Real left = static_cast<Real>(1 - rho);
@@ -103,7 +100,6 @@ struct AdaptiveMetropolisHaario : FactorWalk<Real, AdaptiveMetropolisHaario<Real
       *a.count = count + 1;
       if (ends) *a.scale = scale_of(s, n);
     });
-    team.sync();
   }
 };
 

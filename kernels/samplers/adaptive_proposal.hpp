@@ -56,7 +56,6 @@ struct AdaptiveProposal : FactorWalk<Real, AdaptiveProposal<Real>> {
   static KC_HD void learn(const Team& team, const Settings&, const Adaptation& a, State& st, const Query<Real>& query,
                           bool accepted, Index n) {
     team.for_each(n, [&](Index i) { st.w[i] = (accepted ? query.point[i] : st.x[i]) - a.carried[i]; });
-    team.sync();
   }
 
   template <class Team, class Source>
@@ -71,7 +70,6 @@ struct AdaptiveProposal : FactorWalk<Real, AdaptiveProposal<Real>> {
     team.for_each(n, [&](Index i) { newest[i] = a.carried[i] += source.vector(i); });
     team.sync();
     team.single([&] { *a.count = static_cast<double>(count + 1); });
-    team.sync();
     if ((count + 1) % s.refresh == 0) refresh(team, s, at, a, count + 1, n);
   }
 
@@ -85,7 +83,6 @@ struct AdaptiveProposal : FactorWalk<Real, AdaptiveProposal<Real>> {
       for (Index h = 0; h < rows; ++h) sum += a.history.row(h, n)[i];
       a.own[i] = sum / static_cast<Real>(rows);
     });
-    team.sync();
     const double rate = rate_at(s, at), rho = rate < 1 ? rate : 1.0;
     const Real part = static_cast<Real>(rho), each = part / static_cast<Real>(rows > 1 ? rows - 1 : 1),
                passed = static_cast<Real>(s.refresh < count ? s.refresh : count);
@@ -102,7 +99,6 @@ struct AdaptiveProposal : FactorWalk<Real, AdaptiveProposal<Real>> {
     if (s.scope == Scope::pooled)
       each_entry<Real>(team, a.L.shape, n, [&](Index, Index, std::size_t k) { a.between[k] = 0; });
     team.single([&] { *a.scale = s.scale > 0 ? s.scale : 2.4 / sqrt(static_cast<double>(n)); });
-    team.sync();
   }
 
   /// work += each sum_h (x_h - mean)(x_h - mean)^T, the mean in `own`; rows one after another, as they lie.
@@ -124,7 +120,6 @@ struct AdaptiveProposal : FactorWalk<Real, AdaptiveProposal<Real>> {
       team.for_each(n, [&](Index i) { a.below[i] = x[i] - a.own[i]; });
       team.sync();
       add_outer(team, a.work, each, a.below, n);
-      team.sync();
     }
   }
 };

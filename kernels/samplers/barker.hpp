@@ -48,7 +48,6 @@ struct Barker {
   template <class Team>
   static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
     team.single([&] { *a.step = s.step_size * pow(double(n), -1.0 / 6); });
-    team.sync();
   }
 
   template <class Team>

@@ -82,7 +82,6 @@ struct Cma : FactorWalk<Real, Cma<Real>> {
       *a.success = success;
       *a.scale *= exp(change);
     });
-    team.sync();
   }
 };
 

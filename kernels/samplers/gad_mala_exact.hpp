@@ -96,7 +96,6 @@ struct GadMalaExact : GadMalaFast<Real> {
       st.a2[i] = !learn ? Real(0) : whiten ? ltk : k[i];
       st.b2[i] = !learn ? Real(0) : Real(-0.5) * st.h[i];
     });
-    team.sync();
   }
 
   static KC_HD Signal<Real> signal(const Settings&, const State& st, double accepted) {

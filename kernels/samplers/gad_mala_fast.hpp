@@ -58,7 +58,6 @@ struct GadMalaFast : LearnsFactor<Real> {
     start_at(team, st, query, reply, n);
     multiply_transposed(team, a.L, st.g, st.ltg, n);
     team.single([&] { *st.changed = 0; });
-    team.sync();
   }
   template <class V>
   static void products(V&& visit, const Settings&, bool adapting, const State& st, const Query<Real>& query,
@@ -109,7 +108,6 @@ struct GadMalaFast : LearnsFactor<Real> {
   template <class Team>
   static KC_HD void signal_retreat(const Team& team, const Settings& s, const Adaptation& a, State& st, Index n) {
     team.for_each(n, [&](Index i) { st.b[i] = st.h[i] - Real(0.5) * st.ltg[i]; });
-    team.sync();
     retreat(team, s, a.L, st.a, st.b, n);
   }
   template <class Team>

@@ -82,7 +82,6 @@ struct GadRwm : LearnsFactor<Real> {
         st.a[i] = !learn ? Real(0) : whiten ? query.direction[i] : reply.gradient[i];
         st.b[i] = learn || !move.finite ? st.eps[i] : Real(0);
       });
-      team.sync();
       if (!move.finite) retreat(team, s, a.L, st.a, st.b, n);
     }
     settle(team, move, st, query, reply, info, n);

@@ -62,9 +62,7 @@ struct GaussianAdaptation : FactorWalk<Real, GaussianAdaptation<Real>> {
                  step = s.scale_rate > 0 ? bounded_rate(rate * s.scale_rate) : lambda;
     if (source.acceptance() > 0)
       spread_factor(team, 1 - lambda * source.acceptance(), lambda, s.normalised, source, a, n);
-    team.sync();
     team.single([&] { *a.scale *= 1 + step * (source.acceptance() - s.target_accept); });
-    team.sync();
   }
 };
 

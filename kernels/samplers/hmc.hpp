@@ -173,7 +173,6 @@ struct Hmc : LearnsMassAndStep<Real> {
     info.diverging = !move.finite || -log_r > s.max_energy_error;
     team.single([&] { *st.probability = move.probability; });
     if (at.adapting && s.mass != Mass::unit) team.for_each(n, [&](Index i) { st.d[i] = st.x[i] - a.centre[i]; });
-    team.sync();
     info.stats[0] = move.accept ? *st.energy - log_r : *st.energy;
     constexpr double largest = std::numeric_limits<float>::max();  // statistics are recorded in float, and are finite
     info.stats[1] = -log_r < largest ? -log_r : largest;

@@ -153,7 +153,6 @@ struct Nuts : LearnsMassAndStep<Real> {
       st.tree[leaf] = 0;
       st.tree[direction] = forward ? 1 : -1;
     });
-    team.sync();
     step_from(team, s, a, st, q, query, Real(forward ? *a.step : -*a.step), n);
   }
 
@@ -162,7 +161,6 @@ struct Nuts : LearnsMassAndStep<Real> {
                             State& st, const Query<Real>& query, Index n) {
     normals(team, Rng{rng.seed, rng.chain, Rules::momentum_iteration(rng.iteration)}, Purpose::momentum, st.r, n);
     team.for_each(n, [&](Index i) { st.wg[i] = Real(0); });
-    team.sync();
     kick(team, s.mass, a.F, Real(1), st.g, st.wg, s.mass == Mass::dense ? st.ftg : st.work, n);  // wg = F^T g
     const double energy = kinetic(team, st.r, n) - *st.lp;
     team.for_each(n, [&](Index i) {
@@ -235,16 +233,13 @@ struct Nuts : LearnsMassAndStep<Real> {
     double energy = std::numeric_limits<double>::infinity();
     if (math::finite(*reply.lp) && all_finite(team, reply.gradient, n)) {
       team.for_each(n, [&](Index i) { st.wg[i] = Real(0); });
-      team.sync();
       kick(team, s.mass, a.F, Real(1), reply.gradient, st.wg, st.work, n);
       team.for_each(n, [&](Index i) { st.r[i] += Real(0.5) * e * st.wg[i]; });
-      team.sync();
       energy = kinetic(team, st.r, n) - *reply.lp;
       if (!math::finite(energy)) energy = std::numeric_limits<double>::infinity();
     }
     const double error = energy - st.tree[energy_start];
     const bool diverging = !(error <= s.max_energy_error);
-    team.sync();
     team.single([&] {
       st.tree[steps] += 1;
       st.tree[acceptance] += error > 0 ? math::exp(-error) : 1.0;
@@ -310,13 +305,11 @@ struct Nuts : LearnsMassAndStep<Real> {
     info.stats[3] = st.tree[energy_kept] - st.tree[energy_start];
     info.stats[4] = reached >= s.max_tree_depth;
     info.stats[5] = *a.step;
-    team.sync();
     team.single([&] {
       *st.lp = st.tree[lp_kept];
       *st.probability = mean_acceptance;
     });
     if (at.adapting && s.mass != Mass::unit) team.for_each(n, [&](Index i) { st.d[i] = st.x[i] - a.centre[i]; });
-    team.sync();
     return Step::done;
   }
 

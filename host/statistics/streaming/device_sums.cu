@@ -232,13 +232,11 @@ __global__ void __launch_bounds__(threads_of_block)
       entered = true;
       ++frames;
       waiting = 0;
-      __syncwarp();
       w.codes[lane] = w.codes[kFrame + lane];
     }
-    __syncwarp();
     if (lane < kFeatures) track.blocks[n.block][lane] = sum;
     for (int i = lane; i < kNearLags + kFrame; i += 32) track.lags.codes[i] = w.codes[i];
-    __syncwarp();
+    __syncwarp();  // all have read the codes before the next track's overwrite them
   }
   if (entered) add_lags(lane, sums, s.lags[d]);
 }
