@@ -64,6 +64,7 @@ void forget_faults() {
   drop_syncs({});
 }
 
+bool struck() { return state().mutant != Mutant::none && state().mutant_at <= 0; }
 bool mutant_strikes(Mutant m) { return state().mutant == m && --state().mutant_at == 0; }
 
 std::uint64_t random_bits() {

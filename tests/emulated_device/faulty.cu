@@ -33,6 +33,21 @@ __global__ void __launch_bounds__(64, 1) faulty_kernel(Faulty which, int* data, 
     case Faulty::race_of_blocks:
       if (t == 0) data[0] += 1;
       break;
+    case Faulty::race_with_readers:
+      found = data[0];
+      __syncthreads();
+      if (t == 5 && blockIdx.x == 1) data[0] = 7;
+      break;
+    case Faulty::race_of_bytes: {
+      char* const bytes = reinterpret_cast<char*>(data + i - lane);
+      bytes[lane] = 1;
+      if (lane == 4) bytes[7] = 2;
+      break;
+    }
+    case Faulty::race_after_atomic:
+      atomicAdd(data, 1);
+      found = t == 40 ? data[0] : 0;
+      break;
     case Faulty::past_the_end:
       found = data[i + 100];
       break;

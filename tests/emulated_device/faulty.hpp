@@ -12,6 +12,9 @@ enum class Faulty {
   race_after_shuffle,  ///< as before, with a shuffle between: it orders no memory
   race_in_block,       ///< a warp reads what another wrote, with a sync of each warp between
   race_of_blocks,      ///< every block adds to one number
+  race_with_readers,   ///< one block writes what all have read, each with a sync of its own between
+  race_of_bytes,       ///< a lane writes the byte of another, among those of one word
+  race_after_atomic,   ///< atomic additions, and a plain read without a sync
   past_the_end,
   freed,
   host_memory,

@@ -9,12 +9,8 @@ namespace kilochain {
 /// Windows that stay, after one that the host has seen.
 struct Staying {
   WindowBench run;
-  StreamingSummary summary{6, 2, 40, [] {  // of so few draws no map is learnt anew
-                             StreamingOptions o;
-                             o.first_values = 6 * 4;
-                             return o;
-                           }()};
-  ProgressStatistic look{6, 2};
+  StreamingSummary summary;
+  ProgressStatistic look;
   DrawsBuffer<float> windows[3] = {run.buffer(), run.buffer(), run.buffer()};
   std::unique_ptr<SummaryOnDevice<float>> user;
   std::int64_t begun = 0;
@@ -23,12 +19,20 @@ struct Staying {
   std::int64_t thin, divergences = 0;
 
   Staying(const Context& context, const std::string& sampler, std::int64_t batch = 0, bool stays = true,
-          std::int64_t thin_ = 1, const SettingTexts& settings = {})
-      : run(context, sampler, batch, settings), thin(thin_) {
+          std::int64_t thin_ = 1, const SettingTexts& settings = {}, const WindowSize& size = {})
+      : run(context, sampler, batch, settings, size),
+        summary(size.chains, run.target->info().dim, 40, options(size.chains)),
+        look(size.chains, run.target->info().dim),
+        thin(thin_) {
     see(WindowBench::room);
     if (!stays) return;
     for (auto& window : windows) window.prepare_to_stay(), window.leave_host();
-    user = std::make_unique<SummaryOnDevice<float>>(context, summary, look, 6);
+    user = std::make_unique<SummaryOnDevice<float>>(context, summary, look, size.chains);
+  }
+  static StreamingOptions options(std::int64_t chains) {  // of so few draws no map is learnt anew
+    StreamingOptions o;
+    o.first_values = chains * 4;
+    return o;
   }
   /// A window that the host sees, and `most` of its draws.
   void see(std::int64_t most) {
@@ -37,7 +41,7 @@ struct Staying {
     const auto controls = run.batches.take(windows[0], thin * WindowBench::room, run.reached);
     const auto made = DrawsMade::until_quarantine(controls, first, thin, WindowBench::room);
     const Window<float> w = windows[0].window(WindowBench::room, made.by_chain);
-    for (Count c = 0; c < 6; ++c)
+    for (Count c = 0; c < run.options.num_chains; ++c)
       for (Count t = 0; t < std::min(most, WindowBench::room); ++t) divergences += w.diverging(c, t);
     exclude();
     summary.add(w.draws, std::min(most, WindowBench::room), 1), look.add(w.draws, std::min(most, WindowBench::room), 1);

@@ -39,6 +39,9 @@ TEST_F(EmulatedFaults, RacesAreFound) {
   expect(Faulty::race_after_shuffle, "race");
   expect(Faulty::race_in_block, "race");
   expect(Faulty::race_of_blocks, "race");
+  expect(Faulty::race_with_readers, "race");
+  expect(Faulty::race_of_bytes, "race");
+  expect(Faulty::race_after_atomic, "race");
 }
 TEST_F(EmulatedFaults, AccessesStayInTheKernelsMemory) {
   expect(Faulty::past_the_end, "which has");

@@ -107,6 +107,21 @@ TEST_F(EmulatedStreams, TwoStreamsThatNothingOrdersAreARace) {
     }
   emulated::forget_faults();
 }
+// Two streams read, and the second of them writes: the first may read still.
+TEST_F(EmulatedStreams, AReadInAnotherStreamIsNotForgottenBehindAnother) {
+  up(stream[0]);
+  cudaStreamSynchronize(stream[0]);
+  for (const bool waits : {true, false}) {
+    down(stream[0]);
+    cudaEventRecord(event, stream[0]);
+    cudaMemcpyAsync(to + 1, device, sizeof(float), cudaMemcpyDeviceToHost, stream[1]);
+    if (waits) cudaStreamWaitEvent(stream[1], event);
+    up(stream[1]);
+    cudaStreamSynchronize(stream[0]), cudaStreamSynchronize(stream[1]);
+    EXPECT_EQ(emulated::faults().empty(), waits);
+  }
+  emulated::forget_faults();
+}
 TEST_F(EmulatedStreams, AnEventIsAsOfItsRecord) {
   up(stream[0]);
   cudaEventRecord(event, stream[0]);

@@ -1,119 +1,222 @@
-// Mutants of every place where a kernel synchronises: without it there is a race, or there are other bits. Some survive:
-// most of those end a function, which leaves what it wrote visible to its callers (docs/add_a_sampler.md), or say in a
-// comment beside them why they stay. All are listed, the others as needless.
-#include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <map>
+// Every place where a kernel of densities synchronises is left out in turn (tests/emulated_device/mutants.hpp): samplers and
+// their adaptation, targets and their tiles, summaries. Those of spins: test_spin_syncs.cpp.
+#include <cmath>
+#include <random>
 
-#include "tests/emulated_device/fixture.hpp"
+#include "tests/emulated_device/mutants.hpp"
+#include "tests/emulated_device/promises.hpp"
+#include "tests/emulated_device/staying.hpp"
 #include "tests/gpu/bench.hpp"
+#include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
 namespace {
 
-constexpr Case wide = {"gp51_gaussian", 51};  // more than a panel of the factor
+using EmulatedSyncs = EmulatedDevice;
 
-struct Trial {
+/// Chains that adapt, then draw and record; the last of them is quarantined at its start.
+struct ChainsTrial {
   std::string sampler;
-  SettingTexts settings;
-  Scope scope;
-  std::set<std::string> places;
-  std::vector<char> right;
+  SettingTexts settings = {};
+  Scope scope = Scope::chain;
+  std::string target = "gaussian";
+  SettingTexts of = {{"preset", "gp51_gaussian"}};  // more than a panel of the factor
+  std::int64_t warmup = 3;
+  Index chains = 4;
+  bool together = false;   ///< products of all chains at once
+  bool too_steep = false;  ///< the last chain's start has a density, and a gradient that no float holds (funnel)
+
+  std::string text() const {
+    std::string out = sampler;
+    for (const auto& [name, value] : settings) out += " " + name + "=" + value;
+    out += scope == Scope::pooled ? ", pooled" : "";
+    return out + (together ? ", together, on " : ", on ") + target;
+  }
+  void operator()(const Context& context) const {
+    constexpr std::int64_t kept = 3, divergences = 2;
+    auto made = target == "own_gradient" ? make_own_gradient(context) : make_target<float>(context, target, of);
+    Bench<float> bench(context, sampler, std::move(made), chains, scope, settings);
+    if (together) bench.sampler->multiply_together(true);
+    const std::size_t slots = static_cast<std::size_t>(chains * kept),
+                      all = static_cast<std::size_t>(chains * divergences), dim = static_cast<std::size_t>(bench.dim);
+    const Buffer<float> draws(context, slots * dim), acceptance(context, slots),
+        stats(context, slots * Info::max_stats), diverged_at(context, all * dim);
+    const Buffer<double> lp(context, slots);
+    const Buffer<std::uint8_t> diverging(context, slots);
+    const Buffer<std::int64_t> diverged(context, all);
+    Recording<float> r;
+    r.draws = draws.data(), r.lp = lp.data(), r.acceptance_rate = acceptance.data(), r.diverging = diverging.data();
+    r.stats = stats.data(), r.stat_stride = static_cast<std::int64_t>(slots);
+    r.diverged = diverged.data(), r.diverged_at = diverged_at.data(), r.kept_divergences = divergences;
+    r.capacity = kept, r.first_iteration = warmup, r.active = true;
+    bench.num_warmup = warmup;
+    std::vector<float> start(static_cast<std::size_t>(chains) * dim);
+    for (std::size_t k = 0; k < start.size(); ++k) start[k] = 0.3f * std::sin(1.0f + 0.7f * static_cast<float>(k));
+    float* const last = start.data() + start.size() - dim;
+    last[0] = too_steep ? -60 : std::numeric_limits<float>::quiet_NaN();
+    if (too_steep) last[1] = 1e20f;
+    bench.rounds.start(start);
+    bench.run(warmup, true);
+    bench.run(kept, false, r);
+    bench.outcome();
+  }
 };
 
-class EmulatedSyncs : public EmulatedDeviceWith<int> {
- protected:
-  /// The last of its chains is quarantined at its start.
-  static std::vector<char> bits(const Trial& t) {
-    static const Context alone = [] {
-      Context c = device();
-      c.shared_bytes = 0;  // a warp for each chain and rounds: where tiles meet is left out in test_tiles.cpp
-      return c;
-    }();
-    Bench<float> chains(alone, t.sampler, wide, 4, t.scope, t.settings);
-    chains.start(3);
-    chains.run(3, true);
-    chains.run(2, false);
-    return chains.outcome().saved;
-  }
-  static std::vector<Trial> all_trials() {
-    std::vector<Trial> trials;
-    for (Scope scope : {Scope::chain, Scope::pooled}) {
-      for (const std::string& name : sampler_names()) trials.push_back({name, {}, scope, {}, {}});
-      trials.push_back({"gad_mala_fast", {{"optimizer", "relative"}}, scope, {}, {}});
-      trials.push_back({"hmc", {{"mass", "dense"}}, scope, {}, {}});
+/// A warp for each chain, and rounds.
+Context apart(Context c) {
+  c.shared_bytes = 0;
+  return c;
+}
+
+std::vector<SyncTrial> trials_of(const Context& context, const std::vector<ChainsTrial>& runs) {
+  std::vector<SyncTrial> trials;
+  for (const ChainsTrial& r : runs) trials.push_back({r.text(), [=] { r(context); }});
+  return trials;
+}
+
+TEST_F(EmulatedSyncs, OfSamplersAreFoundOut) {
+  std::vector<ChainsTrial> runs;
+  for (const Scope scope : {Scope::chain, Scope::pooled}) {
+    const auto add = [&](const std::string& sampler, const SettingTexts& settings,
+                         std::int64_t warmup = 3) -> ChainsTrial& {
+      ChainsTrial r{sampler, settings, scope};
+      r.warmup = warmup;
+      runs.push_back(r);
+      return runs.back();
+    };
+    for (const std::string& name : sampler_names()) add(name, {});
+    for (const char* rule : {"rmsprop", "relative", "adam", "natural"}) add("gad_mala_fast", {{"optimizer", rule}});
+    add("gad_mala_fast", {{"factor", "diagonal"}});
+    add("adaptive_metropolis", {{"variant", "paper"}});
+    add("adaptive_metropolis", {{"factor", "diagonal"}});
+    for (const char* factor : {"dense", "diagonal"}) {
+      add("adaptive_metropolis_haario", {{"initial_period", "2"}, {"factor", factor}});
+      add("adaptive_proposal", {{"history", "3"}, {"refresh", "2"}, {"factor", factor}});
+      add("gaussian_adaptation", {{"factor", factor}});
+      add("cma", {{"normalised", "false"}, {"factor", factor}});
     }
-    for (Trial& t : trials) {
-      emulated::forget_syncs();
-      t.right = bits(t);
-      t.places = emulated::sync_places();
-    }
-    return trials;
-  }
-  static bool found_out(const std::vector<Trial>& trials, const std::string& place) {
-    for (const Trial& t : trials) {
-      if (!t.places.count(place)) continue;
-      emulated::drop_syncs({place});
-      bool found = false;
-      try {
-        found = bits(t) != t.right;
-      } catch (const Error&) {
-        found = true;
+    // A target without density nearly everywhere.
+    for (const char* sampler : {"gad_rwm", "gad_mala_fast", "gad_mala_exact"})
+      for (const char* rule : {"natural", "rmsprop"}) {
+        ChainsTrial& r = add(sampler, {{"optimizer", rule}, {"initial_scale", "1e4"}});
+        r.target = "funnel", r.of = {{"dim", "33"}}, r.too_steep = true;
       }
-      emulated::forget_faults();
-      if (found) return true;
+    // Windows of the mass that end; steps that diverge.
+    for (const char* mass : {"unit", "diagonal", "dense"}) {
+      add("hmc", {{"mass", mass}, {"num_steps", "2"}}, 20);
+      add("nuts", {{"mass", mass}, {"max_tree_depth", "3"}}, 20);
+      for (std::size_t back : {1, 2}) {
+        ChainsTrial& r = runs[runs.size() - back];
+        r.target = "gaussian_mixture", r.of = {{"dim", "33"}, {"means", "0.5"}};
+      }
     }
-    return false;
+    add("hmc", {{"step_rule", "fixed"}, {"step_size", "30"}, {"num_steps", "2"}});
+    add("hmc", {{"step_rule", "multiplicative"}, {"num_steps", "2"}});
+    add("nuts", {{"step_size", "1e9"}}, 0);
+    add("rwm", {{"long_axis", "first"}});
+    add("rwm", {{"long_axis", "diagonal"}});
   }
-};
+  for (const char* sampler : {"gad_mala_fast", "gad_mala_exact", "gad_rwm", "adaptive_metropolis", "adaptive_proposal",
+                              "adaptive_metropolis_haario", "gaussian_adaptation", "cma"}) {
+    ChainsTrial r{sampler, {}, Scope::pooled};
+    r.together = true;
+    runs.push_back(r);
+  }
+  for (const char* sampler : {"hmc", "nuts"}) {
+    ChainsTrial r{sampler, {{"mass", "dense"}}, Scope::pooled};
+    r.settings.emplace(sampler[0] == 'h' ? "num_steps" : "max_tree_depth", "2");
+    r.together = true;
+    runs.push_back(r);
+  }
+  ChainsTrial many{"gad_mala_exact", {}, Scope::pooled};  // more chains than a batch of the pooled sum
+  many.chains = 37;
+  runs.push_back(many);
 
-/// The lines of "file:line" and after it.
-std::vector<std::string> lines_from(const std::string& place) {
-  static std::map<std::string, std::string> paths;
-  if (paths.empty())
-    for (const char* room : {"kernels", "targets", "host"})
-      for (const auto& entry :
-           std::filesystem::recursive_directory_iterator(KILOCHAIN_SOURCE_DIR + ("/" + std::string(room))))
-        paths[entry.path().filename()] = entry.path();
-  const auto colon = place.find(':');
-  std::ifstream file(paths[place.substr(0, colon)]);
-  std::vector<std::string> lines;
-  std::string line;
-  for (int k = std::stoi(place.substr(colon + 1)); std::getline(file, line); --k)
-    if (k <= 1) lines.push_back(line);
-  return lines;
-}
-/// Whether the team has nothing more to do before the function ends, or a comment says why it syncs here.
-bool may_be_left_out(const std::vector<std::string>& lines) {
-  if (lines.empty()) return false;
-  if (lines[0].find("//") != std::string::npos) return true;
-  for (std::size_t k = 1; k < lines.size() && !lines[k].empty() && lines[k][0] != '}'; ++k) {
-    if (lines[k].find("template <") != std::string::npos) break;
-    if (lines[k].find("team") != std::string::npos) return false;
-  }
-  return true;
+  std::vector<SyncTrial> trials = trials_of(apart(device()), runs);
+  for (const char* sampler : {"rwm", "gad_mala_fast", "hmc"})  // whole iterations in one kernel
+    for (const SyncTrial& t : trials_of(device(), {{sampler}})) trials.push_back(t);
+  for (const FactorShape shape : {FactorShape::dense, FactorShape::diagonal})
+    trials.push_back({"promises", [shape] {
+                        for (const double seen : keep_promises(device(), shape)) ASSERT_TRUE(std::isfinite(seen));
+                      }});
+  SyncMutants({"kernels", "host/chains"},
+              {"kernels/discrete", "host/chains/replicas.hpp", "host/chains/cuda_tiles.cuh"})
+      .expect_found_out(trials, {});
 }
 
-TEST_P(EmulatedSyncs, AreLeftOutInTurn) {
-  const std::vector<Trial> trials = all_trials();
-  std::set<std::string> places, survivors;
-  for (const Trial& t : trials) places.insert(t.places.begin(), t.places.end());
-  emulated::forget_syncs();
-  for (const Trial& t : trials) bits(t);  // so that all of them are known
-  int number = 0, tried = 0;
-  for (const std::string& place : places) {
-    if (number++ % 4 != GetParam()) continue;
-    ++tried;
-    if (found_out(trials, place)) continue;
-    survivors.insert(place + (may_be_left_out(lines_from(place)) ? "" : " (needless)"));
+TEST_F(EmulatedSyncs, OfTargetsAreFoundOut) {
+  const testing_support::ScratchFiles files;
+  std::string table = "a,b,c,y\n", rows = "";
+  std::mt19937_64 bits(8);
+  std::normal_distribution<double> normal;
+  for (int i = 0; i < 1100; ++i) {
+    for (int j = 0; j < 9; ++j) rows += std::to_string(static_cast<float>(normal(bits))) + ",";
+    rows += std::to_string(bits() % 2) + "\n";
+    if (i < 70)
+      table += std::to_string(0.1 * i) + "," + std::to_string(std::sin(i)) + ",1," + std::to_string(i % 2) + "\n";
   }
-  std::cout << tried - static_cast<int>(survivors.size()) << " of " << tried << " mutants are found out; not found:";
-  for (const std::string& place : survivors) std::cout << " " << place;
-  std::cout << "\n";
-  EXPECT_GT(tried, static_cast<int>(survivors.size()));
+  const std::string small = files.write("small.csv", table),
+                    large = files.write("large.csv", "a,b,c,d,e,f,g,h,i,y\n" + rows);
+  const auto regression = [](const std::string& data, const char* evaluator) {
+    return SettingTexts{{"data", data}, {"standardise", "false"}, {"bias", "false"}, {"evaluator", evaluator}};
+  };
+  std::vector<ChainsTrial> warps, tiles;
+  // Hessian products, gradients and values.
+  for (const char* sampler : {"gad_mala_exact", "rwm"}) {
+    const auto add = [&](std::vector<ChainsTrial>& to, const std::string& target, const SettingTexts& of,
+                         Index chains = 4) {
+      ChainsTrial r{sampler, {}, Scope::chain, target, of};
+      r.chains = chains;
+      to.push_back(r);
+    };
+    add(warps, "gaussian", {{"preset", "gp51_gaussian"}});
+    add(warps, "gaussian", {{"preset", "neal_gaussian"}});
+    add(warps, "gaussian_mixture", {{"dim", "33"}, {"means", "0.5,-0.5"}});
+    add(warps, "funnel", {{"dim", "33"}});
+    add(warps, "twisted_gaussian", {{"dim", "33"}, {"rotated", "true"}});
+    add(warps, "twisted_gaussian", {{"dim", "33"}});
+    add(warps, "logistic_regression", regression(small, "team"));
+    add(warps, "softmax_regression", regression(small, "team"));
+    add(tiles, "logistic_regression", regression(large, "tiles"), 130);
+    for (const char* preset : {"gp51_gaussian", "neal_gaussian"}) add(tiles, "gaussian", {{"preset", preset}}, 9);
+  }
+  for (ChainsTrial& r : tiles)
+    if (r.sampler == "gad_mala_exact") r.sampler = "gad_mala_fast";  // tiles make no Hessian products
+  for (const char* target : {"own_gradient", "eight_schools"}) {     // models as users write them
+    ChainsTrial r{"mala", {}, Scope::chain, target, {}};
+    if (target[0] == 'e') r.of = {{"data", KILOCHAIN_SOURCE_DIR "/data/eight_schools.json"}};
+    warps.push_back(r);
+  }
+  std::vector<SyncTrial> trials = trials_of(apart(device()), warps);
+  for (const bool fuse : {false, true}) {
+    Context c = device();
+    c.shared_bytes = 80 << 10;  // so that the stages of X come one after another
+    c.fuse = fuse;
+    for (const SyncTrial& t : trials_of(c, tiles)) trials.push_back(t);
+  }
+  trials.push_back({"a list of those that ask", [] {
+                      const std::vector<Index> list = select_thirds(device());
+                      ASSERT_EQ(list[0], 50);
+                      for (Index k = 0; k < 50; ++k) ASSERT_EQ(list[static_cast<std::size_t>(k) + 1], 3 * k);
+                    }});
+  SyncMutants({"targets", "model", "host/chains/cuda_tiles.cuh"}, {"targets/discrete"}).expect_found_out(trials, {});
 }
-INSTANTIATE_TEST_SUITE_P(Quarters, EmulatedSyncs, testing::Range(0, 4));
+
+TEST_F(EmulatedSyncs, OfSummariesAreFoundOut) {
+  const auto windows = [](std::int64_t chains, const char* preset, std::int64_t draws) {
+    return SyncTrial{std::string("windows that stay, of ") + preset, [=] {
+                       Staying s(device(), "rwm", 0, true, 1, {}, {chains, preset});
+                       for (std::int64_t taken = 0; s.summary.num_draws() < draws;) {
+                         s.begin();
+                         s.take(++taken);
+                       }
+                       s.summary.bring_back();
+                     }};
+  };
+  // Frames of 64 draws and the levels of 4 above them; more tracks than there are warps at once.
+  SyncMutants({"host/statistics"})
+      .expect_found_out({windows(6, "gauss2d_corr", 330), windows(90, "neal_gaussian", 20)}, {});
+}
 
 }  // namespace
 }  // namespace kilochain

@@ -1,6 +1,5 @@
 // Several chains to a block: log densities and gradients are those of the definition at every awkward size, a chain's bits do
-// not depend on its company, whole iterations in one kernel draw what rounds of two kernels draw, and every place where the
-// block meets is needed.
+// not depend on its company, and whole iterations in one kernel draw what rounds of two kernels draw.
 #include <cmath>
 #include <fstream>
 
@@ -269,44 +268,6 @@ TEST_F(EmulatedTiles, WhicheverCallFailsThereIsAMessageAndNoLeak) {
     emulated::forget_faults();
   }
   EXPECT_GT(found, k / 2);
-}
-
-// Mutants: without any one place where a block or a warp of a tile's kernels meets there is a race, or there are other bits.
-TEST_F(EmulatedTiles, EveryPlaceWhereABlockMeetsIsNeeded) {
-  const ScratchFiles files;
-  const SettingTexts table = logistic(files, {1100, 9, 0}, "tiles");
-  Context small = device();
-  small.shared_bytes = 80 << 10;  // so that the stages of X come one after another
-  const auto run_all = [&]() -> std::vector<Left> {
-    std::vector<Left> out;
-    for (const bool apart : {false, true}) {
-      Context c = small;
-      c.fuse = !apart;
-      for (const char* target : {"logistic_regression", "gaussian"}) {
-        const bool table_of = target[0] == 'l';
-        const SettingTexts settings = table_of ? table : SettingTexts{{"preset", "gp51_gaussian"}};
-        out.push_back(left_by(c, "gad_mala_fast", make_target<float>(c, target, settings), table_of ? 130 : 9, 1));
-      }
-    }
-    return out;
-  };
-  const std::vector<Left> right = run_all();
-  std::set<std::string> places;
-  for (const std::string& place : emulated::sync_places())
-    if (place.find("tile") != std::string::npos) places.insert(place);
-  EXPECT_GE(places.size(), 6u);
-  for (const std::string& place : places) {
-    emulated::drop_syncs({place});
-    bool found = false;
-    try {
-      found = !(run_all() == right);
-    } catch (const Error&) {
-      found = true;
-    }
-    EXPECT_TRUE(found) << place;
-    emulated::forget_faults();
-    emulated::drop_syncs({});
-  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The batches of a run, as run.cpp makes them, on six chains of a small Gaussian.
+// The batches of a run, as run.cpp makes them, on a few chains of a small Gaussian.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -6,6 +6,12 @@
 #include "host/run/batches.hpp"
 
 namespace kilochain {
+
+/// How many chains, of which Gaussian.
+struct WindowSize {
+  std::int64_t chains = 6;
+  const char* preset = "gauss2d_corr";
+};
 
 struct WindowBench {
   static constexpr std::int64_t room = 12;  // a graph of 8 rounds and 4 more
@@ -20,8 +26,8 @@ struct WindowBench {
   std::int64_t reached = 0;
 
   WindowBench(const Context& c, const std::string& sampler, std::int64_t batch_size = 0,
-              const SettingTexts& settings = {})
-      : options(of(sampler, batch_size, settings)),
+              const SettingTexts& settings = {}, const WindowSize& size = {})
+      : options(of(sampler, batch_size, settings, size)),
         context(c),
         target(make_target<float>(c, options.target, options.target_settings)),
         batches(options, context, *target, reporter, stop) {
@@ -33,13 +39,14 @@ struct WindowBench {
     segment.schedule.adapting = false;
     segment.phase_start = 30;
   }
-  static Options of(const std::string& sampler, std::int64_t batch_size, const SettingTexts& settings = {}) {
+  static Options of(const std::string& sampler, std::int64_t batch_size, const SettingTexts& settings = {},
+                    const WindowSize& size = {}) {
     Options o;
     o.sampler_settings = settings;
     o.target = "gaussian";
-    o.target_settings = {{"preset", "gauss2d_corr"}};
+    o.target_settings = {{"preset", size.preset}};
     o.sampler = sampler;
-    o.num_chains = 6;
+    o.num_chains = size.chains;
     o.chain_batch_size = batch_size;
     return o;
   }

@@ -54,6 +54,13 @@ class SpinBench {
     return {draws.host(), lp.host(),           acceptance.host(),   recorded,
             spins.host(), chains_->controls(), chains_->positions()};
   }
+  /// Without a record.
+  void advance(std::int64_t iterations) {
+    Segment<double> s;
+    s.seed = 17, s.until = reached_ += iterations;
+    EXPECT_EQ(chains_->advance(0, num_chains_, action_propose, s), 0);
+    chains_->controls();
+  }
   Chains<double>& chains() { return *chains_; }
   std::int64_t reached_ = 0;
 
