@@ -113,13 +113,13 @@ struct AdaptiveProposal : FactorWalk<Real, AdaptiveProposal<Real>> {
         }
         a.work[k] = sum;
       });
-      return;
-    }
-    for (Index h = 0; h < rows; ++h) {
-      const Row<Real> x = a.history.row(h, n);
-      team.for_each(n, [&](Index i) { a.below[i] = x[i] - a.own[i]; });
-      team.sync();
-      add_outer(team, a.work, each, a.below, n);
+    } else {
+      for (Index h = 0; h < rows; ++h) {
+        const Row<Real> x = a.history.row(h, n);
+        team.for_each(n, [&](Index i) { a.below[i] = x[i] - a.own[i]; });
+        team.sync();
+        add_outer(team, a.work, each, a.below, n);
+      }
     }
   }
 };
