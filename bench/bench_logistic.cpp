@@ -29,7 +29,7 @@ struct Case {
   std::string name;
   SettingTexts settings;
   std::string target = "logistic_regression";
-  std::vector<std::string> evaluators = {"team", "blocked", "gemm", "sparse"};
+  std::vector<std::string> evaluators = {"team", "blocked", "sparse"};
   std::vector<Index> chains = {1, 8, 64};
 };
 

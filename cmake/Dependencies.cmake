@@ -8,7 +8,6 @@ find_package(tomlplusplus REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)
 pkg_check_modules(netcdf REQUIRED IMPORTED_TARGET netcdf)
-pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(nlopt REQUIRED IMPORTED_TARGET nlopt)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 
@@ -17,7 +16,7 @@ target_include_directories(kilochain_random SYSTEM INTERFACE $<BUILD_INTERFACE:$
 
 add_library(kilochain_libraries INTERFACE)
 target_link_libraries(kilochain_libraries INTERFACE OpenMP::OpenMP_CXX fmt::fmt nlohmann_json::nlohmann_json
-  CLI11::CLI11 tomlplusplus::tomlplusplus ZLIB::ZLIB Eigen3::Eigen PkgConfig::netcdf PkgConfig::openblas PkgConfig::nlopt)
+  CLI11::CLI11 tomlplusplus::tomlplusplus ZLIB::ZLIB Eigen3::Eigen PkgConfig::netcdf PkgConfig::nlopt)
 if(KILOCHAIN_HAS_CUDA)
   if(KILOCHAIN_EMULATED)
     target_link_libraries(kilochain_libraries INTERFACE $<BUILD_INTERFACE:kilochain_emulated>)

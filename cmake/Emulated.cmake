@@ -16,6 +16,7 @@ if(KILOCHAIN_EMULATED)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     message(FATAL_ERROR "kilochain: the emulated device wants GCC. CXX=g++?")
   endif()
+  pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)  # plays cuBLAS
   file(GLOB emulated_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/emulated_device/*.cpp)
   list(FILTER emulated_sources EXCLUDE REGEX "/test_[^/]*$")
   add_library(kilochain_emulated STATIC ${emulated_sources})

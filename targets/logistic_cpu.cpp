@@ -1,10 +1,9 @@
-// The logistic regression on the CPU: one data set, four evaluators, and the choice between them.
+// The logistic regression on the CPU: one data set, three evaluators, and the choice between them.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "targets/logistic_blocked.hpp"
-#include "targets/logistic_gemm.hpp"
 #include "targets/logistic_sparse.hpp"
 
 namespace kilochain {
@@ -18,9 +17,6 @@ struct Rates {
 };
 template <class Real>
 constexpr Rates blocked_rates = {sizeof(Real) == 4 ? 210e9 : 105e9, 25e9, sizeof(Real) == 4 ? 4.4e9 : 1.4e9};
-template <class Real>
-constexpr Rates gemm_rates = {sizeof(Real) == 4 ? 88e9 : 42e9, 25e9, sizeof(Real) == 4 ? 4.4e9 : 1.4e9};
-
 template <class Real>
 constexpr Rates sparse_rates = {sizeof(Real) == 4 ? 170e9 : 85e9, 25e9, sizeof(Real) == 4 ? 4.4e9 : 1.4e9};
 
@@ -37,7 +33,7 @@ class LogisticCpu final : public Target<Real> {
   using Model = LogisticRegression<Real>;
   using Evaluator = LogisticEvaluator;
   LogisticCpu(const Context& context, const LogisticSettings& settings)
-      : arena_(context), evaluator_(settings.evaluator) {
+      : arena_(context), evaluator_(settings.evaluator == Evaluator::gemm ? Evaluator::blocked : settings.evaluator) {
     const Design design = read_logistic_design(settings);
     this->info_ = describe_logistic(design, sizeof(Real));
     Panels panels;
@@ -49,9 +45,7 @@ class LogisticCpu final : public Target<Real> {
     else if (evaluator_ == Evaluator::blocked)
       many_ = std::make_unique<BlockedLogistic<Real>>(design, settings.prior_sd, arena_);
     else
-      data_ =
-          Model::place(design, settings.prior_sd, arena_, evaluator_ == Evaluator::team, evaluator_ == Evaluator::gemm);
-    if (evaluator_ == Evaluator::gemm) many_ = std::make_unique<GemmLogistic<Real>>(data_);
+      data_ = Model::place(design, settings.prior_sd, arena_, true, false);
   }
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
@@ -69,7 +63,7 @@ class LogisticCpu final : public Target<Real> {
   Index tile(Index num_chains, int threads) const override {
     if (evaluator_ == Evaluator::team) return 1;
     const Index share = std::max<Index>(1, (num_chains + threads - 1) / threads);
-    const Index most = this->info_.bytes < 256 * 1024 && evaluator_ != Evaluator::gemm ? 20 : 64;
+    const Index most = this->info_.bytes < 256 * 1024 ? 20 : 64;
     const Index tiles = (share + most - 1) / most;
     return (share + tiles - 1) / tiles;
   }
@@ -87,19 +81,14 @@ class LogisticCpu final : public Target<Real> {
   }
   void choose(double rows, double kept) {
     const double blocked = microseconds(blocked_rates<Real>, this->info_, rows),
-                 product = microseconds(gemm_rates<Real>, this->info_, rows),
                  sparse = microseconds(sparse_rates<Real>, this->info_, rows, kept);
     const bool asked = evaluator_ != Evaluator::choose;
-    if (!asked)
-      evaluator_ = sparse < std::min(blocked, product) ? Evaluator::sparse
-                   : blocked <= product                ? Evaluator::blocked
-                                                       : Evaluator::gemm;
-    const char* const names[] = {"", "team", "blocked", "gemm", "sparse"};
+    if (!asked) evaluator_ = sparse < blocked ? Evaluator::sparse : Evaluator::blocked;
     evaluation_ = fmt::format(
         "{} ({}): {:.0f} observations x {} features, {:.1f} MB, read once for up to 64 chains; expected per gradient "
-        "of one chain: blocked {:.3g} us, gemm {:.3g} us",
-        names[static_cast<int>(evaluator_)], asked ? "as asked" : "auto", rows, this->info_.dim,
-        1e-6 * this->info_.bytes, blocked, product);
+        "of one chain: blocked {:.3g} us",
+        logistic_evaluator_names.value[static_cast<int>(evaluator_)], asked ? "as asked" : "auto", rows,
+        this->info_.dim, 1e-6 * this->info_.bytes, blocked);
     if (kept < 1) evaluation_ += fmt::format(", sparse {:.3g} us ({:.0f} % of the data kept)", sparse, 100 * kept);
   }
 

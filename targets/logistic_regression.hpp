@@ -2,7 +2,7 @@
 //   lp = sum_i log sigma(u_i) - |w|^2/(2 s^2) - n log s - n/2 log 2pi,  log sigma(u) = min(u, 0) - log(1 + e^-|u|)
 //   gradient = X^T r - w/s^2, r_i = t_i sigma(-u_i);   H v = -X^T (p (1-p) Xv) - v/s^2
 // Here: the data, and the function of one team (one chain), which every backend can run. The CPU's evaluators for many
-// chains are logistic_blocked.hpp, _sparse and _gemm; docs/decisions/0002-logistic-evaluators.md says which runs
+// chains are logistic_blocked.hpp and logistic_sparse.hpp; docs/decisions/0002-logistic-evaluators.md says which runs
 // when. Cost: 4 N n operations a gradient; X is read twice. lp is a sum in double in both precisions.
 #pragma once
 #include "targets/data/dataset.hpp"
@@ -29,6 +29,7 @@ KC_INLINE LogisticTerm<Real> logistic_term(Real logit, Real sign) {
 }
 
 enum class LogisticEvaluator { choose, team, blocked, gemm, sparse, tiles };
+inline constexpr Names logistic_evaluator_names{"auto", "team", "blocked", "gemm", "sparse", "tiles"};
 
 /// The settings, apart from the template, so that readers need no precision.
 struct LogisticSettings {
@@ -58,8 +59,8 @@ struct LogisticRegression {
     visit("labels", s.labels, "IDX labels of the images");
     visit("digits", s.digits,
           "two digits of the image set, \"5,6\" when not given: the first has y = 1, the second y = 0");
-    visit("evaluator", s.evaluator, Names{"auto", "team", "blocked", "gemm", "sparse", "tiles"},
-          "how many chains' gradients are computed; auto picks by data size and device");
+    visit("evaluator", s.evaluator, logistic_evaluator_names,
+          "how many chains' gradients are computed; auto picks by data size and device; gemm is blocked on the CPU");
     matmul_field(visit, s.matmul);
   }
 

@@ -12,7 +12,6 @@
 #include "host/frontend/text.hpp"
 #include "host/registry/registry.hpp"
 #include "kernels/device/context.hpp"
-#include "kernels/device/gemm.hpp"
 #include "kernels/device/units.hpp"
 #include "kernels/device/version.hpp"
 
@@ -60,7 +59,6 @@ int info() {
       {"threads", fmt::format("{} (--threads)", omp_get_num_procs())},
       {"vectors", vector_width()},
       {"memory", bytes_text(available_bytes(cpu_context())) + " available"},
-      {"BLAS", blas_name()},
   };
   const std::string why_none = cuda_unavailable();
   if (!why_none.empty()) rows.push_back({"CUDA", "none: " + why_none});
@@ -68,12 +66,11 @@ int info() {
     rows.push_back({"CUDA", "emulated on the CPU, for tests: --device cuda asks for it, auto does not"});
   for (const std::string& device : cuda_devices()) rows.push_back({"CUDA", device});
   rows.push_back({"libraries", libraries()});
-  rows.push_back(
-      {"evaluation",
-       "a regression takes many chains at once: on the CPU block by block of the data, dense or without the "
-       "zeros, or by matrix products, as a cost model decides; on CUDA by matrix products, or a warp for each "
-       "chain where the data is small. Other targets go chain by chain. `kilochain sample --verbose` says "
-       "how it is for a run"});
+  rows.push_back({"evaluation",
+                  "a regression takes many chains at once: on the CPU block by block of the data, dense or without the "
+                  "zeros, as a cost model decides; on CUDA by matrix products, or a warp for each "
+                  "chain where the data is small. Other targets go chain by chain. `kilochain sample --verbose` says "
+                  "how it is for a run"});
   fmt::print("{}", columns(rows, 0));
   return 0;
 }

@@ -56,7 +56,7 @@ TEST(Program, InfoNamesBuildDevicesAndLibraries) {
   ScratchFiles files;
   const Outcome info = kilochain(files, {"info"});
   EXPECT_EQ(info.status, 0);
-  for (const char* row : {"version ", "build ", "real types ", "threads ", "vectors ", "BLAS ", "CUDA ", "libraries ",
+  for (const char* row : {"version ", "build ", "real types ", "threads ", "vectors ", "CUDA ", "libraries ",
                           "evaluation ", "NetCDF ", "fmt "})
     EXPECT_TRUE(contains(info.out, row)) << row;
 }

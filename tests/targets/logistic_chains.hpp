@@ -53,7 +53,7 @@ struct LogisticChains {
   Buffer<Needs> needs;
 };
 
-inline const char* const logistic_evaluators[] = {"team", "blocked", "gemm", "sparse"};
+inline const char* const logistic_evaluators[] = {"team", "blocked", "sparse"};
 
 /// A generated table of `rows` observations and `columns` features (no bias, not standardised).
 inline SettingTexts generated_logistic(const ScratchFiles& files, std::size_t rows, std::size_t columns) {
