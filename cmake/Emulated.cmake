@@ -7,7 +7,7 @@ function(kilochain_cuda_sources)
     set(folder ${PROJECT_SOURCE_DIR}/tests/emulated_device/include)
     set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CXX
       INCLUDE_DIRECTORIES ${folder}
-      COMPILE_DEFINITIONS "KILOCHAIN_EMULATED=1;KILOCHAIN_CHECKED=1"
+      COMPILE_DEFINITIONS "KILOCHAIN_EMULATED=1"
       COMPILE_OPTIONS "-O1;-g1;-include;${folder}/cuda_runtime.h;-fsanitize=thread;--param=tsan-instrument-func-entry-exit=0")
   endif()
 endfunction()
@@ -16,6 +16,8 @@ if(KILOCHAIN_EMULATED)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     message(FATAL_ERROR "kilochain: the emulated device wants GCC. CXX=g++?")
   endif()
+  # A checked Row is wider: the host's half of the program must have the same.
+  target_compile_definitions(kilochain_options INTERFACE KILOCHAIN_CHECKED=1)
   pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)  # plays cuBLAS
   file(GLOB emulated_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/emulated_device/*.cpp)
   list(FILTER emulated_sources EXCLUDE REGEX "/test_[^/]*$")
