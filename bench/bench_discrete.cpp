@@ -70,7 +70,8 @@ SpinModel lattice(const std::string& size, double beta, std::optional<std::int64
 double drawn(std::uint32_t k) { return uniform(Rng{5, 0, 0}, Purpose::start, k); }
 
 void run(int stretches, int scale, const std::string& data) {
-  using Walk = Intracluster<ClassBoard<std::uint16_t>>;
+  using Lists = ClassBoard<MemberLists<std::uint16_t>>;
+  using Bits = ClassBoard<MemberBits>;
   const WalkSettings expert{WalkPreset::im_expert, 1, 1, 0, 0};
   const Context context = cpu_context(1);
   {
@@ -78,8 +79,8 @@ void run(int stretches, int scale, const std::string& data) {
     SpinArrays a(context, m);
     time<Intracluster<RowBoard<1>>, RowBoard<1>>("intracluster im_expert, 60x60", m, *a.rows_of_bits(), expert,
                                                  20 * scale, stretches, 60);
-    time<Walk, ClassBoard<std::uint16_t>>("intracluster im_expert from lists, 60x60", m,
-                                          *a.class_graph<std::uint16_t>(), expert, 20 * scale, stretches, 60);
+    time<Intracluster<Lists>, Lists>("intracluster im_expert from lists, 60x60", m, *a.class_graph<std::uint16_t>(),
+                                     expert, 20 * scale, stretches, 60);
   }
   {
     SpinModel m = lattice("9x9x9", 1, 364, data.empty() ? "" : data + "/ising3d-9x9x9-couplings.csv");
@@ -87,8 +88,10 @@ void run(int stretches, int scale, const std::string& data) {
       for (std::size_t k = 0; k < m.edges.size(); ++k)
         m.edges[k].coupling = drawn(static_cast<std::uint32_t>(k)) < 0.5 ? -1 : 1;
     SpinArrays a(context, m);
-    time<Walk, ClassBoard<std::uint16_t>>("intracluster im_expert, 9x9x9", m, *a.class_graph<std::uint16_t>(), expert,
-                                          100 * scale, stretches, 90);
+    const auto view = *a.class_graph<std::uint16_t>();
+    time<Intracluster<Bits>, Bits>("intracluster im_expert, 9x9x9", m, view, expert, 100 * scale, stretches, 90);
+    time<Intracluster<Lists>, Lists>("intracluster im_expert from lists, 9x9x9", m, view, expert, 100 * scale,
+                                     stretches, 90);
   }
   {
     Rbm::Settings s;

@@ -7,7 +7,7 @@
 
 namespace kilochain::discrete {
 
-using Lists = ClassBoard<std::uint16_t>;
+using Lists = ClassBoard<MemberLists<std::uint16_t>>;
 
 /// The board in shared memory, as advance_rows has it, and a loop of flips like a walk's.
 using Rows = RowBoard<cuda::row_block>;

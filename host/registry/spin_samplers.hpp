@@ -99,9 +99,10 @@ std::unique_ptr<typename Boards::Interface> bind(const std::string& name, const 
   if constexpr (!sweeps<Sampler>) {
     if (model.layers) return on.template operator()<DenseBoard>(arrays.layers());
     if (const auto v = arrays.class_graph<std::uint16_t>())
-      return on.template operator()<ClassBoard<std::uint16_t>>(*v);
+      return v->n <= MemberBits::most ? on.template operator()<ClassBoard<MemberBits>>(*v)
+                                      : on.template operator()<ClassBoard<MemberLists<std::uint16_t>>>(*v);
     if (const auto v = arrays.class_graph<std::uint32_t>())
-      return on.template operator()<ClassBoard<std::uint32_t>>(*v);
+      return on.template operator()<ClassBoard<MemberLists<std::uint32_t>>>(*v);
     return on.template operator()<TreeBoard>(arrays.graph());
   } else {
     if constexpr (std::is_same_v<Sampler<GraphSpins>, Metropolis<GraphSpins>>)

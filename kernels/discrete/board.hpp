@@ -64,6 +64,30 @@ KC_INLINE Index ones(std::uint64_t bits) {
 #endif
 }
 
+/// The place of set bit k.
+KC_INLINE Index select(std::uint64_t set, Index k) {
+#if defined(__BMI2__) && !defined(KC_ON_DEVICE)
+  return __builtin_ctzll(__builtin_ia32_pdep_di(std::uint64_t(1) << k, set));
+#else
+  Index place = 0;
+  KC_UNROLL
+  for (Index width = 16; width > 0; width /= 4) {
+    Index past = 0;
+    auto rest = static_cast<std::uint32_t>(k);
+    KC_UNROLL
+    for (Index quarter = 1; quarter < 4; ++quarter) {
+      const auto beyond = static_cast<std::uint32_t>(k - ones(set & ((std::uint64_t(1) << quarter * width) - 1)));
+      past += static_cast<std::int32_t>(beyond) >= 0;
+      rest = beyond < rest ? beyond : rest;
+    }
+    k = static_cast<Index>(rest);
+    place += past * width;
+    set >>= past * width;
+  }
+  return place;
+#endif
+}
+
 /// Half a Philox block as 64 bits, or as a uniform on (0, 1) of 53 bits.
 template <class Number>
 KC_INLINE Number number_of(std::uint32_t high, std::uint32_t low) {

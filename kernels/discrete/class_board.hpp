@@ -1,7 +1,7 @@
 // A board for couplings of one magnitude (J or -J) and one field: v_i takes few values, so spins of one side and one
-// value are a class with a list of members (the n-fold way: Bortz, Kalos, Lebowitz 1975).
-//   choose: a class by count times weight, then a member: O(classes), whatever the size of the model
-//   flip: i and each neighbour move from one list to another: O(degree); set_law: a weight for each class
+// value are a class (the n-fold way: Bortz, Kalos, Lebowitz 1975), whose members are a list, or bits in a small model.
+//   choose: a class by count times weight, then a member: O(classes), from bits also a count for each 64 spins
+//   flip: i and each neighbour move from one class to another: O(degree); set_law: a weight for each class
 // Class of a spin: side * classes + q, where q counts the neighbours' sum: k S = (q << shift) - degree. Energies are
 // integers: bonds = sum over edges of sign(J) S S, and up. Nothing is ever rounded but the weights.
 #pragma once
@@ -41,26 +41,107 @@ struct ClassGraph {
   }
 };
 
-template <class Site>
+/// Members of each class as a list of their numbers, and where each spin stands in its own.
+template <class SiteType>
+class MemberLists {
+ public:
+  using Site = SiteType;
+  KC_INLINE MemberLists(Index n, Index classes, Cut& cut)
+      : n_(n),
+        where_(cut.take<Site>(static_cast<std::size_t>(n))),
+        lists_(cut.take<Site>(static_cast<std::size_t>(classes) * static_cast<std::size_t>(n))) {}
+  static KC_INLINE bool kept_for(Index n, Index flips) { return n <= 16 * flips; }
+
+  KC_INLINE void clear(Index) {}
+  KC_INLINE Index member(Index c, Index k) const { return list(c)[k]; }
+  /// before: members so far.
+  KC_INLINE void push(Index s, Index c, std::int32_t before) {
+    list(c)[before] = static_cast<Site>(s);
+    where_[s] = static_cast<Site>(before);
+  }
+  /// after: members that are left.
+  KC_INLINE void remove(Index s, Index c, std::int32_t after) {
+    Site* from = list(c);
+    const Site at = where_[s], last = from[after];
+    from[at] = last;
+    where_[last] = at;
+  }
+  template <class Team>
+  KC_HD void take(const Team& team, const MemberLists& from, Index classes, const std::int32_t* count) {
+    team.for_each(n_, [to = where_, of = from.where_](Index i) { to[i] = of[i]; });
+    for (Index c = 0; c < classes; ++c)
+      team.for_each(count[c], [to = list(c), of = from.list(c)](Index i) { to[i] = of[i]; });
+  }
+
+ private:
+  KC_INLINE Site* list(Index c) const { return lists_ + static_cast<std::size_t>(c) * static_cast<std::size_t>(n_); }
+  Index n_;
+  Site *where_, *lists_;
+};
+
+/// Members of each class as a bit for each spin of a small model: a tenth of the memory, and nothing to follow.
+class MemberBits {
+ public:
+  using Site = std::uint16_t;
+  static constexpr Index most = 2048;  ///< spins: beyond, a list is followed quicker than so many words are counted
+
+  KC_INLINE MemberBits(Index n, Index classes, Cut& cut)
+      : words_((n + 63) / 64), bits_(cut.take<std::uint64_t>(static_cast<std::size_t>(classes * words_))) {}
+  static KC_INLINE bool kept_for(Index, Index) { return true; }
+
+  KC_INLINE void clear(Index classes) {
+    for (Index w = 0; w < classes * words_; ++w) bits_[w] = 0;
+  }
+  /// Member k of class c, in the order of the spins.
+  KC_INLINE Index member(Index c, Index k) const {
+    const std::uint64_t* of = bits_ + c * words_;
+    Index sum = 0, before = 0, word = 0;
+    for (Index w = 0; w + 1 < words_; ++w) {  // no exit: it could not be foretold
+      sum += ones(of[w]);
+      const bool past = k >= sum;
+      before = past ? sum : before;
+      word += past;
+    }
+    return 64 * word + select(of[word], k - before);
+  }
+  KC_INLINE void push(Index s, Index c, std::int32_t) { turn(s, c); }
+  KC_INLINE void remove(Index s, Index c, std::int32_t) { turn(s, c); }
+  template <class Team>
+  KC_HD void take(const Team& team, const MemberBits& from, Index classes, const std::int32_t*) {
+    team.for_each(classes * words_, [to = bits_, of = from.bits_](Index w) { to[w] = of[w]; });
+  }
+
+ private:
+  KC_INLINE void turn(Index s, Index c) { bits_[c * words_ + s / 64] ^= std::uint64_t(1) << (s & 63); }
+  Index words_;
+  std::uint64_t* bits_;
+};
+
+template <class Members>
 class ClassBoard {
+  using Site = typename Members::Site;
+
  public:
   using Model = ClassGraph<Site>;
   using Kept = ClassBoard;
   static constexpr int most = Model::most;
 
-  KC_INLINE ClassBoard(const Model& model, char* memory) : model_(model) { cut(Cut(memory)); }
+  KC_INLINE ClassBoard(const Model& model, char* memory) : ClassBoard(model, Cut(memory)) {}
   static KC_INLINE std::size_t bytes(const Model& model) { return ClassBoard(model, nullptr).bytes_; }
 
   template <class Team>
   KC_HD void assign(const Team& team, const std::int8_t* spins) {
     team.single([&] {
       *head_ = Head{};
+      members_.clear(2 * model_.classes);
       for (Index i = 0; i < model_.n; ++i) {
         const int side = spins[i] > 0;
         const Index k = model_.sum(spins, i) * spins[i];
         head_->bonds += k;
         head_->up += side;
-        push(static_cast<Site>(i), side * model_.classes + ((k + model_.degree) >> model_.shift));
+        const Index c = side * model_.classes + ((k + model_.degree) >> model_.shift);
+        members_.push(i, c, head_->count[c]++);
+        class_[i] = static_cast<std::uint8_t>(c);
       }
       head_->bonds /= 2;
     });
@@ -70,14 +151,14 @@ class ClassBoard {
   template <class Team>
   KC_HD void refresh(const Team&) {}
   /// Whether it is cheaper to take all from another board, where a walk is not accepted, than so many flips back.
-  static KC_INLINE bool kept_for(const Model& model, Index flips) { return model.n <= 16 * flips; }
+  static KC_INLINE bool kept_for(const Model& model, Index flips) { return Members::kept_for(model.n, flips); }
   /// All that another board of the model has; nobody reads this one any more.
   template <class Team>
   KC_HD void take(const Team& team, const ClassBoard& from) {
     team.single([&] { *head_ = *from.head_; });
-    team.for_each(model_.n, [&](Index i) { class_[i] = from.class_[i], where_[i] = from.where_[i]; });
-    for (Index c = 0; c < 2 * model_.classes; ++c)
-      team.for_each(from.head_->count[c], [&](Index i) { list(c)[i] = from.list(c)[i]; });
+    // By value: bytes may alias anything, a board's own pointers too.
+    team.for_each(model_.n, [to = class_, of = from.class_](Index i) { to[i] = of[i]; });
+    members_.take(team, from.members_, 2 * model_.classes, from.head_->count);
     team.sync();
   }
 
@@ -124,7 +205,7 @@ class ClassBoard {
     const bool none = count[q] == 0;  // rounding at the end of the last class that has members
     while (count[q] == 0) q = q > 0 ? q - 1 : model_.classes - 1;
     const auto member = static_cast<Index>((at - before) * head_->inverse[first + q]);
-    return list(first + q)[none || member >= count[q] ? count[q] - 1 : member < 0 ? 0 : member];
+    return members_.member(first + q, none || member >= count[q] ? count[q] - 1 : member < 0 ? 0 : member);
   }
   template <class Team>
   KC_HD void flip(const Team& team, Index i) {
@@ -153,45 +234,35 @@ class ClassBoard {
   mutable double sums_[2][most];
 #endif
 
-  KC_INLINE void cut(Cut cut) {
-    const auto n = static_cast<std::size_t>(model_.n);
-    head_ = cut.take<Head>(1);
-    class_ = cut.take<std::uint8_t>(n);
-    where_ = cut.take<Site>(n);
-    lists_ = cut.take<Site>(2 * static_cast<std::size_t>(model_.classes) * n);
-    bytes_ = cut.used();
-  }
-  KC_INLINE Site* list(Index c) const {
-    return lists_ + static_cast<std::size_t>(c) * static_cast<std::size_t>(model_.n);
-  }
-  KC_INLINE void push(Site s, Index c) {
-    const std::int32_t at = head_->count[c]++;
-    list(c)[at] = s;
-    where_[s] = static_cast<Site>(at);
-    class_[s] = static_cast<std::uint8_t>(c);
-  }
-  KC_INLINE void remove(Site s, Index c) {
-    Site* from = list(c);
-    const Site at = where_[s], last = from[--head_->count[c]];
-    from[at] = last;
-    where_[last] = at;
-  }
+  KC_INLINE ClassBoard(const Model& model, Cut cut)
+      : model_(model),
+        head_(cut.take<Head>(1)),
+        class_(cut.take<std::uint8_t>(static_cast<std::size_t>(model.n))),
+        members_(model.n, 2 * model.classes, cut),
+        bytes_(cut.used()) {}
   KC_INLINE void flip_one(Index i) {
-    const Index c = class_[i], classes = model_.classes;
-    const int now = c < classes;  // the side it goes to
-    const Index q = now ? c : c - classes;
-    head_->bonds -= 2 * ((q << model_.shift) - model_.degree);
-    head_->up += now ? 1 : -1;
-    remove(static_cast<Site>(i), c);
-    push(static_cast<Site>(i), now * classes + classes - 1 - q);
-    const Site* row = model_.neighbour + static_cast<std::size_t>(i) * static_cast<std::size_t>(model_.degree);
-    const Index degree = model_.degree_of(i), step = 2 >> model_.shift;
+    // Copies: what is written below, bytes at that, could be this board's own pointers for all that a compiler knows.
+    const Model m = model_;
+    Head& head = *head_;
+    std::uint8_t* const class_of = class_;
+    Members members = members_;
+    const auto move = [&](Index s, Index from, Index to) {
+      members.remove(s, from, --head.count[from]);
+      members.push(s, to, head.count[to]++);
+      class_of[s] = static_cast<std::uint8_t>(to);
+    };
+    const Index c = class_of[i];
+    const bool goes_up = c < m.classes;
+    const Index q = goes_up ? c : c - m.classes;
+    head.bonds -= 2 * ((q << m.shift) - m.degree);
+    head.up += goes_up ? 1 : -1;
+    move(i, c, (goes_up ? 2 * m.classes : m.classes) - 1 - q);
+    const Site* row = m.neighbour + static_cast<std::size_t>(i) * static_cast<std::size_t>(m.degree);
+    const Index degree = m.degree_of(i), step = 2 >> m.shift;
     for (Index j = 0; j < degree; ++j) {
-      const Site s = row[j] & static_cast<Site>(~Model::negative);
-      const Index from = class_[s];
-      const bool more = ((from >= classes) == (now != 0)) != ((row[j] & Model::negative) != 0);
-      remove(s, from);
-      push(s, from + (more ? step : -step));
+      const Index s = row[j] & static_cast<Site>(~Model::negative), from = class_of[s];
+      const bool more = ((from >= m.classes) == goes_up) != ((row[j] & Model::negative) != 0);
+      move(s, from, from + (more ? step : -step));
     }
   }
   template <class Team>
@@ -207,10 +278,10 @@ class ClassBoard {
   }
 
   Model model_;
-  Head* head_ = nullptr;
-  std::uint8_t* class_ = nullptr;
-  Site *where_ = nullptr, *lists_ = nullptr;
-  std::size_t bytes_ = 0;
+  Head* head_;
+  std::uint8_t* class_;
+  Members members_;
+  std::size_t bytes_;
 };
 
 }  // namespace kilochain::discrete

@@ -18,7 +18,8 @@ namespace kilochain::discrete {
 enum class WalkPreset : std::int32_t { own, kawasaki, im_expert, im_unif, im_bayesopt };
 inline constexpr Names walk_preset_names{"own", "kawasaki", "im_expert", "im_unif", "im_bayesopt"};
 
-/// How spins are chosen: from lists of members, or from sums of rows where replicas are bits (kernels/discrete/row_board.hpp).
+/// How spins are chosen: from classes, whose members are lists or bits, or from sums of rows
+/// (kernels/discrete/row_board.hpp).
 enum class Choice : std::int32_t { automatic, lists, rows };
 inline constexpr Names choice_names{"auto", "lists", "rows"};
 
@@ -62,9 +63,9 @@ struct Intracluster {
     visit("policy", s.policy,
           PolicyColumns<2>{{{"gamma", at_least(0), false}, {"walk", between(1, longest_walk), true}}},
           "CSV file with columns gamma, walk or both: each step takes a row at random");
-    visit(
-        "choice", s.choice, choice_names,
-        "sums of rows on 2-D lattices of one coupling up to 64x60, or lists of members; auto: rows where they can be");
+    visit("choice", s.choice, choice_names,
+          "sums of rows on 2-D lattices of one coupling up to 64x60, or classes of members; auto: rows where they can "
+          "be");
   }
 
   /// Presets become numbers. Throws Error (usage) for a range that is none, and for a preset that this model has not.

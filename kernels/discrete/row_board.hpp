@@ -190,26 +190,6 @@ class RowBoard {
     }
     return static_cast<Index>(found);
   }
-  /// The place of set bit k.
-  static KC_INLINE Index select(Bits set, Index k) {
-    Index place = 0;
-    KC_UNROLL
-    for (Index width = 16; width > 0; width /= 4) {
-      Index past = 0;
-      auto rest = static_cast<std::uint32_t>(k);
-      KC_UNROLL
-      for (Index quarter = 1; quarter < 4; ++quarter) {
-        const auto beyond = static_cast<std::uint32_t>(k - ones(set & ((Bits(1) << quarter * width) - 1)));
-        past += static_cast<std::int32_t>(beyond) >= 0;
-        rest = beyond < rest ? beyond : rest;
-      }
-      k = static_cast<Index>(rest);
-      place += past * width;
-      set >>= past * width;
-    }
-    return place;
-  }
-
   KC_INLINE void flip_one(int side, const Place& p) {
     const Index r = p.row, c = p.column, up = r > 0 ? r - 1 : model_.rows - 1, down = r + 1 < model_.rows ? r + 1 : 0;
     // Columns c - 2 to c + 2 at bits 0 to 4. A table's number: the neighbour at bit 2, its other neighbours at 0, 1, 3.

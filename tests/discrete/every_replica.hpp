@@ -62,9 +62,11 @@ void every_replica(Visit&& visit) {
                                glass(9, false, 0.5, up(5)), glass(2, false, 0.5, up(1))}) {
       SpinArrays a(context, m);
       const std::string on = m.target + " of " + std::to_string(m.n()) + where;
-      choosers.template operator()<ClassBoard<std::uint16_t>>(on + ", classes", m, *a.class_graph<std::uint16_t>());
-      choosers.template operator()<ClassBoard<std::uint32_t>>(on + ", wide classes", m,
-                                                              *a.class_graph<std::uint32_t>());
+      const auto classes = *a.class_graph<std::uint16_t>();
+      choosers.template operator()<ClassBoard<MemberBits>>(on + ", classes of bits", m, classes);
+      choosers.template operator()<ClassBoard<MemberLists<std::uint16_t>>>(on + ", classes", m, classes);
+      choosers.template operator()<ClassBoard<MemberLists<std::uint32_t>>>(on + ", wide classes", m,
+                                                                           *a.class_graph<std::uint32_t>());
       choosers.template operator()<TreeBoard>(on + ", tree", m, a.graph());
       if (slice && a.rows_of_bits()) rows(on, m);
       typename ClassSpins<std::uint16_t>::Model spins{*a.class_graph<std::uint16_t>(), a.colours()};

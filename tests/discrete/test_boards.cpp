@@ -60,10 +60,12 @@ void check_weights(const SpinModel& m, const typename Board::Model& view) {
 TEST(Boards, WeighByTheFieldsInForce) {
   const Context context = cpu_context(1);
   for (const SpinModel& m : {torus("4x4", 1, {}), torus("3x3", 1, {}, -0.5, 0.25), torus("3x2x2", 1, {}),
-                             glass(11, false, 1, {}), torus("1", 1, {}, 1, 0.5)}) {
+                             glass(11, false, 1, {}), torus("1", 1, {}, 1, 0.5), torus("9x7", 1, {}),
+                             torus("4x4x4", 1, {}), torus("13x5", 1, {}), torus("43x3", 1, {})}) {
     SpinArrays a(context, m);
-    check_weights<ClassBoard<std::uint16_t>>(m, *a.class_graph<std::uint16_t>());
-    check_weights<ClassBoard<std::uint32_t>>(m, *a.class_graph<std::uint32_t>());
+    check_weights<ClassBoard<MemberBits>>(m, *a.class_graph<std::uint16_t>());
+    check_weights<ClassBoard<MemberLists<std::uint16_t>>>(m, *a.class_graph<std::uint16_t>());
+    check_weights<ClassBoard<MemberLists<std::uint32_t>>>(m, *a.class_graph<std::uint32_t>());
     check_weights<TreeBoard>(m, a.graph());
   }
   for (const Index n : {2, 9, 12}) {
@@ -329,7 +331,7 @@ TEST(Boards, StaleWeightsAreFound) {
   EXPECT_NEAR(wrong, -7.72, 4.5 * its_error + 0.01) << "what the original code gives";
   SpinArrays a(cpu_context(1), m);
   const auto [ours, our_error] =
-      mean_energy<Intracluster, ClassBoard<std::uint16_t>>(m, *a.class_graph<std::uint16_t>(), 200000);
+      mean_energy<Intracluster, ClassBoard<MemberBits>>(m, *a.class_graph<std::uint16_t>(), 200000);
   EXPECT_LT(std::abs(ours - exact), 4.5 * our_error) << ours;
 }
 

@@ -109,7 +109,8 @@ TEST(DetailedBalance, HoldsForWalksAndSwaps) {
   const Context context = cpu_context(1);
   const SpinModel m = torus("3x3", 0.44, 4);
   SpinArrays a(context, m);
-  check_choosers<ClassBoard<std::uint16_t>>("classes", m, *a.class_graph<std::uint16_t>());
+  check_choosers<ClassBoard<MemberBits>>("classes of bits", m, *a.class_graph<std::uint16_t>());
+  check_choosers<ClassBoard<MemberLists<std::uint16_t>>>("classes", m, *a.class_graph<std::uint16_t>());
   check_choosers<TreeBoard>("a tree", m, a.graph());
   check_walks<RowBoard<1>>("rows", m, *a.rows_of_bits());
   const SpinModel rbm = small_rbm(true, 3);

@@ -52,7 +52,8 @@ void run(const std::string& name, const SpinModel& m, const typename Board::Mode
 /// At a hundred million flips the means hold: on graphs of one +-J,
 TEST(SpinModels, MeansOfSlicesByClasses) {
   const Context context = cpu_context(1);
-  using Classes = ClassBoard<std::uint16_t>;
+  using Classes = ClassBoard<MemberBits>;
+  using Lists = ClassBoard<MemberLists<std::uint16_t>>;
   using Sweep = ClassSpins<std::uint16_t>;
   for (const auto& [name, m] : {std::pair<std::string, SpinModel>{"4x4 torus", torus("4x4", 1 / 2.27, 8)},
                                 {"4x2x2 torus", torus("4x2x2", 0.3, 6)},
@@ -60,6 +61,7 @@ TEST(SpinModels, MeansOfSlicesByClasses) {
     SpinArrays a(context, m);
     const auto classes = *a.class_graph<std::uint16_t>();
     run<Intracluster, Classes>("intracluster, " + name, m, classes, walks);
+    run<Intracluster, Lists>("intracluster from lists, " + name, m, classes, walks);
     run<Intracluster, Classes>("kawasaki, " + name, m, classes, WalkSettings{WalkPreset::kawasaki, 1, 1, 0, 0});
     run<GibbsWithGradients, Classes>("gibbs_with_gradients, " + name, m, classes, GradientSettings{});
     run<Intracluster, Classes>("tempered, " + name, m, classes, walks, {3, m.beta, m.beta / 2});
