@@ -22,6 +22,16 @@ struct Descriptor {
   const int fd;
 };
 
+/// Whether a file is one that NetCDF made, of its kind 4, or empty.
+bool may_be_draws(const std::string& path) {
+  constexpr char signature[] = "\x89HDF\r\n\x1a\n";
+  constexpr std::size_t length = sizeof(signature) - 1;
+  char begins[length];
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const ssize_t got = file.fd < 0 ? 0 : ::read(file.fd, begins, length);
+  return got == 0 || (got == length && std::memcmp(begins, signature, length) == 0);
+}
+
 }  // namespace
 
 std::string why_not_writable(const std::string& path) {
@@ -32,7 +42,7 @@ std::string why_not_writable(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
   if (file.fd < 0) return std::strerror(errno);
   if (!existed) ::unlink(path.c_str());
-  return "";
+  return may_be_draws(path) ? "" : "the file is there already and holds something else than draws";
 }
 
 std::string reserve_disk_space(const std::string& path, std::int64_t bytes) {

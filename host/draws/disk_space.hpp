@@ -5,7 +5,8 @@
 
 namespace kilochain {
 
-/// Empty when `path` can be created or overwritten, else why not. Leaves an existing file's content alone.
+/// Empty when `path` can be created, or overwritten and nothing but draws is lost; else why not. Leaves an existing file's
+/// content alone.
 std::string why_not_writable(const std::string& path);
 
 /// Sets `bytes` beyond the present end of the file `path` aside, its size unchanged. Empty when there is room, else the

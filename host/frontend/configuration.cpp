@@ -120,10 +120,11 @@ class Resolver {
       for (const SettingInfo& info : sampler_) known.push_back(info.name);
     if (maybe_target)
       for (const SettingInfo& info : target_) known.push_back(info.name);
-    const std::string nearest = nearest_name(name, known);
+    const std::string near = near_name(name, known);
     throw Error(ExitStatus::usage, what,
                 fmt::format("sampler {}, target {}", o.sampler, o.target.empty() ? "not chosen" : o.target),
-                nearest.empty() ? "Remove it?" : fmt::format("Did you mean {}?", spelled(a, prefix + nearest)));
+                near.empty() ? "`kilochain sample --help` says how to list all."
+                             : fmt::format("Did you mean {}?", spelled(a, prefix + near)));
   }
 
   [[noreturn]] void no_target(const std::vector<Assignment>& file, const std::vector<Assignment>& flags) const {

@@ -7,13 +7,13 @@
 namespace kilochain::cli {
 
 int generate(const std::string& output, std::int64_t rows, std::int64_t features, std::uint64_t seed) {
-  const auto size = [](const char* flag, std::int64_t value) {
+  const auto size = [](const char* flag, std::int64_t value, int example) {
     require(value > 0, ExitStatus::usage, fmt::format("command line: {} = {}", flag, value), "must be > 0",
-            "Try 1000?");
+            fmt::format("Try {}?", example));
     return static_cast<std::size_t>(value);
   };
   const std::vector<double> weights =
-      write_synthetic_logistic(output, size("--rows", rows), size("--features", features), seed);
+      write_synthetic_logistic(output, size("--rows", rows, 1000), size("--features", features, 10), seed);
   fmt::print("{}: {} rows, {} features, label y\ntrue weights, intercept last: {:.6g}\n", output, rows, features,
              fmt::join(weights, " "));
   fmt::print("Sample it: kilochain sample --target logistic_regression --data {}\n", output);

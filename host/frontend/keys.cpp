@@ -30,9 +30,13 @@ std::vector<Key> make_keys() {
 }  // namespace
 
 std::vector<std::string> row_of(const SettingInfo& info) {
-  std::string meaning = info.meaning;
-  if (!info.range.empty()) meaning += fmt::format(" ({})", info.range);
-  return {flag_of(info.name), info.type, info.default_value.empty() ? "-" : info.default_value, meaning};
+  std::string type = info.type, range = info.range;
+  if (constexpr std::size_t widest = 24; type.size() > widest && type.find('|') != std::string::npos) {
+    for (range = type; range.find('|') != std::string::npos;) range.replace(range.find('|'), 1, ", ");
+    type = "choice";  // a column as wide as its longest list would leave no room for what it means
+  }
+  return {flag_of(info.name), type, info.default_value.empty() ? "-" : info.default_value,
+          info.meaning + (range.empty() ? "" : fmt::format(" ({})", range))};
 }
 
 const std::vector<Key>& common_keys() {

@@ -88,12 +88,18 @@ CONFIG.toml holds the same keys: --num-chains 1000 is num_chains = 1000; setting
 [sampler] and [target], where name = "..." chooses. Flags override the file. A relative path, in the file too, is
 relative to the directory that the program runs in.
 
-Exit status: 0 done, 2 usage, 3 data, 4 done but chains were quarantined, 5 output not written, 6 done but not
+)";
+  return out +
+         (command == "sample"
+              ? R"(Exit status: 0 done, 2 usage, 3 data, 4 done but chains were quarantined, 5 output not written, 6 done but not
 converged (an automatic warm-up, or R-hat above 1.01), 8 CUDA device failed, 130 interrupted.
 
 Example: kilochain sample --target logistic_regression --data data/challenger.csv --output challenger.nc
-)";
-  return out;
+)"
+              : R"(Exit status: 0 it fits, 2 it does not, or usage, 3 data, 8 CUDA device failed.
+
+Example: kilochain estimate --target logistic_regression --data data/challenger.csv --num-chains 100000
+)");
 }
 
 }  // namespace

@@ -138,22 +138,24 @@ void add_commands(CLI::App& app, int& status) {
   CLI::App* reproduce =
       app.add_subcommand("reproduce", "run a paper's tables and figures again, beside what was published");
   reproduce->require_subcommand(1);
-  reproduce->footer(fmt::format(
-      "`kilochain reproduce PAPER --help` says more. Exit status: 0 done, 2 usage, 3 data, 5 output not written,\n"
-      "{} a figure deviates from the paper's and is not among those that are known to, 130 interrupted.",
-      status_deviates));
+  const std::string statuses = fmt::format(
+      "Exit status: 0 done, 2 usage, 3 data, 5 output not written, {} a figure deviates from the paper's and is\n"
+      "not among those that are known to, 130 interrupted.",
+      status_deviates);
+  reproduce->footer(statuses);  // the papers inherit it
   for (const Command& paper : registered_papers()) add(*reproduce, paper, status);
+  reproduce->footer("`kilochain reproduce PAPER --help` says more.\n" + statuses);
 }
 
 int choose_command(int argc, char** argv) {
   CLI::App app("Thousands of adaptive MCMC chains at once, on CPU and GPU.", "kilochain");
   app.set_version_flag("--version", std::string("kilochain ") + version());
   app.require_subcommand(1);
-  app.footer(
-      "`kilochain COMMAND --help` says more. A first run:\n"
-      "  kilochain sample --target logistic_regression --data data/challenger.csv --output challenger.nc");
   int status = 0;
   add_commands(app, status);
+  app.footer(  // after the commands, which would inherit it
+      "`kilochain COMMAND --help` says more. A first run:\n"
+      "  kilochain sample --target logistic_regression --data data/challenger.csv --output challenger.nc");
   if (argc < 2) {
     std::cout << app.help();
     return static_cast<int>(ExitStatus::usage);

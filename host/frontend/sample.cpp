@@ -42,6 +42,8 @@ void print_end(std::FILE* out, const Options& options, const Result& result) {
                result.draws_written);
   else if (writes_file(options))
     fmt::print(out, "summary: {0}; `kilochain summary {0}` prints it again\n", options.output);
+  else if (!options.output.empty())
+    fmt::print(out, "draws: none were kept (--draws none), so {} was not written\n", options.output);
 }
 
 int status_of(const Result& result) {

@@ -6,13 +6,15 @@
 #include <cmath>
 #include <ostream>
 
+#include "host/registry/registry.hpp"
+
 namespace kilochain {
 namespace {
 
-using Row = std::vector<std::string>;  // the variable, then summary_columns
+using Cells = std::vector<std::string>;  // the variable, then summary_columns
 
-Row titles() {
-  Row row = {"variable"};
+Cells titles() {
+  Cells row = {"variable"};
   for (const SummaryColumn& column : summary_columns) row.push_back(column.title);
   return row;
 }
@@ -30,9 +32,9 @@ std::string value(double x, int decimals) {
   return decimals > 8 || std::abs(x) >= 1e9 ? fmt::format("{:.4e}", x) : fmt::format("{:.{}f}", x, decimals);
 }
 
-Row row_of(const ParameterSummary& parameter) {
+Cells row_of(const ParameterSummary& parameter) {
   const int decimals = decimals_of(parameter);
-  Row row = {parameter.name};
+  Cells row = {parameter.name};
   for (const SummaryColumn& column : summary_columns) {
     const double x = parameter.*column.figure;
     row.push_back(column.unit == FigureUnit::parameter ? value(x, decimals)
@@ -42,22 +44,50 @@ Row row_of(const ParameterSummary& parameter) {
   return row;
 }
 
+std::string counted(std::int64_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+/// "5th"; numbers of people's language, which has 1st, 2nd, 3rd and 11th.
+std::string ordinal(std::int64_t n) {
+  const auto last = n / 10 % 10 == 1 ? 0 : n % 10;
+  return fmt::format("{}{}", n, last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th");
+}
+
+/// What the run's work consisted of, by what its sampler asks for.
+std::string work_of(const RunSummary& run) {
+  const auto has = [&](const std::vector<SamplerEntry>& entries, const auto& kind) {
+    return std::any_of(entries.begin(), entries.end(),
+                       [&](const SamplerEntry& e) { return e.name == run.sampler && kind(e); });
+  };
+  if (has(spin_samplers(), [](const SamplerEntry&) { return true; }))
+    return counted(run.gradient_evaluations, "iteration") + " of all chains together";
+  const bool density_alone = has(samplers(), [](const SamplerEntry& e) { return e.needs.most() < Needs::gradient; });
+  return counted(run.gradient_evaluations, density_alone ? "density evaluation" : "gradient evaluation");
+}
+
 std::string format_head(const RunSummary& run) {
-  const Extremes extremes = extremes_of(run);
-  std::string text = fmt::format("{} on {}: {} chains, {} warm-up + {} samples each{} ({}, {})\n", run.sampler,
-                                 run.target, run.num_chains, run.num_warmup, run.num_samples,
-                                 run.thin > 1 ? fmt::format(", every {}th kept", run.thin) : std::string(), run.device,
-                                 name_of(run.real));
-  text += fmt::format("time        {:.3g} s: warm-up {:.3g} s, sampling {:.3g} s; {} gradient evaluations\n",
-                      run.seconds_total, run.seconds_warmup, run.seconds_sampling, run.gradient_evaluations);
+  std::string text = fmt::format("{} on {}: {}, {} warm-up + {} samples each{} ({}{})\n", run.sampler, run.target,
+                                 counted(run.num_chains, "chain"), run.num_warmup, run.num_samples,
+                                 run.thin > 1 ? fmt::format(", every {} kept", ordinal(run.thin)) : std::string(),
+                                 run.device.empty() ? "" : run.device + ", ", name_of(run.real));
+  if (std::isnan(run.seconds_total))
+    text += "time        not known: the run did not come to its end\n";
+  else
+    text += fmt::format("time        {:.3g} s: warm-up {:.3g} s, sampling {:.3g} s; {}\n", run.seconds_total,
+                        run.seconds_warmup, run.seconds_sampling, work_of(run));
   if (!run.warmup_converged) {
-    text += fmt::format("warm-up     has NOT converged{}{}\n", run.warmup_note.empty() ? "" : ": ", run.warmup_note);
+    const std::string& why = run.warmup_note;
+    const std::string plain = "not converged";
+    text += fmt::format("warm-up     has NOT converged{}\n", why.starts_with(plain) ? why.substr(plain.size())
+                                                             : why.empty()          ? ""
+                                                                                    : ": " + why);
   } else if (!run.warmup_note.empty()) {
     text += fmt::format("warm-up     {}\n", run.warmup_note);
   }
   text += fmt::format("acceptance  mean {:.3f}; over chains 5% {:.3f}, 50% {:.3f}, 95% {:.3f}\n", run.acceptance_mean,
                       run.acceptance_q05, run.acceptance_q50, run.acceptance_q95);
-  text += fmt::format("quarantined {} of {} chains{}\n", run.quarantined, run.num_chains,
+  text += fmt::format("quarantined {} of {}{}\n", run.quarantined, counted(run.num_chains, "chain"),
                       run.quarantined > 0 ? " (left out of everything below)" : "");
   if (run.divergences > 0) {
     const auto draws = run.num_samples / run.thin * (run.num_chains - run.quarantined);
@@ -66,11 +96,16 @@ std::string format_head(const RunSummary& run) {
         "target_accept, or reparametrise?\n",
         run.divergences, draws, 100.0 * run.divergences / draws);
   }
-  text += fmt::format("min ESS     {:.0f}; per second {:.4g} with warm-up, {:.4g} without\n", extremes.worst_ess,
-                      per_second(extremes.worst_ess, run.seconds_total),
-                      per_second(extremes.worst_ess, run.seconds_sampling));
-  text += fmt::format("max rhat    {:.4f}{}\n", extremes.rhat_max,
-                      extremes.rhat_max < 1.01 ? "" : "  (not below 1.01: do not trust these numbers yet)");
+  if (run.draws == KeptDraws::none) return text + "draws       none were kept (--draws none): nothing to judge\n";
+  const Extremes extremes = extremes_of(run);
+  text += fmt::format("min ESS     {:.0f}", extremes.worst_ess);
+  if (!std::isnan(run.seconds_total))
+    text += fmt::format("; per second {:.4g} with warm-up, {:.4g} without",
+                        per_second(extremes.worst_ess, run.seconds_total),
+                        per_second(extremes.worst_ess, run.seconds_sampling));
+  text += fmt::format(
+      "\nmax rhat    {:.4f}{}\n", extremes.rhat_max,
+      extremes.rhat_max <= rhat_bar ? "" : fmt::format("  (not below {}: do not trust these numbers yet)", rhat_bar));
   return text;
 }
 
@@ -79,14 +114,14 @@ std::string format_head(const RunSummary& run) {
 std::string format_table(const std::vector<ParameterSummary>& parameters, std::int64_t max_rows) {
   const std::vector<ParameterSummary> ordered = worst_first(parameters);
   const std::int64_t count = std::ssize(ordered), shown = std::clamp<std::int64_t>(max_rows, 0, count);
-  std::vector<Row> rows = {titles()};
+  std::vector<Cells> rows = {titles()};
   for (std::int64_t i = 0; i < shown; ++i) rows.push_back(row_of(ordered[i]));
   std::vector<std::size_t> widths(rows[0].size());
-  for (const Row& row : rows) {
+  for (const Cells& row : rows) {
     for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
   }
   std::string text;
-  for (const Row& row : rows) {
+  for (const Cells& row : rows) {
     text += fmt::format("{:<{}}", row[0], widths[0]);
     for (std::size_t c = 1; c < row.size(); ++c) text += fmt::format("  {:>{}}", row[c], widths[c]);
     text += '\n';
@@ -96,7 +131,8 @@ std::string format_table(const std::vector<ParameterSummary>& parameters, std::i
 }
 
 void print_summary(std::ostream& out, const RunSummary& run, std::int64_t max_rows) {
-  out << format_head(run) << '\n' << format_table(run.parameters, max_rows);
+  out << format_head(run);
+  if (run.draws != KeptDraws::none) out << '\n' << format_table(run.parameters, max_rows);
 }
 
 }  // namespace kilochain

@@ -71,7 +71,7 @@ Verdict verdict_of(const RunSummary& run) {
   if (worst && std::isnan(worst->rhat))
     add(worst->name + " has no R-hat: fewer than 4 draws of each chain, or draws that are all equal");
   else if (worst)
-    add(fmt::format("R-hat of {} is {:.3f}, above {}", worst->name, worst->rhat, rhat_bar));
+    add(fmt::format("R-hat of {} is {:.4f}, above {}", worst->name, worst->rhat, rhat_bar));
   else if (run.parameters.empty() && run.draws != KeptDraws::none)
     add("nothing was drawn");
   return {reason.empty(), reason};

@@ -17,10 +17,10 @@
 namespace kilochain {
 
 struct RunSummary {
-  std::string target, sampler, device;
+  std::string target, sampler, device;  ///< device: empty for the file of a run that was killed
   Precision real = Precision::double_precision;
   std::int64_t num_chains = 0, num_warmup = 0, num_samples = 0, thin = 1;
-  double seconds_warmup = 0, seconds_sampling = 0, seconds_total = 0;
+  double seconds_warmup = 0, seconds_sampling = 0, seconds_total = 0;  ///< NaN for the file of a run that was killed
   /// Mean over chains, and quantiles over chains of each chain's mean acceptance probability, while sampling.
   double acceptance_mean = 0, acceptance_q05 = 0, acceptance_q50 = 0, acceptance_q95 = 0;
   std::int64_t gradient_evaluations = 0, quarantined = 0;

@@ -51,6 +51,10 @@ RunSummary summary_without_draws(const DrawsReader& reader) {
   const ReadAttribute read{reader.attributes()};
   visit_attributes(read, s);
   if (reader.has_draws()) s.num_samples = reader.draws_written() * h.thin;
+  if (!reader.attributes().contains("interrupted")) {  // killed: there is "device" as it was asked for, and no time
+    s.device.clear();
+    s.seconds_warmup = s.seconds_sampling = NAN;
+  }
   s.seconds_total = s.seconds_warmup + s.seconds_sampling;
   std::string fixed;
   read("fixed", fixed);

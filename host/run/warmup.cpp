@@ -166,7 +166,7 @@ WarmedUp AutomaticWarmUp<Real>::outcome() const {
   if (converged_ || interrupted_) return out;
   const std::int64_t stuck = stuck_chains();
   out.advice =
-      "warm-up has " + out.note + ". Do not trust the summary; try " +
+      fmt::format("warm-up has not converged after {} iterations: do not trust the summary; try ", iteration_) +
       (stuck > 0
            ? fmt::format("other starting points, such as --init zeros or --init normal:0.1 ({} chains accept nothing)?",
                          stuck)

@@ -239,6 +239,10 @@ std::string markdown(const Page& page) {
         "## Published numbers more than four standard errors from ours\n\n"
         "The errors are those of 100 runs on their side; printed shares carry no sign and are compared with the "
         "absolute value of ours.\n\n" +
+        (std::any_of(many.begin(), many.end(),
+                     [](const Json& c) { return c["runs"].get<std::size_t>() < fewest_compared; })
+             ? fmt::format("Cells of fewer than {} runs are compared with nothing.\n\n", fewest_compared)
+             : "") +
         (findings.empty() ? std::string("None.\n") : findings) + "\n";
   if (!few.empty()) out += "## Table 1 as published: 100 runs\n\n" + markdown_table(table_rows(few), 3) + "\n";
   if (!many.empty()) out += "## Table 1 with many runs\n\n" + markdown_table(table_rows(many), 3) + "\n";

@@ -147,7 +147,7 @@ std::vector<std::vector<double>> draws_of(const Cell& cell, Index count, std::in
 
 std::vector<Comparison> compare(const CellResult& result) {
   std::vector<Comparison> out;
-  if (!result.cell.published || result.num_runs() < 2) return out;
+  if (!result.cell.published || result.num_runs() < fewest_compared) return out;
   for (int k = 0; k < num_figures; ++k) {
     const Figure f = static_cast<Figure>(k);
     const Spread ours = result.spread(f);

@@ -66,7 +66,7 @@ class Lines {
   std::size_t number_ = 0;
 };
 
-// Names may be quoted, with "" for a quote, as R and spreadsheets write them; numbers may not.
+// Names may be quoted, with "" for a quote, as R and spreadsheets write them.
 std::vector<std::string> split_names(std::string_view line) {
   std::vector<std::string> names;
   std::string name;
@@ -95,9 +95,10 @@ std::vector<std::string> split_names(std::string_view line) {
   return names;
 }
 
+// Of a number or a label: some programs quote every field.
 std::string_view unquoted(std::string_view field) {
   field = trimmed(field);
-  const bool marks = field.size() > 2 && field.front() == '"' && field.back() == '"';
+  const bool marks = field.size() > 1 && field.front() == '"' && field.back() == '"';
   return marks ? field.substr(1, field.size() - 2) : field;
 }
 
@@ -219,11 +220,11 @@ Table parse_csv(const std::string& path, const std::string& text, Header header,
     for (std::size_t begin = 0; begin <= line.size(); ++got) {
       std::size_t end = line.find(',', begin);
       if (end == std::string_view::npos) end = line.size();
-      const std::string_view field = line.substr(begin, end - begin);
+      const std::string_view field = unquoted(line.substr(begin, end - begin));
       begin = end + 1;
       double value = 0;
-      if (labels && got == labels->index && !trimmed(field).empty()) {
-        labels->fields.emplace_back(unquoted(field));
+      if (labels && got == labels->index && !field.empty()) {
+        labels->fields.emplace_back(field);
         table.values.push_back(0);
         continue;
       }

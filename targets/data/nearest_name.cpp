@@ -36,20 +36,37 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return previous[b.size()];
 }
 
+/// Whether `part` is one or more whole words of `name`.
+bool has_words(const std::string& name, const std::string& part) {
+  return !part.empty() && ('_' + name + '_').find('_' + part + '_') != std::string::npos;
+}
+
+struct Nearest {
+  std::string name;
+  double distance = std::numeric_limits<double>::infinity();
+};
+
+Nearest nearest(const std::string& wanted, const std::vector<std::string>& known) {
+  const std::string target = folded(wanted);
+  Nearest best;
+  for (const std::string& name : known) {
+    const std::string other = folded(name);
+    const double slips = static_cast<double>(edit_distance(target, other)),
+                 distance = has_words(other, target) ? slips / 1000 : slips;
+    if (distance < best.distance) best = {name, distance};
+  }
+  return best;
+}
+
 }  // namespace
 
 std::string nearest_name(const std::string& wanted, const std::vector<std::string>& known) {
-  const std::string target = folded(wanted);
-  std::string best;
-  std::size_t best_distance = std::numeric_limits<std::size_t>::max();
-  for (const std::string& name : known) {
-    const std::size_t distance = edit_distance(target, folded(name));
-    if (distance < best_distance) {
-      best_distance = distance;
-      best = name;
-    }
-  }
-  return best;
+  return nearest(wanted, known).name;
+}
+
+std::string near_name(const std::string& wanted, const std::vector<std::string>& known) {
+  const Nearest found = nearest(wanted, known);
+  return 2 * found.distance <= static_cast<double>(wanted.size()) ? found.name : "";
 }
 
 }  // namespace kilochain

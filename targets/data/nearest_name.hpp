@@ -8,7 +8,11 @@
 namespace kilochain {
 
 /// The name of `known` with the smallest edit distance to `wanted`; the first of equals, upper and lower case and
-/// "-" and "_" taken as the same. Empty when `known` is.
+/// "-" and "_" taken as the same. A name that has `wanted` as some of its words ("chains" of "num_chains") is nearer than
+/// one that differs in a letter. Empty when `known` is.
 std::string nearest_name(const std::string& wanted, const std::vector<std::string>& known);
+
+/// The same, or empty where more than half of the letters of `wanted` would have to change: no guess is better than that.
+std::string near_name(const std::string& wanted, const std::vector<std::string>& known);
 
 }  // namespace kilochain

@@ -44,6 +44,29 @@ TEST(DrawsFile, InterruptedRunHasTheDrawsItWrote) {
   EXPECT_EQ(wrong_numbers<float>(reader, 3), 0);
 }
 
+/// The data in the place of the output is one slip of the pen away.
+TEST(DrawsFile, OverwritesNothingButDraws) {
+  const DrawsHeader header = make_header(2, 10, 3, Precision::double_precision);
+  for (const char* text : {"a,b,y\n1,2,0\n3,4,1\n", "x"}) {
+    const TemporaryFile file;
+    std::ofstream(file.path) << text;
+    expect_error([&] { DrawsWriter writer(file.path, header); }, ExitStatus::usage,
+                 file.path +
+                     ": the draws cannot be written there (the file is there already and holds something else "
+                     "than draws). Choose another --output?");
+    std::ifstream in(file.path);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), text);
+  }
+  const TemporaryFile file;
+  std::ofstream(file.path) << "";
+  for (int run = 0; run < 2; ++run) {  // over an empty file, and over draws
+    DrawsWriter writer(file.path, header);
+    write_run<double>(writer, header, 10);
+    writer.finish();
+  }
+  EXPECT_EQ(DrawsReader(file.path).draws_written(), 10);
+}
+
 TEST(DrawsFile, KilledProcessLeavesItsDraws) {
   const TemporaryFile file;
   const DrawsHeader header = make_header(20, 100000, 6, Precision::double_precision);

@@ -197,7 +197,11 @@ TEST(Options, RefusesWrongFlags) {
                    "command line: --output has no value (followed by --json). Write --output VALUE?");
   refused({"--seed"}, "command line: --seed has no value (the last argument). Write --seed VALUE?");
   refused_gaussian({"--typo"},
-                   "command line: unknown flag --typo (sampler gad_mala_fast, target gaussian). Did you mean --thin?");
+                   "command line: unknown flag --typo (sampler gad_mala_fast, target gaussian). `kilochain sample "
+                   "--help` says how to list all.");
+  refused_gaussian(
+      {"--chains", "4"},
+      "command line: unknown flag --chains (sampler gad_mala_fast, target gaussian). Did you mean --num-chains?");
   refused_gaussian(
       {"-v"}, "command line: unknown flag -v (flags begin with two dashes). `kilochain sample --help` lists them.");
   refused({"a.toml", "b"},

@@ -101,5 +101,57 @@ TEST(RunSummary, TextTellsWhatMatters) {
   }
 }
 
+std::string text_of(const RunSummary& run) {
+  std::ostringstream out;
+  print_summary(out, run);
+  return out.str();
+}
+
+TEST(RunSummary, WorkIsWhatTheSamplerAsksFor) {
+  RunSummary run = run_of({parameter("a", 100, 80, 1.002)});
+  EXPECT_NE(text_of(run).find("; 3000 gradient evaluations\n"), std::string::npos);
+  run.sampler = "rwm";
+  EXPECT_NE(text_of(run).find("; 3000 density evaluations\n"), std::string::npos);
+  run.sampler = "gibbs";
+  EXPECT_NE(text_of(run).find("; 3000 iterations of all chains together\n"), std::string::npos);
+  run.sampler = "of_another_program";
+  run.gradient_evaluations = 1;
+  EXPECT_NE(text_of(run).find("; 1 gradient evaluation\n"), std::string::npos);
+}
+
+TEST(RunSummary, WhatIsNotKnownIsNotTold) {
+  RunSummary run = run_of({});
+  run.draws = KeptDraws::none;
+  std::string text = text_of(run);
+  EXPECT_NE(text.find("\ndraws       none were kept"), std::string::npos) << text;
+  for (const char* part : {"nan", "rhat", "ESS", "variable"}) EXPECT_EQ(text.find(part), std::string::npos) << text;
+  run = run_of({parameter("a", 100, 80, 1.002)});  // a run that was killed
+  run.device.clear();
+  run.seconds_total = run.seconds_warmup = run.seconds_sampling = NAN;
+  text = text_of(run);
+  EXPECT_NE(text.find("(double)\ntime        not known: the run did not come to its end\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("min ESS     80\n"), std::string::npos) << text;
+  EXPECT_TRUE(to_json(run)["seconds"]["total"].is_null());
+}
+
+TEST(RunSummary, CountsInWords) {
+  RunSummary run = run_of({parameter("a", 100, 80, 1.002)});
+  run.num_chains = 1;
+  for (const auto& [thin, words] : {std::pair{2, "every 2nd kept"},
+                                    {3, "every 3rd kept"},
+                                    {11, "every 11th kept"},
+                                    {21, "every 21st kept"},
+                                    {100, "every 100th kept"}}) {
+    run.thin = thin;
+    EXPECT_NE(text_of(run).find(words), std::string::npos) << text_of(run);
+  }
+  EXPECT_NE(text_of(run).find(": 1 chain, 100 warm-up"), std::string::npos);
+  EXPECT_NE(text_of(run).find("quarantined 0 of 1 chain\n"), std::string::npos);
+  run.warmup_converged = false;
+  run.warmup_note = "not converged after 20000 iterations: the chains disagree";
+  EXPECT_NE(text_of(run).find("warm-up     has NOT converged after 20000 iterations: the chains disagree\n"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace kilochain

@@ -30,7 +30,7 @@ void expect_reason(const RunSummary& run, const std::string& reason) {
 
 TEST(Verdict, TheWorstRhatDecides) {
   expect_reason(with_rhats({1, 1.0099, 1.01}), "");
-  expect_reason(with_rhats({1.2, 1.011, 1.3, 1}), "R-hat of x[2] is 1.300, above 1.01");
+  expect_reason(with_rhats({1.2, 1.011, 1.3, 1}), "R-hat of x[2] is 1.3000, above 1.01");
   expect_reason(with_rhats({1, INFINITY}), "R-hat of x[1] is inf, above 1.01");
 }
 
@@ -47,7 +47,7 @@ TEST(Verdict, TheWarmUpCountsAlone) {
   expect_reason(run, "the warm-up has not converged after 20000 iterations: the sampler still learns");
   run.warmup_note.clear();
   run.parameters[0].rhat = 2;
-  expect_reason(run, "the warm-up has not converged; R-hat of x[0] is 2.000, above 1.01");
+  expect_reason(run, "the warm-up has not converged; R-hat of x[0] is 2.0000, above 1.01");
 }
 
 TEST(Verdict, NothingDrawnIsNotConvergedUnlessNothingWasToBeKept) {

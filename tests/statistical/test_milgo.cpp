@@ -33,6 +33,18 @@ TEST(Milgo, SpreadOfNumbers) {
   EXPECT_DOUBLE_EQ(s.sd_error, 0.5 / (2 * std::sqrt(5.0 / 3)));
 }
 
+/// Deviations over a few runs have errors that these runs cannot tell: with two of them m4 is m2^2, and z infinite.
+TEST(Milgo, FewRunsAreNotCompared) {
+  CellResult result;
+  result.cell = table_1().at(0);
+  for (int count : {2, 9, 10}) {
+    for (auto& figure : result.runs) figure.resize(count, 0.5);
+    for (auto& figure : result.runs)
+      for (int r = 0; r < count; ++r) figure[r] = r;
+    EXPECT_EQ(compare(result).size(), count < 10 ? 0u : 2u * num_figures) << count;
+  }
+}
+
 /// Every cell of the protocol, in two dimensions, says the same whether its runs come together or in parts.
 TEST(Milgo, RunsDoNotHangOnTheirCompany) {
   const std::atomic<bool> never{false};

@@ -36,6 +36,7 @@ TEST(ReadCsv, ToleratesLineEndsBlanksQuotedNamesMarksAndTrailingBlankLines) {
   EXPECT_EQ(read_csv(files.write_gzipped("zipped.csv", "a,b\n1,2\n3,4\n")).values, expected);
   const Table table = read_csv(files.write("quoted.csv", "\xEF\xBB\xBF\"a, in \"\"m\"\"\", \"b\"\n1,2\n"));
   EXPECT_EQ(table.columns, (std::vector<std::string>{"a, in \"m\"", "b"}));
+  EXPECT_EQ(read_csv(files.write("all_quoted.csv", "\"a\",\"b\"\n\"1\", \"+2\"\n\"3\",4\n")).values, expected);
   EXPECT_EQ(read_csv(files.write("crlf.csv", "a,b\r\n1,2\r\n")).columns, (std::vector<std::string>{"a", "b"}));
 }
 
@@ -57,6 +58,8 @@ TEST_P(ReadCsvRefuses, WithLineAndColumn) {
 INSTANTIATE_TEST_SUITE_P(
     Cases, ReadCsvRefuses,
     ::testing::Values(
+        BadText{"quoted_nothing", "a,b\n1,\"\"\n",
+                ": a value is missing (line 2, column 2 \"b\"). Remove the row or write a number?"},
         BadText{"empty", "", ": the file is empty (0 bytes). Is this the right file?"},
         BadText{"only_blanks", " \n\r\n", ": the file is empty (4 bytes). Is this the right file?"},
         BadText{"header_only", "a,b\n",

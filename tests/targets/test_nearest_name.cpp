@@ -25,6 +25,21 @@ TEST(NearestName, IgnoresCaseAndHyphens) {
   EXPECT_EQ(nearest_name("num-chains", {"num_chain", "num_chains"}), "num_chains");
 }
 
+TEST(NearestName, WholeWordsAreNearerThanASlip) {
+  EXPECT_EQ(nearest_name("chains", {"thin", "chain", "num_chains"}), "num_chains");
+  EXPECT_EQ(nearest_name("samples", {"sampler", "num_samples"}), "num_samples");
+  EXPECT_EQ(nearest_name("warmup", {"matmul", "num_warmup", "save_warmup"}), "num_warmup");
+  EXPECT_EQ(nearest_name("hain", {"thin", "num_chains"}), "thin");  // a part of a word is none
+  EXPECT_EQ(nearest_name("chains", {"num_chains", "chains"}), "chains");
+}
+
+TEST(NearestName, NoGuessWhereMostLettersDiffer) {
+  EXPECT_EQ(near_name("burnin", {"init", "thin"}), "");
+  EXPECT_EQ(near_name("tyop", {"typo", "thin"}), "typo");
+  EXPECT_EQ(near_name("hcm", samplers), "hmc");
+  EXPECT_EQ(near_name("x", {}), "");
+}
+
 TEST(NearestName, TheFirstOfEquals) { EXPECT_EQ(nearest_name("x", {"a", "b"}), "a"); }
 
 TEST(NearestName, EmptyWhenNothingIsKnown) {
