@@ -53,9 +53,12 @@ Spread spread_of(const std::vector<double>& values) {
   s.sd = std::sqrt(s.sd);
   return s;
 }
+/// Every run beside mean and deviation, unless they are many.
 Json to_json(const std::vector<double>& values) {
   const Spread s = spread_of(values);
-  return {{"mean", s.mean}, {"sd", s.sd}, {"runs", values}};
+  Json out = {{"mean", s.mean}, {"sd", s.sd}};
+  if (values.size() <= 100) out["runs"] = values;
+  return out;
 }
 
 /// One method on one model, over its runs.
@@ -63,13 +66,11 @@ Json summary_of(const Model& model, Method method, const std::vector<Run>& runs,
   std::vector<double> energies, acceptance, microseconds, areas, unique;
   std::vector<std::vector<double>> correlations;
   for (const Run& r : runs) {
-    const std::size_t first = r.energies.size() / 9;
-    double sum = 0, area = 0;
-    for (std::size_t t = first; t < r.energies.size(); ++t) sum += r.energies[t];
-    energies.push_back(sum / (r.energies.size() - first));
+    double area = 0;
+    energies.push_back(r.mean_energy);
     acceptance.push_back(r.acceptance);
     microseconds.push_back(r.microseconds);
-    correlations.push_back(autocorrelation(r.energies));
+    correlations.push_back(r.correlation);
     for (const double c : correlations.back()) area += c / correlations.back().size();
     areas.push_back(area);
     unique.push_back(r.unique_points);
@@ -91,9 +92,7 @@ Json summary_of(const Model& model, Method method, const std::vector<Run>& runs,
               {"microseconds", to_json(microseconds)},
               {"mean_autocorrelation", to_json(areas)},
               {"autocorrelation", {{"mean", means}, {"sd", sds}}}};
-  const auto& first = runs[0].energies;
-  for (std::size_t t = 0; t < std::min<std::size_t>(4000, first.size()); ++t)
-    out["trace"].push_back(rounded(first[t], 10));
+  for (const double e : runs[0].trace) out["trace"].push_back(rounded(e, 10));
   if (method == im_expert) {
     const Original& o = model.original;
     out["original"] = {{"mean_energy", o.mean_energy}, {"acceptance", o.acceptance}, {"microseconds", o.microseconds}};

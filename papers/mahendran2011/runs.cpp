@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "host/chains/spin_chains.hpp"
@@ -98,6 +99,7 @@ Run run_of(const Model& model, const discrete::SpinModel& spins, Method method, 
     for (const std::size_t i : drawn) policy.push_back(grid[i]);
   }
   Chain chain(spins, number, seed);
+  std::vector<double> energies;
   // The policy's rows lie in the settings, a few at a time: the next few take their place, whatever the state.
   constexpr std::int64_t stretch = 500;
   const double begin = thread_seconds();
@@ -113,18 +115,22 @@ Run run_of(const Model& model, const discrete::SpinModel& spins, Method method, 
         settings.policy.value[k][0] = p[0], settings.policy.value[k][1] = p[1];
       }
     }
-    chain.run(settings, t, std::min(stretch, steps - t), out.energies, out.acceptance);
+    chain.run(settings, t, std::min(stretch, steps - t), energies, out.acceptance);
     tick(static_cast<double>(t) / steps);
   }
-  const double made = out.energies.size();
+  const std::size_t made = energies.size();
   out.acceptance /= made;
   out.microseconds = 1e6 * (thread_seconds() - begin) / made;
+  out.trace.assign(energies.begin(), energies.begin() + std::min(traced, made));
+  energies.erase(energies.begin(), energies.begin() + made / 9);  // thousands of runs would not fit in memory
+  out.mean_energy = std::accumulate(energies.begin(), energies.end(), 0.0) / energies.size();
+  out.correlation = autocorrelation(energies);
   return out;
 }
 
-std::vector<double> autocorrelation(const std::vector<double>& energies) {
-  const std::size_t first = energies.size() / 9, n = energies.size() - first;
-  std::vector<double> x(energies.begin() + first, energies.end());
+std::vector<double> autocorrelation(const std::vector<double>& judged) {
+  const std::size_t n = judged.size();
+  std::vector<double> x = judged;
   double mean = 0, variance = 0;
   for (const double e : x) mean += e / n;
   for (double& e : x) e -= mean, variance += e * e / n;
