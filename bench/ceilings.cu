@@ -1,19 +1,20 @@
 // What this device reaches at best, for bench/roofline.py's assumptions: copies, products of matrices in each mode at the
 // shapes of MNIST and Caravan with 4 096 chains, and the time between two small nodes of a graph. Prints one JSON object.
 // Each figure is the best of some repeats, timed by events; products are checked against their first entry.
-#include <cublas_v2.h>
-#include <cuda_bf16.h>
-#include <cuda_runtime.h>
-
+//   ceilings --smoke: small sizes, which measure nothing
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <functional>
-#include <vector>
 
-#include "kernels/device/cuda_check.hpp"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/short_floats.hpp"
 
+namespace kilochain {
 namespace {
 
+bool small_sizes = false;
+Place place;  // the device and the stream
 cudaStream_t stream;
 cudaEvent_t begin_mark, end_mark;
 
@@ -33,27 +34,27 @@ double seconds(int calls, const std::function<void()>& work) {
   return best;
 }
 
-__global__ void small(float* x) { x[threadIdx.x] += 1; }
+__global__ void __launch_bounds__(32) add_one(float* x) { x[threadIdx.x] += 1; }
 template <class T>
-__global__ void fill(T* x, std::size_t n, float value) {
+__global__ void __launch_bounds__(256) fill(T* x, std::size_t n, T value) {
   for (std::size_t i = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x; i < n;
        i += gridDim.x * std::size_t(blockDim.x))
-    x[i] = static_cast<T>(value);
+    x[i] = value;
 }
 template <class T>
-T* filled(std::size_t n, float value) {
+T* filled(std::size_t n, T value) {
   T* p = nullptr;
   CUDA_CHECK(cudaMalloc(&p, n * sizeof(T)));
-  fill<<<1024, 256, 0, stream>>>(p, n, value);
-  CUDA_CHECK(cudaGetLastError());
+  cuda::launch(place, fill<T>, dim3(small_sizes ? 2 : 1024), 256, p, n, value);
   return p;
 }
 
 /// Tflop/s of C = A^T B, A k x m, B k x n.
 template <class T>
-double product(cublasHandle_t blas, int m, int n, int k, cudaDataType type, cublasComputeType_t compute) {
-  T *a = filled<T>(std::size_t(k) * m, 0.5F), *b = filled<T>(std::size_t(k) * n, 0.25F);
-  float* c = filled<float>(std::size_t(m) * n, 0);
+double product(cublasHandle_t blas, int m, int n, int k, T half, T quarter, cudaDataType type,
+               cublasComputeType_t compute) {
+  T *a = filled(std::size_t(k) * m, half), *b = filled(std::size_t(k) * n, quarter);
+  float* c = filled(std::size_t(m) * n, 0.0F);
   const float one = 1, zero = 0;
   const double s = seconds(5, [&] {
     CUDA_CHECK(cublasGemmEx(blas, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one, a, type, k, b, type, k, &zero, c, CUDA_R_32F,
@@ -68,15 +69,17 @@ double product(cublasHandle_t blas, int m, int n, int k, cudaDataType type, cubl
 }
 
 double between_nodes() {
-  float* x = filled<float>(32, 0);
+  float* x = filled(32, 0.0F);
   constexpr int nodes = 256;
   cudaGraph_t graph;
   cudaGraphExec_t exec;
   CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  for (int k = 0; k < nodes; ++k) small<<<1, 32, 0, stream>>>(x);
+  for (int k = 0; k < nodes; ++k) cuda::launch(place, add_one, dim3(1), 32, x);
   CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
   CUDA_CHECK(cudaGraphInstantiate(&exec, graph, 0));
   const double s = seconds(5, [&] { CUDA_CHECK(cudaGraphLaunch(exec, stream)); });
+  CUDA_CHECK(cudaGraphExecDestroy(exec)), CUDA_CHECK(cudaGraphDestroy(graph));
+  CUDA_CHECK(cudaFree(x));
   return s / nodes;
 }
 
@@ -85,8 +88,10 @@ void run() {
   CUDA_CHECK(cudaGetDeviceProperties(&p, 0));
   CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   CUDA_CHECK(cudaEventCreate(&begin_mark)), CUDA_CHECK(cudaEventCreate(&end_mark));
-  constexpr std::size_t bytes = std::size_t(1) << 30, window = std::size_t(64) << 20;
-  char *from = filled<char>(bytes, 1), *to = filled<char>(bytes, 0), *host = nullptr;
+  place.backend = Backend::cuda, place.stream = stream;
+  const std::size_t bytes = std::size_t(1) << (small_sizes ? 12 : 30), window = std::size_t(1)
+                                                                                << (small_sizes ? 10 : 26);
+  char *from = filled(bytes, '1'), *to = filled(bytes, '0'), *host = nullptr;
   CUDA_CHECK(cudaMallocHost(&host, window));
   const double inside =
       seconds(5, [&] { CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream)); });
@@ -103,22 +108,27 @@ void run() {
   struct {
     const char* name;
     int rows, dim;
-  } const shapes[] = {{"mnist", 11339, 785}, {"caravan", 5822, 86}};
+  } const shapes[] = {{"mnist", small_sizes ? 64 : 11339, small_sizes ? 40 : 785},
+                      {"caravan", small_sizes ? 32 : 5822, small_sizes ? 20 : 86}};
+  const int chains = small_sizes ? 8 : 4096;
+  const Bfloat16 half = to_bfloat16(0.5F), quarter = to_bfloat16(0.25F);
   for (const auto& s : shapes) {
     const int k = (s.dim + 31) / 32 * 32;
     std::printf(", \"%s_tflops\": {\"float32\": %.4g, \"tf32\": %.4g, \"bf16\": %.4g}", s.name,
-                product<float>(blas, s.rows, 4096, k, CUDA_R_32F, CUBLAS_COMPUTE_32F),
-                product<float>(blas, s.rows, 4096, k, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32),
-                product<__nv_bfloat16>(blas, s.rows, 4096, k, CUDA_R_16BF, CUBLAS_COMPUTE_32F));
+                product(blas, s.rows, chains, k, 0.5F, 0.25F, CUDA_R_32F, CUBLAS_COMPUTE_32F),
+                product(blas, s.rows, chains, k, 0.5F, 0.25F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32),
+                product(blas, s.rows, chains, k, half, quarter, CUDA_R_16BF, CUBLAS_COMPUTE_32F));
   }
   std::printf("}\n");
 }
 
 }  // namespace
+}  // namespace kilochain
 
-int main() {
+int main(int argc, char** argv) {
   try {
-    run();
+    kilochain::small_sizes = argc > 1 && std::strcmp(argv[1], "--smoke") == 0;
+    kilochain::run();
     return 0;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "ceilings: %s\n", e.what());

@@ -1,29 +1,60 @@
-"""The checks and timings of bench/on_gpu.sh, which finds the programs and libraries. Standard library only."""
-import argparse, datetime, json, math, os, shutil, subprocess, sys, time
+"""The steps of bench/on_gpu.sh, which finds the programs and libraries. Standard library only.
 
-p = argparse.ArgumentParser(description=__doc__)
+What came out is in OUTPUT/on_gpu.json after each step and each run, so whoever is cut off keeps what was done. A step that
+fails says so and the next one begins. Steps, in the order of what is wanted most:"""
+import argparse, datetime, gzip, json, math, os, random, re, shutil, struct, subprocess, sys, tempfile, time
+
+STEPS = {
+    "tests": "tests/test_gpu",
+    "ceilings": "copies, matrix products in each mode, the time between nodes of a graph",
+    "bars": "the rounds that have a bar: MNIST and German, 4 096 chains",
+    "agreement": "posterior means of the device and of the CPU",
+    "sanitizer": "a part of the tests under memcheck, racecheck, initcheck, synccheck",
+    "sizes": "every problem at 256, 1 024, 4 096 and 16 384 chains, products in each mode",
+    "samplers": "one sampler for each way of adapting, and trees beside trajectories of one length",
+    "evaluators": "the ways to evaluate a logistic regression, where the cost model chooses",
+    "peers": "the JAX samplers on the same problem",
+}
+p = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter,
+                            description=__doc__ + "\n" + "\n".join(f"  {k:<11} {v}" for k, v in STEPS.items()))
 p.add_argument("--build", required=True)
 p.add_argument("--output", required=True)
 p.add_argument("--data", required=True)
 p.add_argument("--peers", required=True)
-p.add_argument("--quick", action="store_true")
+p.add_argument("--steps", default=",".join(STEPS))
+p.add_argument("--seconds", type=float, default=1e9, help="nothing is begun that would end later, by a guess for each run")
+p.add_argument("--smoke", action="store_true")
 a = p.parse_args()
+begin = time.time()
 here = os.path.dirname(os.path.abspath(__file__))
 root = os.path.dirname(here)
 program, tests = os.path.join(a.build, "kilochain"), os.path.join(a.build, "tests", "test_gpu")
-failures = []
+steps = a.steps.split(",")
+for name in steps:
+    if name not in STEPS:
+        sys.exit(f"on_gpu: no step {name}. One of {', '.join(STEPS)}?")
 
-def run(command, seconds=540, quiet=False):
+
+class NoTime(Exception):
+    pass
+
+
+def run(command, seconds=120.0, quiet=False, **more):
     """(exit status, standard output, standard error); a run past its time counts as failed."""
-    begin = time.time()
+    left = begin + a.seconds - time.time()
+    if left < min(seconds, 20):
+        raise NoTime()
+    at = time.time()
     try:
-        r = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
+        r = subprocess.run(command, capture_output=True, text=True, timeout=min(seconds, left), **more)
         status, out, err = r.returncode, r.stdout, r.stderr
     except subprocess.TimeoutExpired as e:
-        status, out, err = 124, str(e.stdout or ""), f"past {seconds} s"
+        out = e.stdout or ""
+        status, out, err = 124, out if isinstance(out, str) else out.decode(), f"past {min(seconds, left):.0f} s"
     if not quiet:
-        print(f"[{time.time() - begin:7.1f} s, status {status}] {' '.join(map(str, command))}", flush=True)
+        print(f"[{time.time() - at:6.1f} s, status {status}] {' '.join(map(str, command))[:400]}", flush=True)
     return status, out, err
+
 
 def line_of(command):
     try:
@@ -31,56 +62,87 @@ def line_of(command):
     except OSError:
         return ""
 
-stamp = dict(date=datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-             device=line_of(["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]) or "none",
-             commit=line_of(["git", "rev-parse", "--short", "HEAD"]) or os.environ.get("KILOCHAIN_COMMIT", "unknown"), host_cores=os.cpu_count())
 
-def keep(name, content):
-    with open(os.path.join(a.output, name), "w") as f:
-        json.dump(dict(stamp, **content), f, indent=1)
+kept = dict(
+    date=datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    device=line_of(["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]) or "none",
+    commit=line_of(["git", "rev-parse", "--short", "HEAD"]) or os.environ.get("KILOCHAIN_COMMIT", "unknown"),
+    host_cores=os.cpu_count(), smoke=a.smoke, checks=[], not_done=[], rows=[])
+failures = []
 
-predictions = {}
-if os.path.exists(os.path.join(here, "roofline.json")):
-    with open(os.path.join(here, "roofline.json")) as f:
-        for row in json.load(f)["rows"]:
-            predictions[row["target"], row["chains"], row["matmul"], row["phase"]] = row["H200" if "H200" in stamp["device"] else "H100"]
+
+def keep():
+    os.makedirs(a.output, exist_ok=True)
+    path = os.path.join(a.output, "on_gpu.json")
+    with open(path + ".new", "w") as f:
+        json.dump(kept, f, indent=1)
+    os.replace(path + ".new", path)
+
 
 def check(name, ok, detail=""):
     print(("ok     " if ok else "FAILED ") + name + (": " + detail if detail else ""), flush=True)
+    kept["checks"].append(dict(name=name, ok=bool(ok), detail=detail))
     if not ok:
         failures.append(name)
+    keep()
 
-print(json.dumps(stamp), flush=True)
+
+predictions = {}
+with open(os.path.join(here, "roofline.json")) as f:
+    for row in json.load(f)["rows"]:
+        key = row["target"], row["chains"], row["matmul"], row.get("sampler", "gad_mala_fast"), row["phase"]
+        predictions[key] = row["H200" if "H200" in kept["device"] else "H100"]
+
 
 # ---- checks -------------------------------------------------------------------------------------------------------
-status, out, err = run([tests, "--gtest_brief=1"])
-ran = "SKIPPED ALOUD" not in out
-check("gpu tests", status == 0 and ran, "" if status == 0 and ran else (out + err)[-3000:])
-if not ran:
-    sys.exit("on_gpu: there is no device to check")
+def ran(out):
+    found = re.search(r"\[  PASSED  \] (\d+) test", out)
+    return int(found[1]) if found else 0
 
-sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
-if os.path.exists(sanitizer):
-    small = "GpuDraws.*:GpuTargets.DoubleIsTheHosts:GpuSamplers.AChain*:GpuSamplers.Draws*:GpuSamplers.LoadedChains*"
+
+def step_tests():
+    status, out, err = run([tests, "--gtest_brief=1"] + (["--gtest_filter=GpuDraws.*"] if a.smoke else []), 280)
+    there = "SKIPPED ALOUD" not in out
+    check("gpu tests", status == 0 and there and ran(out) > 0, f"{ran(out)} passed" if status == 0 and there else (out + err)[-3000:])
+    if not there:
+        sys.exit("on_gpu: there is no device to check")
+
+
+# Racecheck sees shared memory, the others all of it; each makes a kernel many times as slow.
+CHECKED = ["GpuDraws.*", "GpuTargets.DoubleIsTheHosts", "GpuAsking.AnswersDoNotDependOnWhoElseAsks", "GpuMoments.AreTheCpusBits",
+           "GpuSpins.GoOnWithTheSameBitsWhenLoaded", "Registry/GpuSamplers.AChainThatStartsAtNanIsQuarantinedAlone/*",
+           "Registry/GpuSamplers.DrawsAreRecordedOnTheDevice/*", "Registry/GpuSamplers.LoadedChainsGoOnWithTheSameBits/*"]
+
+
+def step_sanitizer():
+    for pattern in CHECKED:  # a filter that nothing matches would pass
+        status, out, _ = run([tests, "--gtest_list_tests", "--gtest_filter=" + pattern], 60, quiet=True)
+        if "\n  " not in out:
+            check("the filter " + pattern, False, "no test has this name")
+    sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+    there = os.path.exists(sanitizer)
+    if not there and not a.smoke:
+        print("SKIPPED ALOUD: no compute-sanitizer here", flush=True)
+        return kept["not_done"].append("sanitizer: there is none")
     for tool in ["memcheck", "racecheck", "initcheck", "synccheck"]:
-        status, out, err = run([sanitizer, "--tool", tool, "--error-exitcode", "9", tests, "--gtest_brief=1", "--gtest_filter=" + small], 280)
-        check("compute-sanitizer " + tool, status == 0, "" if status == 0 else (out + err)[-2000:])
-else:
-    print("SKIPPED ALOUD: no compute-sanitizer here", flush=True)
+        with_it = [sanitizer, "--tool", tool, "--error-exitcode", "9"] if there else ["env"]
+        status, out, err = run([*with_it, tests, "--gtest_brief=1", "--gtest_filter=" + (CHECKED[0] if a.smoke else ":".join(CHECKED))], 240)
+        check("compute-sanitizer " + tool, status == 0 and ran(out) > 0, f"{ran(out)} passed" if status == 0 else (out + err)[-2000:])
+
 
 # ---- ceilings -----------------------------------------------------------------------------------------------------
-ceilings = os.path.join(a.build, "bench", "ceilings")
-if os.path.exists(ceilings):
-    status, out, err = run([ceilings], 300)
+def step_ceilings():
+    status, out, err = run([os.path.join(a.build, "bench", "ceilings")] + (["--smoke"] if a.smoke else []), 120)
     check("ceilings", status == 0 and not err, err)
     if status == 0:
+        kept["ceilings"] = json.loads(out)
         print(out.strip(), flush=True)
-        keep("cuda-ceilings.json", json.loads(out))
-else:
-    print("SKIPPED ALOUD: no bench/ceilings in this build (-DKILOCHAIN_BENCH=ON)", flush=True)
 
+
+# ---- runs ---------------------------------------------------------------------------------------------------------
 def data(name):
     return os.path.join(a.data, name)
+
 
 targets = {
     "german": ["--target", "logistic_regression", "--data", data("german.csv")],
@@ -90,97 +152,207 @@ targets = {
     "challenger": ["--target", "logistic_regression", "--data", os.path.join(root, "data", "challenger.csv")],
 }
 
-def sample(target, device, chains, warmup, samples, seed=1, draws="moments", more=(), seconds=540, sampler="gad_mala_fast", scope="pooled"):
+
+ran_before = {}
+
+
+def sample(target, device, chains, warmup, samples, seed=1, draws="moments", more=(), seconds=120.0, sampler="gad_mala_fast", scope="pooled"):
+    if a.smoke:
+        most = 3 if sampler in ("hmc", "nuts") else 12  # enough for a graph of rounds
+        chains, warmup, samples = min(chains, 4), min(warmup, most), min(samples, most)
     command = [program, "sample", *targets[target], "--sampler", sampler, "--adapt-scope", scope, "--device", device, "--num-chains", str(chains),
                "--num-warmup", str(warmup), "--num-samples", str(samples), "--seed", str(seed), "--draws", draws, "--json", "--quiet", *more]
+    if " ".join(command) in ran_before:  # in a smoke run sizes are one
+        return ran_before[" ".join(command)]
+    at = time.time()
     status, out, err = run(command, seconds)
     if status not in (0, 4, 6) or not out.lstrip().startswith("{"):
-        return dict(error=(err or out)[-1000:], command=command)
-    return dict(json.loads(out), command=command[1:])
+        check(f"{target} on {device}, {chains} chains, {' '.join(more)}", False, (err or out)[-1000:])
+        return None
+    r = dict(json.loads(out), command=command[1:], wall=time.time() - at, iterations=(warmup, samples))
+    if a.smoke:
+        ran_before[" ".join(command)] = r
+    return r
 
-def agree(target, chains, warmup, samples, cpu_chains):
-    """Posterior means of two devices, other seeds, within 4 standard errors in every coordinate."""
-    gpu = sample(target, "cuda", chains, warmup, samples, seed=1)
-    cpu = sample(target, "cpu", cpu_chains, warmup, samples, seed=2)
-    if "error" in gpu or "error" in cpu:
-        return check("agreement on " + target, False, gpu.get("error") or cpu.get("error"))
-    z = [abs(g["mean"] - c["mean"]) / math.hypot(g["mcse_mean"], c["mcse_mean"]) for g, c in zip(gpu["parameters"], cpu["parameters"])]
-    check("agreement on " + target, max(z) <= 4 and len(gpu["parameters"]) == len(cpu["parameters"]), f"largest difference {max(z):.2f} standard errors of {len(z)} coordinates")
-    keep(f"agreement-{target}.json", dict(largest_z=max(z), gpu=gpu, cpu=cpu))
 
-agree("challenger", 256, 1000, 2000, 256)
-if os.path.exists(data("german.csv")):
+def agree(target, chains, warmup, samples, cpu_chains, more=()):
+    """Posterior means of two devices, other seeds, within 5 standard errors in every coordinate (785 of them: false alarm 5e-4)."""
+    gpu = sample(target, "cuda", chains, warmup, samples, seed=1, more=more)
+    cpu = sample(target, "cpu", cpu_chains, warmup, samples, seed=2, seconds=300)
+    if not gpu or not cpu:
+        return
+    z = [abs(g["mean"] - c["mean"]) / math.hypot(g["mcse_mean"], c["mcse_mean"]) for g, c in zip(gpu["parameters"], cpu["parameters"])
+         if g["mcse_mean"] and c["mcse_mean"]]
+    full = len(z) == len(gpu["parameters"]) == len(cpu["parameters"])
+    detail = f"largest difference {max(z, default=0):.2f} standard errors of {len(z)} coordinates"
+    check(" ".join(["agreement on", target, *more]), a.smoke or (full and max(z) <= 5), detail)
+
+
+def step_agreement():
+    agree("challenger", 256, 1000, 2000, 256)
     agree("german", 1024, 1000, 1000, 256)
-    if not a.quick:
-        agree("mnist", 1024, 2000, 600, 64)
-else:
-    print("SKIPPED ALOUD: no data in " + a.data, flush=True)
+    for way in ("float32", "bf16x3"):
+        agree("mnist", 1024, 2000, 600, 64, ("--matmul", way))
 
-# ---- timings ------------------------------------------------------------------------------------------------------
-cases = [("neal", n, 500, 500) for n in ((1024,) if a.quick else (256, 1024, 4096, 16384))]
-if os.path.exists(data("german.csv")):
-    cases += [("german", n, 1000, 1000) for n in ((1024,) if a.quick else (256, 1024, 4096, 16384))]
-    if not a.quick:
-        cases += [("caravan", n, 1000, 500) for n in (256, 1024, 4096, 16384)]
-        cases += [("mnist", 256, 1000, 200), ("mnist", 1024, 1000, 200), ("mnist", 4096, 300, 100), ("mnist", 16384, 100, 50)]
-table = []
-for target, chains, warmup, samples in cases:
-    kept = sample(target, "cuda", chains, warmup, samples)
-    bare = sample(target, "cuda", chains, warmup, samples, draws="none")  # without the host's streaming summary
-    for what, r in (("moments", kept), ("none", bare)):
-        if "error" in r:
-            print(f"{target} {chains} ({what}): {r['error']}", flush=True)
-            continue
-        s = r["seconds"]
-        expected = {phase: predictions.get((target, chains, "float32", phase), {}) for phase in ("warm-up", "sampling")}
-        table.append(dict(target=target, chains=chains, draws=what, predicted_warmup_us=expected["warm-up"].get("predicted_us"),
-                          predicted_sampling_us=expected["sampling"].get("predicted_us"),
-                          predicted_min_ess_per_second=expected["sampling"].get("min_ess_per_second"), warmup_us=1e6 * s["warmup"] / warmup, sampling_us=1e6 * s["sampling"] / samples,
-                          ns_per_chain_iteration=1e9 * s["sampling"] / samples / chains, min_ess_per_second=r.get("min_ess_per_second"), rhat_max=r.get("rhat_max")))
-    keep(f"cuda-{target}-{chains}.json", dict(moments=kept, none=bare))
-if os.path.exists(data("german.csv")) and not a.quick:  # which evaluator is better where: the threshold in logistic_cuda.cu
-    for target in ("german", "caravan"):
-        for evaluator in ("team", "gemm"):
-            r = sample(target, "cuda", 1024, 500, 500, draws="none", more=("--evaluator", evaluator))
-            if "error" not in r:
-                table.append(dict(target=f"{target} by {evaluator}", chains=1024, draws="none", warmup_us=1e6 * r["seconds"]["warmup"] / 500,
-                                  sampling_us=1e6 * r["seconds"]["sampling"] / 500, ns_per_chain_iteration=1e9 * r["seconds"]["sampling"] / 500 / 1024))
-if os.path.exists(data("german.csv")):  # trees of many depths side by side, against trajectories of one length: gradients a second
+
+def timed(target, chains, matmul="float32", sampler="gad_mala_fast", scope="pooled", more=(), name="", draws="none"):
+    """A row: microseconds of an iteration of each phase, beside what is predicted. Each phase should take half a second."""
+    trees = sampler in ("hmc", "nuts")  # predicted is a round of theirs, of which an iteration has many
+    said = [{} if trees or name else predictions.get((target, chains, matmul, sampler, phase), {}) for phase in ("warm-up", "sampling")]
+    counts = [60 if trees else max(60, min(20000, round(0.5e6 / s.get("predicted_us", 1000)))) for s in said]
+    if matmul != "float32":
+        more = (*more, "--matmul", matmul)
+    r = sample(target, "cuda", chains, *counts, draws=draws, more=more, sampler=sampler, scope=scope)
+    if not r:
+        return None
+    warmup, samples = r["iterations"]
+    s = r["seconds"]
+    row = dict(target=target, how=name, chains=chains, matmul=matmul, sampler=sampler, scope=scope, draws=draws, iterations=[warmup, samples],
+               warmup_us=1e6 * s["warmup"] / warmup, predicted_warmup_us=said[0].get("predicted_us"),
+               sampling_us=1e6 * s["sampling"] / samples, predicted_sampling_us=said[1].get("predicted_us"),
+               gradients_per_second=r["gradient_evaluations"] / (s["warmup"] + s["sampling"]), min_ess_per_second=r.get("min_ess_per_second"),
+               round_us=1e6 * (s["warmup"] + s["sampling"]) * chains / r["gradient_evaluations"],
+               predicted_round_us=predictions.get((target, chains, matmul, sampler, "sampling"), {}).get("predicted_us"),
+               predicted_min_ess_per_second=said[1].get("min_ess_per_second"), rhat_max=r.get("rhat_max"), device=r["device"],
+               seconds=s, cold_seconds=r["wall"], command=r["command"])
+    kept["rows"].append(row)
+    keep()
+    return row
+
+
+def ways(target):
+    return ("float32", "tf32", "bf16x3") if target in ("mnist", "caravan") else ("float32",)
+
+
+def step_bars():
+    for target in ("german", "mnist"):
+        for way in ways(target):
+            timed(target, 4096, way)
+        timed(target, 4096, ways(target)[-1], draws="moments")
+
+
+def step_sizes():
+    for target in ("german", "caravan", "mnist", "neal"):
+        for chains in (1024, 4096, 256, 16384):
+            for way in ways(target):
+                if not (chains == 4096 and target in ("german", "mnist") and "bars" in steps):
+                    timed(target, chains, way)
+    timed("mnist", 1024, "bf16x3", draws="moments")
+
+
+def step_samplers():
+    for sampler in ("adaptive_metropolis", "adaptive_metropolis_haario", "gaussian_adaptation", "cma", "adaptive_proposal"):
+        for target in ("german", "mnist"):
+            timed(target, 4096, "float32", sampler)
+    for target in ("german", "mnist"):
+        timed(target, 4096, "float32", "hmc", more=("--mass", "dense", "--num-steps", "8"), name="dense mass")
+        timed(target, 4096, "float32", "nuts", more=("--mass", "dense", "--max-tree-depth", "5"), name="dense mass")
     rate = {}
-    for sampler in ("hmc", "nuts"):
-        r = sample("german", "cuda", 1024, 300, 300, draws="none", sampler=sampler, scope="chain")
-        if "error" in r:
-            print(f"german {sampler}: {r['error']}", flush=True)
-            continue
-        both = r["seconds"]["warmup"] + r["seconds"]["sampling"]
-        rate[sampler] = r["gradient_evaluations"] / both
-        table.append(dict(target=f"german by {sampler}", chains=1024, draws="none", warmup_us=1e6 * r["seconds"]["warmup"] / 300,
-                          sampling_us=1e6 * r["seconds"]["sampling"] / 300, ns_per_chain_iteration=1e9 * r["seconds"]["sampling"] / 300 / 1024,
-                          gradients_per_second=rate[sampler]))
-    if len(rate) == 2:
-        print(f"german, 1024 chains: nuts {rate['nuts']:.3g}, hmc {rate['hmc']:.3g} gradients a second: {rate['hmc'] / rate['nuts']:.2f} times the cost", flush=True)
-keep("cuda-timings.json", dict(rows=table))
+    for sampler in ("hmc", "nuts"):  # trees of many depths side by side, against trajectories of one length
+        row = timed("german", 1024, sampler=sampler, scope="chain")
+        rate[sampler] = row["gradients_per_second"] if row else math.nan
+    print(f"german, 1024 chains: nuts {rate['nuts']:.3g}, hmc {rate['hmc']:.3g} gradients a second", flush=True)
+
+
+def step_evaluators():
+    for target, evaluators in (("german", ("team", "gemm", "tiles")), ("caravan", ("team", "gemm"))):
+        for evaluator in evaluators:
+            timed(target, 1024, more=("--evaluator", evaluator), name=evaluator)
+
 
 # ---- peers --------------------------------------------------------------------------------------------------------
-probe = "import jax, numpyro, blackjax, optax, netCDF4; assert jax.devices()[0].platform in ('gpu', 'cuda'), jax.devices()"
-status, _, err = run([sys.executable, "-c", probe], 120, quiet=True)
-if status == 0 and os.path.exists(a.peers) and not a.quick:
-    for chains in ("1024", "4096"):
-        run([sys.executable, os.path.join(here, "compare_peers.py"), "--peers", a.peers, "--data", a.data, "--kilochain", program, "--python", sys.executable,
-             "--chains", chains, "--device", "cuda", "--output", os.path.join(a.output, f"cuda-peers-german-{chains}.json")])
-else:
-    print("SKIPPED ALOUD: peers: " + ("asked to be quick" if a.quick else (err.strip().splitlines() or ["no " + a.peers])[-1]), flush=True)
+def step_peers():
+    probe = "import jax, numpyro; assert jax.devices()[0].platform in ('gpu', 'cuda'), jax.devices()"
+    status, _, err = run([sys.executable, "-c", probe], 120, quiet=True)
+    if (status != 0 and not a.smoke) or not os.path.exists(a.peers):
+        why = (err.strip().splitlines() or [""])[-1] if os.path.exists(a.peers) else "no " + a.peers
+        print("SKIPPED ALOUD: peers: " + why, flush=True)
+        return kept["not_done"].append("peers: " + why)
+    for problem, most in (("german", 1000), ("neal", 1000), ("caravan", 300), ("mnist", 60)):  # what is scored is held whole
+        for chains in (1024,) if a.smoke else (1024, 4096):
+            out = os.path.join(scratch, "peers.json")
+            sizes = ["--chains", "4", "--num-warmup", "12", "--num-samples", "12", "--repeats", "1"] if a.smoke else [
+                "--chains", str(chains), "--repeats", "3", "--most-samples", str(most), "--peer-seconds", "120"]
+            try:
+                status, said, err = run([sys.executable, os.path.join(here, "compare_peers.py"), "--peers", a.peers, "--data", a.data, "--kilochain", program,
+                                         "--python", sys.executable, "--problem", problem, "--device", "cuda", "--output", out, *sizes], 540)
+                print(said, flush=True)
+                check(f"peers on {problem}, {chains} chains", status == 0, err[-1000:] if status else "")
+            finally:
+                if os.path.exists(out):  # of those that were done
+                    with open(out) as f:
+                        kept.setdefault("peers", []).append(dict(json.load(f), problem=problem, chains=chains))
+                    os.remove(out)
+                keep()
+
+
+# ---- what stands in for data and peers in a smoke run -----------------------------------------------------------------
+def stand_ins(folder):
+    """Tiny tables and images, a peers' script that makes its figures up, and the two modules that compare_peers.py reads draws with."""
+    draw = random.Random(7)
+    for name, rows, columns in (("german", 60, 6), ("caravan", 90, 9)):
+        with open(os.path.join(folder, name + ".csv"), "w") as f:
+            f.write(",".join(f"x{j}" for j in range(columns)) + ",y\n")
+            for i in range(rows):
+                f.write(",".join(str(draw.randint(0, 9)) for _ in range(columns)) + f",{i % 2}\n")
+    with gzip.open(os.path.join(folder, "mnist56-images-idx3-ubyte.gz"), "wb") as f:
+        f.write(struct.pack(">IIII", 0x803, 50, 4, 4) + bytes(draw.randint(0, 255) for _ in range(50 * 16)))
+    with gzip.open(os.path.join(folder, "mnist56-labels-idx1-ubyte.gz"), "wb") as f:
+        f.write(struct.pack(">II", 0x801, 50) + bytes(5 + i % 2 for i in range(50)))
+    with open(os.path.join(folder, "peers.py"), "w") as f:
+        f.write("import json, sys\nname = sys.argv[sys.argv.index('--peer') + 1]\n"
+                "print(json.dumps(dict(peer=name, samples=1, warmup=1, seconds_warm=1.0, seconds_cold=2.0, ess_min=1.0, ess_squares_min=1.0, min_ess_per_second=1.0, rhat_max=1.0)))\n")
+    with open(os.path.join(folder, "numpy.py"), "w") as f:
+        f.write("def save(path, x):\n    open(path, 'w').close()\n")
+    with open(os.path.join(folder, "netCDF4.py"), "w") as f:
+        f.write("class Variable:\n    ndim = 3\n    def __getitem__(self, at): return self\n    def filled(self): return self\n"
+                "class Group:\n    variables = dict(x=Variable())\n"
+                "def Dataset(path):\n    assert open(path, 'rb').read(4) == b'\\x89HDF'\n    return dict(posterior=Group())\n")
+    a.data, a.peers = folder, os.path.join(folder, "peers.py")
+    os.environ["PYTHONPATH"] = folder
+    for name, file in (("german", "german.csv"), ("caravan", "caravan.csv")):
+        targets[name][-1] = data(file)
+    targets["mnist"][3], targets["mnist"][5] = data("mnist56-images-idx3-ubyte.gz"), data("mnist56-labels-idx1-ubyte.gz")
+
 
 def figure(x, digits=1):
     return "-" if x is None else f"{x:.{digits}f}"
 
-print(f"\n{'target':<18} {'chains':>7} {'draws':>8} {'warm-up us/it':>14} {'predicted':>10} {'sampling us/it':>15} {'predicted':>10} {'ns/chain-it':>12} {'min ESS/s':>12} {'predicted':>10}")
-for r in table:
-    print(f"{r['target']:<18} {r['chains']:>7} {r['draws']:>8} {r['warmup_us']:>14.1f} {figure(r.get('predicted_warmup_us')):>10} {r['sampling_us']:>15.1f} "
-          f"{figure(r.get('predicted_sampling_us')):>10} {r['ns_per_chain_iteration']:>12.2f} {figure(r.get('min_ess_per_second'), 0):>12} "
-          f"{figure(r.get('predicted_min_ess_per_second'), 0):>10}")
-slow = [r for r in table if r.get("predicted_sampling_us") and r["draws"] == "none" and r["sampling_us"] > 1.5 * r["predicted_sampling_us"]]
-for r in slow:
-    print(f"beyond 1.5 of its prediction: {r['target']}, {r['chains']} chains: {r['sampling_us']:.1f} us for {r['predicted_sampling_us']:.1f}")
+
+def table():
+    print(f"\n{'target':<11} {'chains':>6} {'products':>8} {'sampler':<26} {'draws':>7} {'warm-up us':>11} {'predicted':>10} {'sampling us':>11} {'predicted':>10} {'gradients/s':>12} "
+          f"{'min ESS/s':>10} {'predicted':>10}")
+    for r in kept["rows"]:
+        print(f"{r['target']:<11} {r['chains']:>6} {r['matmul']:>8} {r['sampler'] + (', ' + r['how'] if r['how'] else ''):<26} {r['draws']:>7} {r['warmup_us']:>11.1f} {figure(r['predicted_warmup_us']):>10} "
+              f"{r['sampling_us']:>11.1f} {figure(r['predicted_sampling_us']):>10} {r['gradients_per_second']:>12.3g} {figure(r['min_ess_per_second'], 0):>10} {figure(r['predicted_min_ess_per_second'], 0):>10}")
+    for r in kept["rows"]:
+        for phase in ("warmup", "sampling"):
+            said = r[f"predicted_{phase}_us"]
+            if said and r["draws"] == "none" and not a.smoke and r[phase + "_us"] > 1.5 * said:
+                print(f"beyond 1.5 of its prediction: {r['target']}, {r['chains']} chains, {r['matmul']}, {r['sampler']}, {phase}: {r[phase + '_us']:.1f} us for {said:.1f}")
+
+
+print(json.dumps({k: kept[k] for k in ("date", "device", "commit", "host_cores")}), flush=True)
+scratch = tempfile.mkdtemp()
+try:
+    if a.smoke:
+        stand_ins(scratch)
+    elif not os.path.exists(data("german.csv")):
+        sys.exit(f"on_gpu: no german.csv in {a.data}. Name the data's folder with --data?")
+    for name in steps:
+        print(f"---- {name}: {STEPS[name]}", flush=True)
+        try:
+            globals()["step_" + name]()
+        except NoTime:
+            print(f"SKIPPED ALOUD: the rest of {name}: no time is left", flush=True)
+            kept["not_done"].append(name + ": no time was left")
+        except Exception as e:  # a fault of this script must not cost the steps that follow
+            check(name, False, f"{type(e).__name__}: {e}")
+        keep()
+    table()
+finally:
+    shutil.rmtree(scratch, ignore_errors=True)
+if kept["not_done"]:
+    print("not done: " + "; ".join(kept["not_done"]))
 print("on_gpu: " + ("every check passed" if not failures else "FAILED: " + ", ".join(failures)))
 sys.exit(1 if failures else 0)

@@ -1,17 +1,22 @@
 #!/usr/bin/env bash
 # One call on a machine with a GPU: checks the CUDA backend, measures what the device reaches, then times runs beside what
-# bench/roofline.py predicts, then the peers, and keeps the figures as JSON.
-#   bench/on_gpu.sh [--build DIR] [--output DIR] [--data DIR] [--peers FILE] [--quick]
+# bench/roofline.py predicts, then the peers; all of it goes into OUTPUT/on_gpu.json, step by step.
+#   bench/on_gpu.sh [--build DIR] [--output DIR] [--data DIR] [--peers FILE] [--steps LIST] [--seconds N]
 #   bench/on_gpu.sh --pack FILE.tar.xz [--build DIR]
+#   bench/on_gpu.sh --smoke --build build/emulated [--output DIR]
 # --build: a build with CUDA, or a packed one; without it build/cuda is configured and built here.
-# --output: where the JSON goes (bench/results). --quick: checks and the smallest timings only.
+# --output: where the JSON goes (bench/results). --steps: some of those that `python3 bench/on_gpu.py --help` lists.
+# --seconds: nothing is begun that would end later; what is left out is said.
 # --pack: packs the programs and the libraries they need, but not CUDA's, to run on a machine that lacks the build's
 #   dependencies: bench/on_gpu.sh --build FILE.tar.xz there. Build with -DKILOCHAIN_NATIVE=OFF if its processor is another.
+# --smoke: every step in seconds, with tables made up: a test of this script (ctest, bench.on_gpu), not of a device.
 # Exit status 0 only if every check passed on a device; timings are not judged.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
-build= output=$here/results data=$root/../shared/data peers=$root/../shared/peers/bench_peers.py pack= quick=
+shared=$root/shared
+[ -d "$shared" ] || shared=$root/../shared
+build= output=$here/results data=$shared/data peers=$shared/peers/bench_peers.py pack= more=()
 while [ $# -gt 0 ]; do
   case $1 in
     --build) build=$2; shift ;;
@@ -19,8 +24,9 @@ while [ $# -gt 0 ]; do
     --data) data=$2; shift ;;
     --peers) peers=$2; shift ;;
     --pack) pack=$2; shift ;;
-    --quick) quick=--quick ;;
-    *) sed -n '2,12s/^# //p' "$0" >&2; exit 2 ;;
+    --steps | --seconds) more+=("$1" "$2"); shift ;;
+    --smoke) more+=("$1") ;;
+    *) sed -n '2,15s/^# //p' "$0" >&2; exit 2 ;;
   esac
   shift
 done
@@ -42,11 +48,10 @@ if [ -n "$pack" ]; then
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
   mkdir -p "$folder/tests" "$folder/lib"
-  strip -o "$folder/kilochain" "$build/kilochain"
-  strip -o "$folder/tests/test_gpu" "$build/tests/test_gpu"
-  if [ -x "$build/bench/ceilings" ]; then mkdir "$folder/bench" && strip -o "$folder/bench/ceilings" "$build/bench/ceilings"; fi
+  mkdir "$folder/bench"
+  for file in kilochain tests/test_gpu bench/ceilings; do strip -o "$folder/$file" "$build/$file"; done
   # The C and C++ runtimes are every machine's own; CUDA's belong to its driver.
-  ldd "$build/kilochain" "$build/tests/test_gpu" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
+  ldd "$build/kilochain" "$build/tests/test_gpu" "$build/bench/ceilings" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
     grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv|libgcc_s|libstdc\+\+|libcuda|libcublas|libcublasLt)\.so' |
     xargs -I{} cp -L {} "$folder/lib/"
   XZ_OPT=-2 tar -cJf "$pack" -C "$folder" .
@@ -70,4 +75,4 @@ if [ -n "$missing" ]; then
   exit 2
 fi
 mkdir -p "$output"
-python3 "$here/on_gpu.py" --build "$build" --output "$output" --data "$data" --peers "$peers" $quick
+python3 "$here/on_gpu.py" --build "$build" --output "$output" --data "$data" --peers "$peers" ${more[@]+"${more[@]}"}
