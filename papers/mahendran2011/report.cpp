@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "papers/page.hpp"
@@ -22,6 +23,21 @@ const Json* find(const std::vector<Json>& results, const std::string& model, con
   for (const Json& r : results)
     if (r["model"] == model && r["method"] == method) return &r;
   return nullptr;
+}
+
+/// How many runs of how many steps each model had, in words.
+std::string lengths_of(const std::vector<Json>& results) {
+  const auto lengths = [](const Json& r) {
+    return fmt::format("{} runs of {} steps", r["runs"].get<int>(), r["steps"].get<std::int64_t>());
+  };
+  std::vector<std::string> all;
+  for (const Json& r : results) {
+    const std::string one = fmt::format("{} for {}", lengths(r), r["model"].get<std::string>());
+    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+  }
+  const bool alike =
+      std::all_of(results.begin(), results.end(), [&](const Json& r) { return lengths(r) == lengths(results[0]); });
+  return alike ? lengths(results[0]) + " for each method" : fmt::format("{}", fmt::join(all, ", "));
 }
 
 /// What the mean |autocorrelation| of two methods differ by, in words; the error is of runs that are independent.
@@ -71,7 +87,7 @@ std::string markdown(const std::vector<Json>& results, const std::string& machin
   std::string out = fmt::format(
       R"(# Bayesian Optimization for Adaptive MCMC (Mahendran 2011)
 
-Made by `kilochain reproduce mahendran2011`, {0} steps a run, {1} runs, on {2}. The first ninth of a run is not judged.
+Made by `kilochain reproduce mahendran2011` on {1}: {0}. The first ninth of a run is not judged.
 Everything is after the thesis' protocol, except that all weights of a walk are those of the gamma in force: the original
 code kept old ones when gamma changed, which biases its IMUnif and IMBayesOpt (on a 4 x 4 torus -7.72 in place of -7.874), so
 that their published curves are not a target. IMBayesOpt draws its grid's points by exp(mean) as often as the grid has points;
@@ -81,7 +97,7 @@ The original code was measured with the expert's settings on a machine of this t
 steps. Energies of the RBM are those of its spins, without the constant.
 
 )",
-      results[0]["steps"].get<std::int64_t>(), results[0]["runs"].get<int>(), machine);
+      lengths_of(results), machine);
   out +=
       papers::markdown_table(table_rows(results), 2) +
       "\nmean abs. rho: the absolute autocorrelation over lags 0 to 500, mean over runs with the deviation over runs; "
