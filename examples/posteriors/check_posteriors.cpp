@@ -70,7 +70,8 @@ double compare(const std::string& folder, const std::string& target, const std::
                  of_square = z([](double x) { return x * x; }, "mean_sq", "mcse_mean_sq");
     std::printf("%-18s %-10s z of the mean %6.2f, of the mean square %6.2f\n", target.c_str(), name.c_str(), of_mean,
                 of_square);
-    worst = std::max({worst, std::abs(of_mean), std::abs(of_square)});
+    for (const double of : {of_mean, of_square})  // chains that never moved have none: that is no agreement
+      worst = std::isnan(of) ? INFINITY : std::max(worst, std::abs(of));
   }
   std::printf("%-18s %s: acceptance %.2f, largest R-hat %.4f, largest |z| %.2f\n", target.c_str(), sampler.c_str(),
               result.summary.acceptance_mean, rhat, worst);

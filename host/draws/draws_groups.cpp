@@ -1,11 +1,11 @@
 // What a file of draws consists of: its groups, dimensions, variables and the attributes known before the first draw.
 #include "host/draws/draws_groups.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <limits>
 #include <map>
-#include <numeric>
 
 #include "host/draws/draws_chunks.hpp"
 #include "host/draws/draws_file.hpp"
@@ -18,6 +18,7 @@ namespace kilochain {
 using draws_detail::put_origin;
 using netcdf::check;
 using netcdf::define_dim;
+using netcdf::put_indices;
 using netcdf::put_labels;
 
 namespace {
@@ -65,6 +66,21 @@ int define_real(int group, const std::string& name, int rank, const int* dims, c
   check(nc_def_var_chunking(group, variable, NC_CHUNKED, chunk.data()));
   check(nc_def_var_fill(group, variable, NC_FILL, &missing));
   return variable;
+}
+
+/// "age" of "w[age]": ArviZ puts the variable and the brackets around a label itself. Names that have another form stay.
+std::vector<std::string> without_variable(const std::string& variable, std::vector<std::string> names) {
+  const std::string begin = variable + '[';
+  const auto is_inside = [&](const std::string& name) { return name.starts_with(begin) && name.ends_with(']'); };
+  if (std::all_of(names.begin(), names.end(), is_inside))
+    for (std::string& name : names) name = name.substr(begin.size(), name.size() - begin.size() - 1);
+  return names;
+}
+
+bool are_indices(const std::vector<std::string>& labels) {
+  for (std::size_t k = 0; k < labels.size(); ++k)
+    if (labels[k] != std::to_string(k)) return false;
+  return true;
 }
 
 }  // namespace
@@ -120,11 +136,8 @@ void DrawsWriter::define() {
 int DrawsWriter::define_chain_and_draw(int group, int dims[2]) {
   dims[0] = define_dim(group, "chain", header_.num_chains);
   dims[1] = define_dim(group, "draw", NC_UNLIMITED);
-  int chain = -1, draw = -1;
-  check(nc_def_var(group, "chain", NC_INT64, 1, &dims[0], &chain));
-  std::vector<long long> numbers(header_.num_chains);
-  std::iota(numbers.begin(), numbers.end(), 0);
-  check(nc_put_var_longlong(group, chain, numbers.data()));
+  put_indices(group, dims[0], "chain", header_.num_chains);
+  int draw = -1;
   const std::size_t per_chunk = 1024;
   check(nc_def_var(group, "draw", NC_INT64, 1, &dims[1], &draw));
   check(nc_def_var_chunking(group, draw, NC_CHUNKED, &per_chunk));
@@ -139,10 +152,14 @@ void DrawsWriter::define_posterior() {
   draw_ = define_chain_and_draw(posterior_, dims);
   for (auto& v : variables_) {
     if (!v.scalar) {
-      const std::string labels = v.name + "_dim";
-      dims[2] = define_dim(posterior_, labels, v.size);
-      put_labels(posterior_, dims[2], labels,
-                 {header_.names.begin() + v.first, header_.names.begin() + v.first + v.size});
+      const std::string dim = v.name + "_dim";
+      dims[2] = define_dim(posterior_, dim, v.size);
+      const auto labels =
+          without_variable(v.name, {header_.names.begin() + v.first, header_.names.begin() + v.first + v.size});
+      if (are_indices(labels))
+        put_indices(posterior_, dims[2], dim, v.size);
+      else
+        put_labels(posterior_, dims[2], dim, labels);
     }
     const int rank = v.scalar ? 2 : 3;
     v.id = in_precision(header_.real,

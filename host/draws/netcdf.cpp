@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace kilochain::netcdf {
@@ -127,6 +128,14 @@ int define_dim(int group, const std::string& name, std::int64_t size) {
   int dim = -1;
   check(nc_def_dim(group, name.c_str(), size, &dim));
   return dim;
+}
+
+void put_indices(int group, int dim, const std::string& name, std::int64_t size) {
+  int variable = -1;
+  std::vector<long long> numbers(size);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  check(nc_def_var(group, name.c_str(), NC_INT64, 1, &dim, &variable));
+  check(nc_put_var_longlong(group, variable, numbers.data()));
 }
 
 void put_labels(int group, int dim, const std::string& name, const std::vector<std::string>& labels) {

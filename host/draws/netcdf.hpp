@@ -42,8 +42,9 @@ std::array<std::size_t, N> sizes(const std::array<std::int64_t, N>& counts) {
   return out;
 }
 
-/// A new dimension (NC_UNLIMITED: one that grows), and a variable of that name that labels it.
+/// A new dimension (NC_UNLIMITED: one that grows), and a variable of that name that labels it, by 0 .. size - 1 or by names.
 int define_dim(int group, const std::string& name, std::int64_t size);
+void put_indices(int group, int dim, const std::string& name, std::int64_t size);
 void put_labels(int group, int dim, const std::string& name, const std::vector<std::string>& labels);
 
 /// Writes `text` whatever its length as one string attribute of a variable or group (`variable` NC_GLOBAL).

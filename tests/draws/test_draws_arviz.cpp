@@ -34,7 +34,10 @@ double value(std::int64_t chain, std::int64_t draw, std::int64_t i) {
   return static_cast<double>(i) + std::sin(1e4 * std::sin(static_cast<double>(1 + i + 7 * draw + 1009 * chain)));
 }
 
-void write_file(const std::string& path, std::int64_t num_draws) {
+using Names = std::vector<std::string>;
+const Names features = {"intercept", "age", "income"};
+
+void write_file(const std::string& path, std::int64_t num_draws, const Names& names) {
   DrawsHeader header;
   header.target = "gaussian";
   header.sampler = "mala";
@@ -42,7 +45,7 @@ void write_file(const std::string& path, std::int64_t num_draws) {
   header.num_samples = kDraws;
   header.seed = 1;
   header.variable = "w";
-  header.names = {"intercept", "age", "income"};
+  header.names = names;
   header.config = {{"step_size", 0.5}, {"adapt", {{"scope", "chain"}}}};
   header.stats = {"energy"};
   header.save_warmup_stats = true;
@@ -71,10 +74,12 @@ void write_file(const std::string& path, std::int64_t num_draws) {
   writer.finish();
 }
 
-void expect_arviz_sees(std::int64_t num_draws) {
+void expect_arviz_sees(std::int64_t num_draws, const Names& names = features, Names labels = {}) {
+  if (labels.empty())
+    for (const std::string& name : names) labels.push_back("w[" + name + "]");
   const std::string path =
       (std::filesystem::temp_directory_path() / ("kilochain_arviz_" + std::to_string(::getpid()) + ".nc")).string();
-  write_file(path, num_draws);
+  write_file(path, num_draws, names);
   const auto [text, status] = arviz_check(path);
   std::filesystem::remove(path);
   if (status == kNoArviz || status == 127) {
@@ -102,15 +107,22 @@ void expect_arviz_sees(std::int64_t num_draws) {
     for (std::int64_t c = 0; c < kChains; ++c) {
       for (std::int64_t t = 0; t < num_draws; ++t) sum += value(c, t, i);
     }
-    const char* labels[] = {"w[intercept]", "w[age]", "w[income]"};
     const double n = static_cast<double>(kChains * num_draws);
     // Two summation orders of n terms of size at most 3: 3 n eps each.
-    EXPECT_NEAR(seen.at("summary").at(labels[i]).at("mean").get<double>(), sum / n, 6 * n * 2.3e-16);
-    EXPECT_GT(seen.at("summary").at(labels[i]).at("ess_bulk").get<double>(), 100);
+    EXPECT_NEAR(seen.at("summary").at(labels.at(i)).at("mean").get<double>(), sum / n, 6 * n * 2.3e-16);
+    EXPECT_GT(seen.at("summary").at(labels.at(i)).at("ess_bulk").get<double>(), 100);
   }
 }
 
 TEST(DrawsArviz, WholeRun) { expect_arviz_sees(kDraws); }
+
+/// A name that has the variable already is told once.
+TEST(DrawsArviz, LabelsAreIndicesOrNames) {
+  const Names indexed = {"w[0]", "w[1]", "w[2]"}, named = {"w[a, x]", "w[a, bias]", "w[b, x]"};
+  expect_arviz_sees(kDraws, indexed, indexed);
+  expect_arviz_sees(kDraws, named, named);
+  expect_arviz_sees(kDraws, {"v", "w[1]", "w[2]"});
+}
 
 TEST(DrawsArviz, InterruptedRun) { expect_arviz_sees(150); }
 
