@@ -39,7 +39,7 @@ Cells row_of(const ParameterSummary& parameter) {
     const double x = parameter.*column.figure;
     row.push_back(column.unit == FigureUnit::parameter ? value(x, decimals)
                   : column.unit == FigureUnit::draws   ? fmt::format("{:.0f}", x)
-                                                       : fmt::format("{:.4f}", x));
+                                                       : rhat_text(x));
   }
   return row;
 }
@@ -92,7 +92,7 @@ std::string format_head(const RunSummary& run) {
   if (run.divergences > 0) {
     const auto draws = run.num_samples / run.thin * (run.num_chains - run.quarantined);
     text += fmt::format(
-        "divergences {} of {} draws ({:.2g} %): in places the step is too long, or the density not finite. Raise "
+        "divergences {} of {} draws ({:.3g} %): in places the step is too long, or the density not finite. Raise "
         "target_accept, or reparametrise?\n",
         run.divergences, draws, 100.0 * run.divergences / draws);
   }
@@ -104,7 +104,7 @@ std::string format_head(const RunSummary& run) {
                         per_second(extremes.worst_ess, run.seconds_total),
                         per_second(extremes.worst_ess, run.seconds_sampling));
   text += fmt::format(
-      "\nmax rhat    {:.4f}{}\n", extremes.rhat_max,
+      "\nmax rhat    {}{}\n", rhat_text(extremes.rhat_max),
       extremes.rhat_max <= rhat_bar ? "" : fmt::format("  (not below {}: do not trust these numbers yet)", rhat_bar));
   return text;
 }

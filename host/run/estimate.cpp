@@ -120,20 +120,27 @@ class Accounting {
   std::vector<Estimate::Row> rows_;
 };
 
-/// Seconds of one iteration of one chain, timed on a few chains for a fraction of a second.
-template <class Real>
-double timed_iteration(const Options& o, const Context& context, Target<Real>& target) {
-  const Index dim = target.info().dim;
+/// The few chains that are timed.
+Options few_of(const Options& o, const Context& context) {
   Options few = o;
   if (context.backend == Backend::cpu) few.num_chains = std::min<std::int64_t>(o.num_chains, 64 * context.threads);
   if (few.init.starts_with("file:")) few.init = "normal";
+  few.draws = KeptDraws::none;
+  return few;
+}
+
+/// Seconds of one iteration of one chain, timed for a fraction of a second.
+template <class Real>
+double timed_iteration(const Options& few, const Context& context, Target<Real>& target) {
+  const Index dim = target.info().dim;
   const auto num_chains = static_cast<Index>(few.num_chains);
-  auto chains = make_chains<Real>(context, o.sampler, o.sampler_settings, num_chains, target.info(), o.adapt_scope);
+  auto chains =
+      make_chains<Real>(context, few.sampler, few.sampler_settings, num_chains, target.info(), few.adapt_scope);
   Rounds<Real> rounds(context, target, *chains, num_chains);
   rounds.start(StartingPoints<Real>(few, dim).of(0, num_chains));
   const std::atomic<bool> go_on{false};
   Segment<Real> segment;
-  segment.seed = o.seed;
+  segment.seed = few.seed;
   const auto begin = std::chrono::steady_clock::now();
   double seconds = 0;
   for (std::int64_t step = 1; seconds < 0.2 && segment.until < 10000; step *= 2) {
@@ -163,7 +170,8 @@ void judge(Estimate& e, const Options& o, const Context& context) {
   }
   if (!host_fits || !device_fits)
     e.advice += std::string(e.advice.empty() ? "" : " ") +
-                "Run fewer chains at a time with --chain-batch-size, or use --adapt-scope pooled, --real float?";
+                fmt::format("Run fewer chains at a time with --chain-batch-size, or use {}--real float?",
+                            scope_of(o) == Scope::chain ? "--adapt-scope pooled, " : "");
 }
 
 }  // namespace
@@ -217,7 +225,9 @@ Estimate estimate_for(const Options& o, const Context& context, const TargetInfo
 template <class Real>
 Estimate estimate(const Options& o, const Context& context, Target<Real>& target) {
   Estimate e = estimate_for(o, context, target.info(), precision_of<Real>);
-  e.seconds = timed_iteration<Real>(o, context, target) * (likely_warmup(o) + likely_samples(o)) * o.num_chains;
+  const Options few = few_of(o, context);
+  if (estimate_for(few, context, target.info(), precision_of<Real>).fits)
+    e.seconds = timed_iteration<Real>(few, context, target) * (likely_warmup(o) + likely_samples(o)) * o.num_chains;
   return e;
 }
 

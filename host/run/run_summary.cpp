@@ -59,6 +59,8 @@ void set_acceptance(RunSummary& run, std::vector<double> per_chain) {
   run.acceptance_q95 = quantile(sorted, 0.95);
 }
 
+std::string rhat_text(double rhat) { return rhat < 1e4 ? fmt::format("{:.4f}", rhat) : fmt::format("{:.4g}", rhat); }
+
 Verdict verdict_of(const RunSummary& run) {
   std::string reason;
   const auto add = [&](const std::string& why) { reason += (reason.empty() ? "" : "; ") + why; };
@@ -71,7 +73,7 @@ Verdict verdict_of(const RunSummary& run) {
   if (worst && std::isnan(worst->rhat))
     add(worst->name + " has no R-hat: fewer than 4 draws of each chain, or draws that are all equal");
   else if (worst)
-    add(fmt::format("R-hat of {} is {:.4f}, above {}", worst->name, worst->rhat, rhat_bar));
+    add(fmt::format("R-hat of {} is {}, above {}", worst->name, rhat_text(worst->rhat), rhat_bar));
   else if (run.parameters.empty() && run.draws != KeptDraws::none)
     add("nothing was drawn");
   return {reason.empty(), reason};

@@ -34,6 +34,8 @@ struct RunSummary {
 
 /// R-hat of draws that can be used is at most this.
 inline constexpr double rhat_bar = 1.01;
+/// "1.0019"; of chains that stand still, whose R-hat is rounding over rounding, "5.684e+15".
+std::string rhat_text(double rhat);
 
 /// Whether the figures can be trusted: an automatic warm-up has converged, and no R-hat is above rhat_bar or unknown.
 struct Verdict {

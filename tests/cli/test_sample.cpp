@@ -256,5 +256,14 @@ TEST(Estimate, FitsOrSaysWhatWould) {
   EXPECT_EQ(kilochain(files, words).status, 2);
 }
 
+/// A dense factor for each chain takes 40 GB: not even the few chains that would be timed have room.
+TEST(Estimate, TimesNothingThatDoesNotFit) {
+  ScratchFiles files;
+  const Outcome o = kilochain(files, {"estimate", "--target", "funnel", "--dim", "100000", "--num-chains", "1000000",
+                                      "--adapt-scope", "chain", "--threads", "64"});
+  EXPECT_EQ(o.status, 2) << o.err;
+  EXPECT_TRUE(contains(o.out, "DOES NOT FIT") && contains(o.out, "time    not known beforehand")) << o.out;
+}
+
 }  // namespace
 }  // namespace kilochain

@@ -134,6 +134,15 @@ TEST(RunSummary, WhatIsNotKnownIsNotTold) {
   EXPECT_TRUE(to_json(run)["seconds"]["total"].is_null());
 }
 
+TEST(RunSummary, ChainsThatStandStill) {
+  RunSummary run = run_of({parameter("a", 4, 4, 5.684e15)});
+  run.divergences = 2000;
+  const std::string text = text_of(run);
+  for (const char* part : {"max rhat    5.684e+15  (not below 1.01", "  5.684e+15\n", " of 2000 draws (100 %)"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  EXPECT_EQ(verdict_of(run).reason, "R-hat of a is 5.684e+15, above 1.01");
+}
+
 TEST(RunSummary, CountsInWords) {
   RunSummary run = run_of({parameter("a", 100, 80, 1.002)});
   run.num_chains = 1;
