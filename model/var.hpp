@@ -157,6 +157,15 @@ auto one_node(const F& f, const A&... arguments) {
   }
 }
 
+/// f(arguments), in one node where some are Vars.
+template <class F, class... A>
+KC_INLINE auto in_one_node(const F& f, const A&... arguments) {
+  if constexpr ((is_var<A> || ...))
+    return one_node(f, arguments...);
+  else
+    return f(arguments...);
+}
+
 template <class T>
 requires is_var<T> T log1p_exp(const T& x) {
   return one_node([](const auto& u) { return log1p_exp(u); }, x);

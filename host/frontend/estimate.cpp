@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "host/frontend/commands.hpp"
-#include "host/frontend/configuration.hpp"
 #include "host/frontend/estimate_table.hpp"
 #include "host/frontend/text.hpp"
 #include "host/run/run.hpp"

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "host/frontend/commands.hpp"
-#include "host/frontend/configuration.hpp"
 #include "host/frontend/estimate_table.hpp"
 #include "host/frontend/interrupt.hpp"
 #include "host/frontend/progress_printer.hpp"

@@ -1,5 +1,8 @@
 #include "host/run/output_file.hpp"
 
+#include <functional>
+#include <numeric>
+
 namespace kilochain {
 
 OutputFile::OutputFile(const Options& options, const TargetInfo& info, Precision precision)
@@ -27,7 +30,9 @@ void OutputFile::create(std::int64_t num_warmup, std::int64_t num_samples) {
   h.variable = info_.variable;
   h.names = info_.names;
   for (const Variable& v : info_.variables)
-    h.variables.emplace_back(v.name, v.shape.empty() ? 0 : static_cast<std::int64_t>(v.shape[0]));
+    h.variables.emplace_back(
+        v.name,
+        v.shape.empty() ? 0 : std::accumulate(v.shape.begin(), v.shape.end(), std::int64_t{1}, std::multiplies()));
   if (kept_spins(options_, info_) > 0) h.spins.assign(info_.spins.begin(), info_.spins.end());
   h.config = to_json(options_);
   h.stats = find_sampler(options_.sampler).stats;

@@ -16,7 +16,6 @@ struct BasicSeries {
   std::int64_t size() const { return chains * draws; }
 };
 using Series = BasicSeries<double>;
-using SeriesFloat = BasicSeries<float>;
 
 /// The halves of the chains of a series as 2 * chains rows of draws / 2.
 template <class T>

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "tests/support/chains.hpp"
-#include "tests/support/tolerance.hpp"
 
 namespace kilochain::testing_support {
 namespace {

@@ -3,7 +3,6 @@
 #include "diagnostics_series.hpp"
 #include "host/statistics/autocovariance.hpp"
 #include "host/statistics/ess.hpp"
-#include "host/statistics/geyer.hpp"
 
 namespace kilochain {
 namespace {
