@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "host/frontend/text.hpp"
 #include "kernels/device/units.hpp"
 
 namespace kilochain::cli {
@@ -13,7 +14,7 @@ namespace kilochain::cli {
 std::string progress_text(const Progress& p) {
   std::string line = fmt::format("{:<8} {}", p.phase, p.done);
   if (p.total > 0) line += fmt::format("/{} {:3.0f} %", p.total, 100.0 * p.done / p.total);
-  if (p.iterations_per_second > 0) line += fmt::format("  {:.3g} it/s", p.iterations_per_second);
+  if (p.iterations_per_second > 0) line += "  " + figure(p.iterations_per_second, 3) + " it/s";
   if (p.eta_seconds >= 0) line += "  ETA " + seconds_text(p.eta_seconds);
   line += fmt::format("  accept {:.3f}", p.acceptance_rate);
   if (std::isfinite(p.rhat_max)) line += fmt::format("  R-hat {:.3f}", p.rhat_max);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <ostream>
 
+#include "host/frontend/text.hpp"
 #include "host/registry/registry.hpp"
 
 namespace kilochain {
@@ -74,8 +75,8 @@ std::string format_head(const RunSummary& run) {
   if (std::isnan(run.seconds_total))
     text += "time        not known: the run did not come to its end\n";
   else
-    text += fmt::format("time        {:.3g} s: warm-up {:.3g} s, sampling {:.3g} s; {}\n", run.seconds_total,
-                        run.seconds_warmup, run.seconds_sampling, work_of(run));
+    text += fmt::format("time        {} s: warm-up {} s, sampling {} s; {}\n", cli::figure(run.seconds_total, 3),
+                        cli::figure(run.seconds_warmup, 3), cli::figure(run.seconds_sampling, 3), work_of(run));
   if (!run.warmup_converged) {
     const std::string& why = run.warmup_note;
     const std::string plain = "not converged";
@@ -100,9 +101,9 @@ std::string format_head(const RunSummary& run) {
   const Extremes extremes = extremes_of(run);
   text += fmt::format("min ESS     {:.0f}", extremes.worst_ess);
   if (!std::isnan(run.seconds_total))
-    text += fmt::format("; per second {:.4g} with warm-up, {:.4g} without",
-                        per_second(extremes.worst_ess, run.seconds_total),
-                        per_second(extremes.worst_ess, run.seconds_sampling));
+    text += fmt::format("; per second {} with warm-up, {} without",
+                        cli::figure(per_second(extremes.worst_ess, run.seconds_total), 4),
+                        cli::figure(per_second(extremes.worst_ess, run.seconds_sampling), 4));
   text += fmt::format(
       "\nmax rhat    {}{}\n", rhat_text(extremes.rhat_max),
       extremes.rhat_max <= rhat_bar ? "" : fmt::format("  (not below {}: do not trust these numbers yet)", rhat_bar));

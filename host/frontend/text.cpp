@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace kilochain::cli {
 
@@ -37,6 +38,11 @@ std::string columns(const std::vector<std::vector<std::string>>& rows, std::size
     out += line + "\n";
   }
   return out;
+}
+
+std::string figure(double value, int digits) {
+  const bool whole = std::abs(value) < 1e9 && std::abs(value) >= std::pow(10.0, digits);
+  return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.{}g}", value, digits);
 }
 
 }  // namespace kilochain::cli

@@ -1,4 +1,4 @@
-// Tables in columns, as several commands print them.
+// Tables in columns and numbers, as several commands print them.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,5 +7,8 @@ namespace kilochain::cli {
 
 /// Rows of cells in columns of one width, two spaces between; the last column is wrapped at `width`.
 std::string columns(const std::vector<std::vector<std::string>>& rows, std::size_t indent = 2, std::size_t width = 110);
+
+/// A number in at most so many digits, or as a whole number where it has more before its point: 0.0952, 5.46, 246587.
+std::string figure(double value, int digits);
 
 }  // namespace kilochain::cli

@@ -50,9 +50,9 @@ RunSummary summary_without_draws(const DrawsReader& reader) {
   s.draws = h.kept;
   const ReadAttribute read{reader.attributes()};
   visit_attributes(read, s);
-  if (reader.has_draws()) s.num_samples = reader.draws_written() * h.thin;
-  if (!reader.attributes().contains("interrupted")) {  // killed: there is "device" as it was asked for, and no time
+  if (!reader.attributes().contains("interrupted")) {  // killed: device and num_samples are what was asked for
     s.device.clear();
+    s.num_samples = reader.draws_written() * h.thin;
     s.seconds_warmup = s.seconds_sampling = NAN;
   }
   s.seconds_total = s.seconds_warmup + s.seconds_sampling;

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "host/frontend/summary_table.hpp"
+#include "host/frontend/text.hpp"
 #include "host/run/run_summary.hpp"
 #include "host/statistics/summary.hpp"
 
@@ -141,6 +142,17 @@ TEST(RunSummary, ChainsThatStandStill) {
   for (const char* part : {"max rhat    5.684e+15  (not below 1.01", "  5.684e+15\n", " of 2000 draws (100 %)"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   EXPECT_EQ(verdict_of(run).reason, "R-hat of a is 5.684e+15, above 1.01");
+}
+
+TEST(RunSummary, FiguresWithoutPowersOfTen) {
+  for (const auto& [value, text] : {std::pair{0.0951684, "0.0952"},
+                                    {5.4611, "5.46"},
+                                    {999.4, "999"},
+                                    {246587.3, "246587"},
+                                    {4.64e-5, "4.64e-05"},
+                                    {2.5e12, "2.5e+12"}})
+    EXPECT_EQ(cli::figure(value, 3), text);
+  EXPECT_EQ(cli::figure(std::nan(""), 3), "nan");
 }
 
 TEST(RunSummary, CountsInWords) {
