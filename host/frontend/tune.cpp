@@ -10,6 +10,7 @@
 #include "host/frontend/files.hpp"
 #include "host/frontend/interrupt.hpp"
 #include "host/frontend/progress_printer.hpp"
+#include "host/frontend/text.hpp"
 #include "host/frontend/tune_files.hpp"
 #include "host/run/side_by_side.hpp"
 #include "host/tune/policy.hpp"
@@ -221,10 +222,11 @@ class Search {
       fmt::print("{}\n", out.dump(2));
     } else {
       fmt::print("best of {} trials: {}\n", tuner_.told().size(), words(best.values));
-      fmt::print("{}: {:.4g} in its trial\n", objective(), score);
+      fmt::print("{}: {} in its trial\n", objective(), figure(score, 4));
       if (!confirmed.empty())
-        fmt::print("{}: {:.4g} +- {:.2g} in {} fresh trials; without tuning {:.4g} +- {:.2g}\n", objective(),
-                   confirmed[0].mean, confirmed[0].error, c_.tune.confirm, confirmed[1].mean, confirmed[1].error);
+        fmt::print("{}: {} +- {} in {} fresh trials; without tuning {} +- {}\n", objective(),
+                   figure(confirmed[0].mean, 4), figure(confirmed[0].error, 2), c_.tune.confirm,
+                   figure(confirmed[1].mean, 4), figure(confirmed[1].error, 2));
     }
     std::FILE* out = c_.run.json ? stderr : stdout;
     for (const std::string& note : notes) fmt::print(out, "note: {}\n", note);

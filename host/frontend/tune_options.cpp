@@ -17,7 +17,8 @@ namespace {
 template <class Visitor>
 void visit_tune(Visitor&& visit, TuneOptions& o) {
   visit("over", o.over, "text", "what to tune: NAME=LOW:HIGH[:log], several with commas between");
-  visit("objective", o.objective, tune_objective_names, "what to make large");
+  visit("objective", o.objective, tune_objective_names,
+        "what to make large; of spin models ess_per_second unless told: their iterations differ in cost");
   visit("evaluations", o.evaluations, between(1, 100000), "trials in all; more than the table holds: it goes on");
   visit("batch", o.batch, between(1, 1000), "points chosen at a time, tried side by side");
   visit("covariance", o.covariance, covariance_names, "how scores at two points go together");
@@ -128,6 +129,8 @@ TuneConfiguration read_tune_configuration(const std::vector<std::string>& argume
   out.policy = std::all_of(out.box.begin(), out.box.end(), [&](const Dimension& d) {
     return std::find(sampler.drawn.begin(), sampler.drawn.end(), d.name) != sampler.drawn.end();
   });
+  if (sampler.spins && std::find(seen.begin(), seen.end(), "objective") == seen.end())
+    out.tune.objective = TuneObjective::ess_per_second;  // a gradient is an iteration there, of 1 sweep or of 20
   if (!out.tune.fit) out.tune.fit = out.tune.objective == TuneObjective::autocorrelation ? Fit::paper : Fit::likelihood;
   if (!out.tune.trial_warmup) out.tune.trial_warmup = out.policy ? 0 : 200;
   out.length.num_warmup = *out.tune.trial_warmup;

@@ -147,6 +147,22 @@ TEST(Spins, WalksAreTunedAndDrawnFromAPolicy) {
   EXPECT_TRUE(sampled.status == 0 || sampled.status == 6) << sampled.err;  // 6: few draws of a cold torus
 }
 
+/// Twenty sweeps are no better than one because they count as one iteration.
+TEST(Spins, AreTunedBySecondsUnlessTold) {
+  ScratchFiles files;
+  const Argv search = {"tune", "--target",          "ising",      "--size",        "4x4",        "--beta",
+                       "0.3",  "--sampler",         "metropolis", "--over",        "sweeps=1:4", "--num-warmup",
+                       "20",   "--num-chains",      "4",          "--evaluations", "1",          "--confirm",
+                       "0",    "--trial-gradients", "400",        "--json",        "--quiet",    "--output"};
+  const auto objective = [&](const Argv& more) {
+    const Outcome o = kilochain(files, with(search, more));
+    EXPECT_EQ(o.status, 0) << o.err;
+    return nlohmann::json::parse(o.out)["objective"].get<std::string>();
+  };
+  EXPECT_EQ(objective({files.path("a")}), "ess_per_second");
+  EXPECT_EQ(objective({files.path("b"), "--objective", "ess_per_gradient"}), "ess_per_gradient");
+}
+
 TEST(Spins, BadInputIsRefused) {
   ScratchFiles files;
   const auto refuses = [&](const Argv& more, const std::string& text) {
