@@ -20,19 +20,22 @@ NAMES = {"gad_mala_fast": "gadMALAf", "gad_mala_exact": "gadMALAe", "gad_rwm": "
 DPI = 70
 
 
-def contours(axis, covariance, colour):
+def contours(axis, covariance, colour, label):
     """Ellipses at 1, 2 and 3 standard deviations."""
     angle = np.linspace(0, 2 * np.pi, 200)
     circle = np.linalg.cholesky(np.array(covariance)) @ np.array([np.cos(angle), np.sin(angle)])
     for size in (1, 2, 3):
-        axis.plot(*(size * circle), color=colour, linewidth=1.3)
+        axis.plot(*(size * circle), color=colour, linewidth=1.3, label=label if size == 1 else None)
 
 
 def covariances(data):
     figure, axes = plt.subplots(1, 4, figsize=(15, 4.2))
     for axis, case in zip(axes, data["two_dimensions"]):
-        contours(axis, case["learnt"], "tab:blue")
-        contours(axis, case["target"], "tab:green")
+        contours(axis, case["learnt"], "tab:blue", "learnt")
+        contours(axis, case["target"], "tab:green", "target")
+        axis.legend(loc="upper left", fontsize=9)
+        axis.set_xlabel("x[0]")
+        axis.set_ylabel("x[1]")
         axis.set_title(f"accept {case['target_accept']}: β = {case['beta']:.2g} at the end\n"
                        f"(mean of the last 5000: {case['beta_geometric_mean_last_5000']:.2g})", fontsize=10)
         axis.set_xlim(-6, 6)
