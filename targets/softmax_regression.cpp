@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "targets/regression_data.hpp"
+
 namespace kilochain {
 namespace {
 
@@ -23,23 +25,7 @@ std::vector<int> parse_digits(const std::string& text) {
 }  // namespace
 
 Design read_softmax_design(const SoftmaxSettings& s) {
-  const bool table = !s.data.empty(), images = !s.images.empty() || !s.labels.empty();
-  require(table || images, ExitStatus::usage, "softmax_regression: no data", "neither data nor images is set",
-          "Give --data FILE.csv, or --images FILE --labels FILE?");
-  require(!(table && images), ExitStatus::usage, "softmax_regression: two kinds of data",
-          "data = " + s.data + " and " + (s.images.empty() ? "labels = " + s.labels : "images = " + s.images),
-          "Give one or the other?");
-  if (table) {
-    require(s.digits.empty(), ExitStatus::usage, "softmax_regression: digits without images",
-            "digits = " + s.digits + ", data = " + s.data, "Remove digits, or give images?");
-    return load_classified_csv(s.data, s.label, s.standardise, s.bias);
-  }
-  require(!s.images.empty() && !s.labels.empty(), ExitStatus::usage,
-          std::string("softmax_regression: ") + (s.images.empty() ? "labels without images" : "images without labels"),
-          s.images.empty() ? "labels = " + s.labels : "images = " + s.images,
-          s.images.empty() ? "Give --images FILE?" : "Give --labels FILE?");
-  require(s.label.empty(), ExitStatus::usage, "softmax_regression: label names a column of a table",
-          "label = " + s.label + ", images = " + s.images, "Did you mean labels?");
+  if (names_a_table("softmax_regression", s)) return load_classified_csv(s.data, s.label, s.standardise, s.bias);
   return load_classified_idx(s.images, s.labels, parse_digits(s.digits), s.bias);
 }
 
@@ -54,9 +40,7 @@ TargetInfo describe_softmax(const Design& design, std::size_t element) {
   info.variables.push_back({"w", {classes, design.columns}});
   for (const std::string& name : design.classes)
     for (const std::string& feature : design.names) info.names.push_back(fmt::format("w[{}, {}]", name, feature));
-  info.constants.push_back({"y", {"observation"}, {design.rows}, design.y});
-  if (entries * sizeof(double) < 64e6)  // a copy of larger data in every file of draws would be most of the file
-    info.constants.push_back({"x", {"observation", "feature"}, {design.rows, design.columns}, design.x});
+  describe_observations(design, info);
   info.flops = 4 * entries * static_cast<double>(classes);
   info.bytes = entries * static_cast<double>(element);
   return info;
@@ -65,31 +49,14 @@ TargetInfo describe_softmax(const Design& design, std::size_t element) {
 template <class Real>
 typename SoftmaxRegression<Real>::Data SoftmaxRegression<Real>::place(const Design& design, double prior_sd,
                                                                       Arena<Real>& arena, bool columns, bool rows) {
-  const std::size_t n = design.columns, num = design.rows, padded_rows = (num + 31) / 32 * 32, row = (n + 31) / 32 * 32;
   Data d{};
-  d.n = static_cast<Index>(n);
+  place_design(design, prior_sd, arena, columns, rows, d);
   d.classes = static_cast<Index>(design.classes.size());
-  d.row = static_cast<Index>(row);
-  d.num_rows = static_cast<Index>(num);
-  d.num_padded = static_cast<Index>(padded_rows);
-  d.inverse_variance = 1 / (prior_sd * prior_sd);
-  d.log_constant =
-      -static_cast<double>(n * design.classes.size()) * (std::log(prior_sd) + 0.5 * std::log(2 * std::numbers::pi));
-  std::vector<double> buffer = design.y;
-  buffer.resize(padded_rows);
-  d.y = arena.put(buffer);
-  if (columns) {
-    buffer.assign(padded_rows * n, 0.0);
-    for (std::size_t i = 0; i < num; ++i)
-      for (std::size_t j = 0; j < n; ++j) buffer[j * padded_rows + i] = design.x[i * n + j];
-    d.x_columns = arena.put(buffer);
-  }
-  if (rows) {
-    buffer.assign(row * num, 0.0);
-    for (std::size_t i = 0; i < num; ++i)
-      for (std::size_t j = 0; j < n; ++j) buffer[i * row + j] = design.x[i * n + j];
-    d.x_rows = arena.put(buffer);
-  }
+  d.log_constant = -static_cast<double>(design.columns * design.classes.size()) *
+                   (std::log(prior_sd) + 0.5 * std::log(2 * std::numbers::pi));
+  std::vector<double> y = design.y;
+  y.resize(d.num_padded);
+  d.y = arena.put(y);
   return d;
 }
 

@@ -1,4 +1,4 @@
-// A sampler's chains as the host sees them: bound to memory on a device, advanced by propose and update, adapted alone or pooled.
+// A sampler's chains as the host sees them: bound to memory on a device, advanced, adapted alone or pooled.
 #pragma once
 #include <atomic>
 #include <limits>

@@ -1,5 +1,6 @@
 // The keys that every run has, as flags (--num-chains) and as TOML keys (num_chains): what
-// host/run/option_table.hpp lists, and how to speak about a run. The settings of the chosen sampler and target come beside them, from the registry.
+// host/run/option_table.hpp lists, and how to speak about a run. The settings of the chosen sampler and target come beside
+// them, from the registry.
 #pragma once
 #include <string>
 #include <vector>

@@ -89,17 +89,15 @@ CONFIG.toml holds the same keys: --num-chains 1000 is num_chains = 1000; setting
 relative to the directory that the program runs in.
 
 )";
-  return out +
-         (command == "sample"
-              ? R"(Exit status: 0 done, 2 usage, 3 data, 4 done but chains were quarantined, 5 output not written, 6 done but not
-converged (an automatic warm-up, or R-hat above 1.01), 8 CUDA device failed, 130 interrupted.
-
-Example: kilochain sample --target logistic_regression --data data/challenger.csv --output challenger.nc
-)"
-              : R"(Exit status: 0 it fits, 2 it does not, or usage, 3 data, 8 CUDA device failed.
-
-Example: kilochain estimate --target logistic_regression --data data/challenger.csv --num-chains 100000
-)");
+  out +=
+      command == "sample"
+          ? "Exit status: 0 done, 2 usage, 3 data, 4 done but chains were quarantined, 5 output not written, 6 done "
+            "but "
+            "not\nconverged (an automatic warm-up, or R-hat above 1.01), 8 CUDA device failed, 130 interrupted.\n\n"
+            "Example: kilochain sample --target logistic_regression --data data/challenger.csv --output challenger.nc\n"
+          : "Exit status: 0 it fits, 2 it does not, or usage, 3 data, 8 CUDA device failed.\n\n"
+            "Example: kilochain estimate --target logistic_regression --data data/challenger.csv --num-chains 100000\n";
+  return out;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the front end does with a table of options (host/run/option_table.hpp): says what there is, and parses what a user wrote.
+// What the front end does with a table of options (host/run/option_table.hpp): says what there is, parses what was written.
 #pragma once
 #include <fmt/format.h>
 

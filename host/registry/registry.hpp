@@ -1,4 +1,4 @@
-// Names to samplers and targets. Entries register themselves: one line of CMake compiles host/registry/instantiate/*.cpp for each.
+// Names to samplers and targets. Entries register themselves: a line of CMake compiles host/registry/instantiate for each.
 #pragma once
 #include <functional>
 #include <memory>

@@ -36,7 +36,8 @@ struct Options {
 /// What automatic num_warmup and num_samples stop at.
 inline constexpr std::int64_t most_automatic_warmup = 20000, most_automatic_samples = 20000;
 
-/// Ranges and combinations of the options, and the settings of sampler and target. Throws Error (usage), naming the option. Reads no data.
+/// Ranges and combinations of the options, and the settings of sampler and target; reads no data. Throws Error (usage),
+/// naming the option.
 void check(const Options& options);
 /// The options as one JSON object, keys as the flags are called.
 nlohmann::json to_json(const Options& options);

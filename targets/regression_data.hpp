@@ -1,0 +1,60 @@
+// What the logistic and the softmax regression share: which data their settings name, and their design where chains run.
+#pragma once
+#include "targets/data/dataset.hpp"
+#include "targets/target.hpp"
+
+namespace kilochain {
+
+/// Whether the settings of `model` name a table, else images and their labels. Throws Error (usage) for neither, for both,
+/// for one of images and labels alone, and for a setting that is the other kind's.
+template <class Settings>
+bool names_a_table(const std::string& model, const Settings& s) {
+  const bool table = !s.data.empty(), images = !s.images.empty() || !s.labels.empty();
+  const std::string first = s.images.empty() ? "labels = " + s.labels : "images = " + s.images;
+  require(table || images, ExitStatus::usage, model + ": no data", "neither data nor images is set",
+          "Give --data FILE.csv, or --images FILE --labels FILE?");
+  require(!(table && images), ExitStatus::usage, model + ": two kinds of data", "data = " + s.data + " and " + first,
+          "Give one or the other?");
+  require(!table || s.digits.empty(), ExitStatus::usage, model + ": digits without images",
+          "digits = " + s.digits + ", data = " + s.data, "Remove digits, or give images?");
+  if (table) return true;
+  require(!s.images.empty() && !s.labels.empty(), ExitStatus::usage,
+          model + (s.images.empty() ? ": labels without images" : ": images without labels"), first,
+          s.images.empty() ? "Give --images FILE?" : "Give --labels FILE?");
+  require(s.label.empty(), ExitStatus::usage, model + ": label names a column of a table",
+          "label = " + s.label + ", images = " + s.images, "Did you mean labels?");
+  return false;
+}
+
+/// The observations as constants of a file of draws.
+inline void describe_observations(const Design& design, TargetInfo& info) {
+  info.constants.push_back({"y", {"observation"}, {design.rows}, design.y});
+  if (design.x.size() * sizeof(double) < 64e6)  // a copy of larger data in every file would be most of the file
+    info.constants.push_back({"x", {"observation", "feature"}, {design.rows, design.columns}, design.x});
+}
+
+/// The sizes and the prior of a model's data, and the copies of X that are asked for: (n, num_padded), (num_rows, row).
+template <class Real, class Data>
+void place_design(const Design& design, double prior_sd, Arena<Real>& arena, bool columns, bool rows, Data& d) {
+  const std::size_t n = design.columns, num = design.rows, padded = (num + 31) / 32 * 32, row = (n + 31) / 32 * 32;
+  d.n = static_cast<Index>(n);
+  d.row = static_cast<Index>(row);
+  d.num_rows = static_cast<Index>(num);
+  d.num_padded = static_cast<Index>(padded);
+  d.inverse_variance = 1 / (prior_sd * prior_sd);
+  std::vector<double> copy;
+  if (columns) {
+    copy.assign(padded * n, 0.0);
+    for (std::size_t i = 0; i < num; ++i)
+      for (std::size_t j = 0; j < n; ++j) copy[j * padded + i] = design.x[i * n + j];
+    d.x_columns = arena.put(copy);
+  }
+  if (rows) {
+    copy.assign(row * num, 0.0);
+    for (std::size_t i = 0; i < num; ++i)
+      for (std::size_t j = 0; j < n; ++j) copy[i * row + j] = design.x[i * n + j];
+    d.x_rows = arena.put(copy);
+  }
+}
+
+}  // namespace kilochain
