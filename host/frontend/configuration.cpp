@@ -107,7 +107,7 @@ class Resolver {
       if (owners.empty()) return;
       throw Error(ExitStatus::usage, what,
                   fmt::format("a setting of {} {}, but the {} is {}", kind, fmt::join(owners, ", "), kind, chosen),
-                  fmt::format("Add {}, or remove it?", spelled(a, kind, owners[0])));
+                  fmt::format("Use {}, or remove it?", spelled(a, kind, owners[0])));
     };
     if (maybe_sampler) elsewhere("sampler", samplers_with(name), o.sampler);
     if (maybe_target) elsewhere("target", targets_with(name), o.target);

@@ -238,7 +238,7 @@ TEST(Options, SettingOfAnotherTargetIsSaid) {
   refused_gaussian({"--degrees-of-freedom", "3"},
                    "command line: unknown flag --degrees-of-freedom (a setting of target zz_of_this_test, but the "
                    "target is gaussian). "
-                   "Add --target zz_of_this_test, or remove it?");
+                   "Use --target zz_of_this_test, or remove it?");
   refused(
       {"--target", "zz_of_this_test", "--learning-rate", "1"},
       "command line: --learning-rate is ambiguous (a setting of sampler gad_mala_fast and of target zz_of_this_test). "
