@@ -39,12 +39,22 @@ bool dim_of_group(int group, const std::string& name, int& dim) {
   return false;
 }
 
+/// Whether a file that NetCDF can read was made by another program; a torn one may be written over.
+bool is_of_others(const std::string& path) {
+  int file = -1, mark = -1;
+  if (nc_open(path.c_str(), NC_NOWRITE, &file) != NC_NOERR) return false;
+  const bool ours = nc_inq_attid(file, NC_GLOBAL, "kilochain_draws_format", &mark) == NC_NOERR;
+  nc_close(file);
+  return !ours;
+}
+
 }  // namespace
 
 DrawsWriter::DrawsWriter(std::string path, DrawsHeader header) : path_(std::move(path)), header_(std::move(header)) {
   draws_detail::require_header(path_, header_);
   variables_ = variables_of(header_);
-  const std::string why = why_not_writable(path_);
+  std::string why = why_not_writable(path_);
+  if (why.empty() && is_of_others(path_)) why = "the file is there already and another program made it";
   require(why.empty(), ExitStatus::usage, path_ + ": the draws cannot be written there", why,
           "Choose another --output?");
   try {

@@ -1,5 +1,6 @@
 // Draws on disk when things go wrong: a run that is interrupted or killed, or a full disk, leaves readable draws; every
 // bad path and file is refused.
+#include <netcdf.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -58,6 +59,12 @@ TEST(DrawsFile, OverwritesNothingButDraws) {
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), text);
   }
   const TemporaryFile file;
+  int other = -1;
+  ASSERT_EQ(nc_create(file.path.c_str(), NC_NETCDF4, &other), NC_NOERR);
+  nc_close(other);
+  expect_error(
+      [&] { DrawsWriter writer(file.path, header); }, ExitStatus::usage,
+      file.path + ": the draws cannot be written there (the file is there already and another program made it)");
   std::ofstream(file.path) << "";
   for (int run = 0; run < 2; ++run) {  // over an empty file, and over draws
     DrawsWriter writer(file.path, header);
