@@ -36,15 +36,12 @@ int list(const std::vector<Entry>& entries, const std::vector<Entry>& of_spins, 
     return 0;
   }
   std::vector<std::vector<std::string>> rows;
-  const std::size_t densities = entries.size();
   for (const auto* table : {&entries, &of_spins})
     for (const Entry& e : *table) rows.push_back({e.name, e.meaning});
-  const std::string all = columns(rows);
-  std::size_t at = 0;  // one table, so that columns line up; the spins' part has a heading
-  for (std::size_t k = 0; k < densities; ++k)
-    for (at = all.find('\n', at) + 1; at + 2 < all.size() && all[at + 2] == ' ';) at = all.find('\n', at) + 1;
-  fmt::print("{}Of spin models:\n{}\n`kilochain {}s NAME` lists the settings of one, --verbose those of all.\n",
-             all.substr(0, at), all.substr(at), kind);
+  std::vector<std::string> lines = column_rows(rows);  // one table, so that columns line up
+  lines.insert(lines.begin() + std::ssize(entries), "Of spin models:\n");
+  fmt::print("{}\n`kilochain {}s NAME` lists the settings of one, --verbose those of all.\n", fmt::join(lines, ""),
+             kind);
   return 0;
 }
 
@@ -68,15 +65,11 @@ std::string sample_help(const std::string& command) {
           : "Says what a run would take: bytes on host, device and disk, and time. Status 2 when it does not fit.");
   std::vector<std::vector<std::string>> rows;
   for (const Key& key : common_keys()) rows.push_back(row_of(key.info));
-  const std::string table = columns(rows);
+  const std::vector<std::string> lines = column_rows(rows);  // one table, so that columns line up over groups
   std::string group;
-  std::size_t at = 0;  // one table, so that columns line up over groups; a row may have several lines
-  for (std::size_t k = 0; k < rows.size(); ++k) {
+  for (std::size_t k = 0; k < lines.size(); ++k) {
     if (common_keys()[k].group != group) out += fmt::format("\n{}:\n", group = common_keys()[k].group);
-    std::size_t end = table.find('\n', at);
-    while (end + 3 < table.size() && table[end + 3] == ' ') end = table.find('\n', end + 1);
-    out += table.substr(at, end + 1 - at);
-    at = end + 1;
+    out += lines[k];
   }
   out += R"(
 Settings of the sampler and of the target are flags too:

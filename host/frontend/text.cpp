@@ -7,7 +7,8 @@
 
 namespace kilochain::cli {
 
-std::string columns(const std::vector<std::vector<std::string>>& rows, std::size_t indent, std::size_t width) {
+std::vector<std::string> column_rows(const std::vector<std::vector<std::string>>& rows, std::size_t indent,
+                                     std::size_t width) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows)
     for (std::size_t k = 0; k < row.size(); ++k) {
@@ -17,7 +18,7 @@ std::string columns(const std::vector<std::vector<std::string>>& rows, std::size
   std::size_t start = indent;  // of the last column
   for (std::size_t k = 0; k + 1 < widths.size(); ++k) start += widths[k] + 2;
   const std::size_t room = width > start + 30 ? width - start : 30;
-  std::string out;
+  std::vector<std::string> out;
   for (const auto& row : rows) {
     std::string line(indent, ' ');
     for (std::size_t k = 0; k < row.size(); ++k) {
@@ -35,9 +36,13 @@ std::string columns(const std::vector<std::vector<std::string>>& rows, std::size
       line += rest;
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
+    out.push_back(line + "\n");
   }
   return out;
+}
+
+std::string columns(const std::vector<std::vector<std::string>>& rows, std::size_t indent, std::size_t width) {
+  return fmt::format("{}", fmt::join(column_rows(rows, indent, width), ""));
 }
 
 std::string figure(double value, int digits) {
