@@ -140,6 +140,7 @@ std::int64_t Batches<Real>::fill(Segment<Real> segment, std::int64_t from, std::
 template <class Real>
 std::int64_t Batches<Real>::run_batch(Segment<Real>& segment, std::int64_t from, std::int64_t until, bool waits,
                                       const std::atomic<bool>& stop) {
+  if (waits && ahead() && chains_->runs_ahead()) return run_ahead(segment, from, until);
   for (std::int64_t now = from; now < until; now = segment.until) {
     if (stop) return now;
     const bool whole = !waits && chains_->runs_ahead();
@@ -152,6 +153,38 @@ std::int64_t Batches<Real>::run_batch(Segment<Real>& segment, std::int64_t from,
     look_at_chains(chains_->controls(), static_cast<std::int64_t>(segment.first_chain), segment.until);
   }
   return until;
+}
+
+/// The same where a piece is only queued: a device does the next one while the host looks at the records after the one before.
+template <class Real>
+std::int64_t Batches<Real>::run_ahead(Segment<Real>& segment, std::int64_t from, std::int64_t until) {
+  while (pieces_.size() < 2)
+    pieces_.emplace_back(context_, num_chains_, batch_size_, target_.info().dim, 1, 0, Recorded::nothing);
+  struct Piece {
+    const DrawsBuffer<Real>* records = nullptr;
+    std::int64_t first = 0, end = 0;
+  } before;
+  auto since = std::chrono::steady_clock::now();
+  const auto look = [&](const Piece& piece) {
+    if (!piece.records) return;
+    if (piece.end > piece.first) reporter_.took(piece.end - piece.first, seconds_since(since));
+    since = std::chrono::steady_clock::now();
+    look_at_chains(piece.records->controls(), static_cast<std::int64_t>(segment.first_chain), piece.end);
+  };
+  std::int64_t now = from;
+  for (std::size_t k = 0; now < until && !stop_; k = 1 - k) {
+    const std::int64_t first = now;
+    segment.until = std::min(until, now + reporter_.piece());
+    rounds_.run(segment, stop_);
+    now = rounds_.reached();
+    chains_->leave_controls(pieces_[k].records(0));
+    pieces_[k].send(0);  // the records before have arrived then
+    look(before);
+    before = {&pieces_[k], first, now};
+  }
+  if (before.records) before.records->arrive();
+  look(before);
+  return now;
 }
 
 template <class Real>

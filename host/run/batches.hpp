@@ -73,6 +73,7 @@ class Batches {
   std::int64_t fill(Segment<Real> segment, std::int64_t from, std::int64_t until, Into<Real> into, bool waits);
   std::int64_t run_batch(Segment<Real>& segment, std::int64_t from, std::int64_t until, bool waits,
                          const std::atomic<bool>& stop);
+  std::int64_t run_ahead(Segment<Real>& segment, std::int64_t from, std::int64_t until);
   void settle(DrawsBuffer<Real>& buffer);
   void report(double acceptance_sum, double counted, std::int64_t iteration);
   void look_at_chains(const std::vector<ChainControl>& controls, std::int64_t first, std::int64_t iteration);
@@ -89,6 +90,7 @@ class Batches {
   Rounds<Real> rounds_;
   Quarantine quarantine_;
   int under_way_ = 0;                            ///< windows
+  std::vector<DrawsBuffer<Real>> pieces_;        ///< two, for the chains' records after pieces of a run
   DrawsBuffer<Real>* staying_ = nullptr;         ///< the window that stays on the device and was not taken yet
   std::chrono::steady_clock::time_point since_;  ///< when the window that is taken next began to be the first under way
 };

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "host/chains/rounds.hpp"
+#include "host/run/lead_in.hpp"
 #include "host/run/start.hpp"
 #include "host/statistics/streaming/streaming.hpp"
 #include "kernels/device/units.hpp"
@@ -65,6 +66,8 @@ class Accounting {
     add("data and scratch", where,
         static_cast<std::size_t>(2 * info_.bytes) +
             (info_.scratch_bytes ? info_.scratch_bytes(static_cast<Index>(batch)) : 0));
+    if (context_.backend == Backend::cuda && !o_.num_warmup && info_.offers >= Needs::gradient)
+      add("chains led in", where, leading_in(o_, context_, info_, precision_).bytes);
     if (batch < o_.num_chains)
       add("chains put aside", "host", bytes(o_.num_chains / batch, of.state + of.adaptation + of.exchange));
   }

@@ -6,15 +6,15 @@ namespace kilochain {
 namespace {
 
 constexpr std::int64_t nuts_iterations = 100;
-constexpr Count nuts_chains = 64;  // at a time: their trees must not need memory that no estimate counted
+constexpr std::size_t most_on_device = std::size_t(1) << 30;  // bytes
+const SettingTexts nuts = {{"mass", "unit"}, {"max_tree_depth", "6"}};
 
 /// Moves x in place, the points of chains `first` and on; returns the gradients that it took. Chains that cannot start stay
 /// where they are.
 template <class Real>
 std::int64_t run_nuts(const Phases<Real>& run, std::int64_t first, View2<Real> x) {
   const auto num_chains = static_cast<Index>(x.rows), dim = static_cast<Index>(x.columns);
-  const auto chains = make_chains<Real>(run.context, "nuts", {{"mass", "unit"}, {"max_tree_depth", "6"}}, num_chains,
-                                        dim, Scope::chain);
+  const auto chains = make_chains<Real>(run.context, "nuts", nuts, num_chains, dim, Scope::chain);
   Rounds<Real> rounds(run.context, run.target, *chains, num_chains);
   rounds.start({x.data, x.data + x.rows * x.columns});
   Segment<Real> segment;
@@ -33,13 +33,13 @@ std::int64_t run_nuts(const Phases<Real>& run, std::int64_t first, View2<Real> x
   return gradients;
 }
 
-/// The same for any number of chains, a few at a time.
+/// The same for any number of chains, some at a time.
 template <class Real>
 std::int64_t run_nuts_by_parts(const Phases<Real>& run, View2<Real> x) {
   std::int64_t gradients = 0;
-  for (Count first = 0; first < x.rows && !run.stop; first += nuts_chains)
-    gradients +=
-        run_nuts<Real>(run, first, {x.data + first * x.columns, std::min(nuts_chains, x.rows - first), x.columns});
+  const Count most = leading_in(run.options, run.context, run.target.info(), precision_of<Real>).chains;
+  for (Count first = 0; first < x.rows && !run.stop; first += most)
+    gradients += run_nuts<Real>(run, first, {x.data + first * x.columns, std::min(most, x.rows - first), x.columns});
   return gradients;
 }
 
@@ -58,6 +58,20 @@ std::vector<Count> stuck_chains(const std::vector<ChainControl>& controls, Count
 }
 
 }  // namespace
+
+LeadingIn leading_in(const Options& o, const Context& context, const TargetInfo& info, Precision precision) {
+  constexpr Index few = 64;
+  const auto bytes = [&](Index chains) {
+    const ChainBytes b = bytes_of_chains(context, "nuts", nuts, chains, info, Scope::chain, precision);
+    return b.state + b.adaptation + b.exchange + b.pooled_sums;
+  };
+  const auto all = static_cast<Index>(batch_size(o));
+  if (context.backend == Backend::cpu || all <= few) return {std::min(all, few), bytes(std::min(all, few))};
+  const std::size_t most = few * most_on_device / std::max<std::size_t>(1, bytes(few));
+  const Index chains =
+      std::clamp(static_cast<Index>(std::min<std::size_t>(most, static_cast<std::size_t>(all))), few, all);
+  return {chains, bytes(chains)};
+}
 
 template <class Real>
 LedIn lead_in(const Phases<Real>& run, const BlockOfDraws<Real>& block) {

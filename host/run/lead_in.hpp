@@ -7,6 +7,15 @@
 
 namespace kilochain {
 
+/// How many chains are led in at a time, and the bytes that they take beside the run's own.
+struct LeadingIn {
+  Index chains = 0;
+  std::size_t bytes = 0;
+};
+/// Few on the CPU, so that their trees need no memory to speak of. A device wants thousands: as many as a GiB holds, which
+/// the estimate counts.
+LeadingIn leading_in(const Options& o, const Context& context, const TargetInfo& info, Precision precision);
+
 struct LedIn {
   std::int64_t chains = 0, gradients = 0;
 };

@@ -11,6 +11,9 @@ void Quarantine::note(const std::vector<ChainControl>& controls, std::int64_t fi
     if (!known) list_.push_back({chain, c.iteration, quarantine_reason(c.status)});
     ++chain;
   }
+  std::sort(list_.begin(), list_.end(), [](const auto& a, const auto& b) {
+    return a.iteration != b.iteration ? a.iteration < b.iteration : a.chain < b.chain;
+  });
 }
 
 std::vector<std::int64_t> Quarantine::chains() const {

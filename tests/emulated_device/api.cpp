@@ -14,9 +14,11 @@ void report() {
       stderr,
       "emulated device: calls %ld, launches %ld, graph launches %ld, captures %ld, instantiations %ld, copies "
       "%ld (%ld bytes; %ld pageable), memsets %ld, products %ld, synchronisations %ld, events %ld, event waits "
-      "%ld, allocations %ld\nemulated device: left over: %s\n",
+      "%ld, allocations %ld\nemulated device: by threads: accesses %ld, shuffles %ld, warp syncs %ld, block syncs %ld\n"
+      "emulated device: left over: %s\n",
       c.calls, c.launches, c.graph_launches, c.captures, c.instantiations, c.copies, c.copied_bytes, c.pageable_copies,
-      c.memsets, c.products, c.synchronisations, c.events, c.event_waits, c.allocations, text(living()).c_str());
+      c.memsets, c.products, c.synchronisations, c.events, c.event_waits, c.allocations, steps.accesses, steps.shuffles,
+      steps.syncs, steps.block_syncs, text(living()).c_str());
 }
 
 State from_environment() {
@@ -59,8 +61,10 @@ void forget_faults() {
   State& s = state();
   s.faults.clear();
   s.sticky = s.last = cudaSuccess;
+  s.counters.most_ahead = s.counters.ahead;
   fail_call(0);
   plant(Mutant::none);
+  forget_pinned_uses();
   drop_syncs({});
 }
 

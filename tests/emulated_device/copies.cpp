@@ -1,15 +1,75 @@
 // Copies and fills, each a job of a stream's queue.
 //   pageable memory: a copy from it takes its bytes at the call; a copy to it waits, as CUDA says.
 //   pinned memory: a copy from it takes its bytes when it runs; a copy to it makes the target NaN until it has run (with an
-//   even seed the target keeps its old bytes).
+//   even seed the target keeps its old bytes). Until the host has waited for the copy, it must not write what the copy reads,
+//   nor touch what it writes, nor free either: whatever order they happen to run in. The accesses of .cu files are watched.
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "tests/emulated_device/streams.hpp"
 
 using namespace kilochain::emulated;
 
+namespace kilochain::emulated {
 namespace {
+
+/// A copy with pinned memory that the host has not waited for; time 0: it has not run.
+struct PinnedUse {
+  std::uintptr_t begin, end;
+  bool writes;
+  std::uint32_t stream = 0, time = 0;
+};
+std::mutex pinned_lock;
+std::vector<std::shared_ptr<PinnedUse>>& pinned_uses() {
+  static std::vector<std::shared_ptr<PinnedUse>> all;
+  return all;
+}
+/// Forgets what the host has waited for.
+void look_at_pinned() {
+  auto& all = pinned_uses();
+  const Times& host = host_times();
+  std::erase_if(all,
+                [&](const auto& u) { return u->time > 0 && u->stream < host.size() && host[u->stream] >= u->time; });
+  pinned_under_way = !all.empty();
+}
+
+}  // namespace
+
+std::atomic<bool> pinned_under_way{false};
+void forget_pinned_uses() {
+  const std::lock_guard<std::mutex> hold(pinned_lock);
+  pinned_uses().clear();
+  pinned_under_way = false;
+}
+
+std::string why_not_touch(std::uintptr_t at, std::size_t bytes, bool writes) {
+  const std::lock_guard<std::mutex> hold(pinned_lock);
+  look_at_pinned();
+  for (const auto& u : pinned_uses())
+    if (at < u->end && at + bytes > u->begin && (writes || u->writes))
+      return std::string("pinned memory that a copy ") + (u->writes ? "writes" : "reads") +
+             ", which the host has not waited for";
+  return "";
+}
+
+}  // namespace kilochain::emulated
+
+namespace {
+
+/// At submission: notes the use; the function to call when the copy runs.
+std::function<void()> begin_pinned_use(const void* p, std::size_t bytes, bool writes) {
+  const std::lock_guard<std::mutex> hold(pinned_lock);
+  const auto at = reinterpret_cast<std::uintptr_t>(p);
+  look_at_pinned();
+  const auto use = std::make_shared<PinnedUse>(PinnedUse{at, at + bytes, writes});
+  pinned_uses().push_back(use);
+  pinned_under_way = true;
+  return [use] {
+    const std::lock_guard<std::mutex> hold_again(pinned_lock);
+    use->stream = job_stream(), use->time = job_times()[use->stream];
+  };
+}
 
 enum class Side { device, pinned, pageable };
 Side side(const void* p, std::size_t bytes) {
@@ -58,10 +118,20 @@ cudaError_t copy(void* to, std::size_t to_pitch, const void* from, std::size_t f
                 std::memmove(static_cast<char*>(to) + k * to_pitch, source_bytes + k * from_pitch, width);
             },
             nullptr};
-  if (target == Side::pinned && (state().seed == 0 || state().seed % 2 == 1))  // with an even seed: the old bytes
+  if (source == Side::pinned || target == Side::pinned) {
+    const auto runs =
+        std::make_shared<std::deque<std::function<void()>>>();  // of the launches of a graph, in their order
     work.early = [=] {
-      for (std::size_t k = 0; k < height; ++k) poison(static_cast<char*>(to) + k * to_pitch, width);
+      if (source == Side::pinned) runs->push_back(begin_pinned_use(from, from_bytes, false));
+      if (target == Side::pinned) runs->push_back(begin_pinned_use(to, to_bytes, true));
+      if (target == Side::pinned && (state().seed == 0 || state().seed % 2 == 1))  // with an even seed: the old bytes
+        for (std::size_t k = 0; k < height; ++k) poison(static_cast<char*>(to) + k * to_pitch, width);
     };
+    work.run = [copy = std::move(work.run), runs, both = source == Side::pinned && target == Side::pinned] {
+      copy();
+      for (int k = 0; k <= both && !runs->empty(); ++k) runs->front()(), runs->pop_front();
+    };
+  }
   const cudaError_t submitted = submit(stream, std::move(work));
   if (submitted != cudaSuccess) return submitted;
   if (pageable) ++c.pageable_copies;

@@ -9,6 +9,7 @@
 namespace kilochain::emulated {
 struct Blas {
   cudaStream_t stream = nullptr;
+  const void* workspace = nullptr;  ///< its own; the default one comes back with another stream
 };
 namespace {
 
@@ -35,6 +36,8 @@ void touch_matrix(const T* p, int rows, int columns, int ld, bool writes) {
 }
 
 cublasStatus_t submitted(Blas* handle, int columns, std::function<void()> run) {
+  if (!handle->workspace && capturing_here())
+    return refused("a captured product, and no workspace since the last cublasSetStream: it would allocate one");
   const cudaError_t error = submit(handle->stream, {NodeKind::product, nullptr, 0,
                                                     [columns, run] {
                                                       ++state().counters.products;
@@ -105,13 +108,17 @@ cublasStatus_t cublasDestroy(cublasHandle_t handle) {
 }
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
   if (const auto e = entered(CUBLAS_STATUS_INTERNAL_ERROR); e != CUBLAS_STATUS_SUCCESS) return e;
-  handle->stream = stream;
+  handle->stream = stream, handle->workspace = nullptr;
   return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasSetWorkspace(cublasHandle_t, void* workspace, std::size_t bytes) {
+cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void* workspace, std::size_t bytes) {
   if (const auto e = entered(CUBLAS_STATUS_INTERNAL_ERROR); e != CUBLAS_STATUS_SUCCESS) return e;
-  return is_device(workspace) && bad_range(workspace, bytes).empty() ? CUBLAS_STATUS_SUCCESS
-                                                                     : refused("a workspace outside of device memory");
+  if (!is_device(workspace) || !bad_range(workspace, bytes).empty())
+    return refused("a workspace outside of device memory");
+  if (reinterpret_cast<std::uintptr_t>(workspace) % 256 != 0)
+    return refused("a workspace that is not 256-byte aligned");
+  handle->workspace = workspace;
+  return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) { return entered(CUBLAS_STATUS_INTERNAL_ERROR); }
 const char* cublasGetStatusString(cublasStatus_t status) {

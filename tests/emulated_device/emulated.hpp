@@ -18,6 +18,8 @@ struct Counters {
   std::int64_t memsets = 0, products = 0;     ///< products: calls of cuBLAS that multiply
   std::int64_t columns = 0;                   ///< of the results of those products
   std::int64_t synchronisations = 0;          ///< calls that make the host wait
+  std::int64_t dry_waits = 0;                 ///< of those, after which nothing was queued: the device has run dry
+  std::int64_t ahead = 0, most_ahead = 0;     ///< launches that are queued; the most since forget_faults
   std::int64_t events = 0, event_waits = 0;   ///< records; waits for one, of a stream or of the host
   std::int64_t allocations = 0, frees = 0;    ///< of device memory
 };

@@ -65,6 +65,11 @@ __global__ void __launch_bounds__(64, 1) faulty_kernel(Faulty which, int* data, 
     case Faulty::unwritten_shared:
       found = box[t];
       break;
+    case Faulty::misaligned: {
+      const auto at = reinterpret_cast<const long long*>(data + 1);
+      found = static_cast<int>(*at);
+      break;
+    }
     case Faulty::exited_lane:
       if (lane == 5) return;
       mine = __shfl_xor_sync(0xffffffffu, mine, 1);
@@ -97,7 +102,7 @@ __global__ void sums_kernel(int* out, int* total) {
 }
 
 __global__ void __launch_bounds__(64, 1) bounded_kernel(int* data) {
-  if (threadIdx.x == 0 && blockIdx.y == 0) data[0] = 1;
+  if (threadIdx.x == 0 && blockIdx.x == 0 && blockIdx.y == 0) data[0] = 1;
 }
 __global__ void wide_kernel(Many many, int* data) { data[0] = many.bytes[0]; }
 
@@ -126,6 +131,12 @@ std::vector<int> run_sums(const Context& context) {
 void run_bounded(const Context& context, int threads, unsigned blocks_y) {
   Buffer<int> data(context, 1);
   cuda::launch(context, bounded_kernel, dim3(1, blocks_y), threads, data.data());
+  synchronize(context);
+}
+void touch_pinned(float* number) { *number += 1; }
+void run_together(const Context& context, int blocks) {
+  Buffer<int> data(context, 1);
+  cuda::launch_together(context, bounded_kernel, blocks, 1, data.data());
   synchronize(context);
 }
 void run_with(const Context& context, const Many& many) {

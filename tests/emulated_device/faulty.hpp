@@ -20,6 +20,7 @@ enum class Faulty {
   host_memory,
   others_stack,
   unwritten_shared,
+  misaligned,         ///< a pair of floats from an odd one on
   exited_lane,        ///< a shuffle whose mask names a lane that has returned
   divergent_barrier,  ///< half of the block comes to another barrier
   left_barrier,       ///< a thread returns before the barrier
@@ -35,5 +36,9 @@ struct Many {
   char bytes[5000];
 };
 void run_with(const Context& context, const Many& many);
+/// The host adds to a number, in a .cu file.
+void touch_pinned(float* number);
+/// Blocks that are to run at once.
+void run_together(const Context& context, int blocks);
 
 }  // namespace kilochain

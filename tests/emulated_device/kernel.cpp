@@ -20,6 +20,7 @@ dim3 blockDim, gridDim;
 namespace kilochain::emulated {
 
 thread_local bool watching = false;
+Steps steps;
 std::uintptr_t own_stack = 0;
 Clock now{};
 
@@ -279,8 +280,9 @@ std::string launch_refusal(const Launch& l) {
   if (threads > static_cast<unsigned>(bound))
     return "blocks of " + n(threads) + " threads, and its launch bound is " + std::to_string(bound);
   if (l.call.bytes > 4096) return "arguments of " + std::to_string(l.call.bytes) + " bytes, more than 4096";
-  if (l.together && std::uint64_t(l.grid.x) * l.grid.y * l.grid.z * threads > std::uint64_t(multiprocessors) * 2048)
-    return "more blocks than run at once";
+  // How many fit depends on registers, which are not known here: one to a multiprocessor does, by its launch bound.
+  if (l.together && std::uint64_t(l.grid.x) * l.grid.y * l.grid.z > std::uint64_t(multiprocessors))
+    return "more blocks than surely run at once";
   const auto& allowed = state().dynamic_shared;
   const auto asked = allowed.find(l.call.kernel);
   const std::size_t unasked = std::size_t(48) << 10, limit = asked == allowed.end() ? unasked : asked->second;
@@ -354,6 +356,7 @@ void sync_warp(unsigned mask) {
   Device& d = device();
   const auto site = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
   if (dropped(site)) return;
+  ++steps.syncs;
   d.block->threads[d.running].source = -1;
   meet_warp(mask, "__syncwarp", site);
 }
@@ -365,6 +368,7 @@ std::uint64_t shuffle(unsigned mask, std::uint64_t bits, int source, const char*
   if (source < 0 || source > 31 || !(mask >> source & 1))
     fault(cudaErrorLaunchFailure, here_in_kernel() + ": " + name + " from a lane that is not in its mask");
   t.bits = bits, t.source = source;
+  ++steps.shuffles;
   meet_warp(mask, name, 0);
   return t.result;
 }
@@ -386,6 +390,7 @@ int sync_block(Sync kind, int value) {
   static const char* const names[] = {"__syncthreads", "__syncthreads_or", "__syncthreads_and", "__syncthreads_count"};
   me.waits = Waits::block, me.kind = kind, me.bits = value != 0;
   me.where = names[static_cast<int>(kind) - static_cast<int>(Sync::syncthreads)];
+  ++steps.block_syncs;
   if (++d.block->arrived == d.count) {
     d.block->arrived = 0;
     unsigned yes = 0;

@@ -222,6 +222,12 @@ cudaError_t cudaFreeHost(void* pointer) {
   const cudaError_t entered = enter();
   if (capturing_here()) return forbid_in_capture(__func__);
   if (!pointer) return entered;
+  const auto known = arena().pinned.find(reinterpret_cast<std::uintptr_t>(pointer));
+  if (const std::string no = known == arena().pinned.end() || state().sticky != cudaSuccess
+                                 ? ""
+                                 : why_not_touch(known->first, known->second, true);
+      !no.empty())  // CUDA does not promise that it waits
+    fault(cudaErrorIllegalAddress, "cudaFreeHost of " + no);
   drain_all();
   const auto it = arena().pinned.find(reinterpret_cast<std::uintptr_t>(pointer));
   if (it == arena().pinned.end()) return refuse(cudaErrorInvalidValue, "cudaFreeHost of what is not pinned");

@@ -34,6 +34,7 @@ std::uint32_t new_stream() { return ++order().streams; }
 const Times& host_times() { return order().host; }
 void host_waited(const Times& times) { merge(order().host, times); }
 const Times& job_times() { return order().now; }
+std::uint32_t job_stream() { return order().stream; }
 
 void begin_job(std::uint32_t stream, Times& times) {
   if (times.size() <= stream) times.resize(stream + 1);

@@ -186,12 +186,25 @@ void touch_words(const Cells& cells, std::uintptr_t at, std::size_t bytes, std::
   }
 }
 
+/// The host's own code in .cu files.
+void host_access(std::uintptr_t at, std::size_t bytes, bool writes, const void* from) {
+  if (in_kernel()) return;  // the runtime works for a kernel
+  const std::string no = why_not_touch(at, bytes, writes);
+  if (!no.empty())
+    fault(cudaErrorIllegalAddress, std::string("the host ") + (writes ? "writes " : "reads ") + no + ", at " +
+                                       source_of(reinterpret_cast<std::uintptr_t>(from)));
+}
+
 template <bool write, bool atomic = false>
 void access(const void* p, std::size_t bytes, const void* from) {
-  if (!watching) return;
-  const Unwatched unwatched;
   const auto at = reinterpret_cast<std::uintptr_t>(p);
+  if (!watching) {
+    if (pinned_under_way) host_access(at, bytes, write, from);
+    return;
+  }
+  const Unwatched unwatched;
   if (in_own_stack(at)) return;
+  ++steps.accesses;
   const auto pc = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(from) - image.begin);
   if (in_arena(at)) {
     Allocation* a = allocation_at(at);
@@ -233,6 +246,16 @@ void access(const void* p, std::size_t bytes, const void* from) {
   fault(cudaErrorIllegalAddress, here_in_kernel() + text + source_of(image.begin + pc));
 }
 
+/// A device's loads and stores want their own size's multiples. (16 bytes may be two numbers, which are loaded apart.)
+template <std::size_t bytes>
+void aligned(const void* p, const void* from) {
+  if (!watching || bytes > 8 || reinterpret_cast<std::uintptr_t>(p) % bytes == 0) return;
+  const Unwatched unwatched;
+  fault(cudaErrorIllegalAddress, here_in_kernel() + ": it loads or stores " + std::to_string(bytes) +
+                                     " bytes from an address that is no multiple, at " +
+                                     source_of(reinterpret_cast<std::uintptr_t>(from)));
+}
+
 }  // namespace
 
 void touch_range(const void* p, std::size_t bytes, bool writes) {
@@ -270,6 +293,7 @@ void end_block() {}
 }  // namespace kilochain::emulated
 
 using kilochain::emulated::access;
+using kilochain::emulated::aligned;
 
 // The compiler's side. Sizes stand in the names; `range` is a copy of a whole struct.
 extern "C" {
@@ -279,8 +303,14 @@ void __tsan_func_exit(void*) {}
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 #define KC_TSAN(n)                                                                             \
-  void __tsan_read##n(void* p) { access<false>(p, n, __builtin_return_address(0)); }           \
-  void __tsan_write##n(void* p) { access<true>(p, n, __builtin_return_address(0)); }           \
+  void __tsan_read##n(void* p) {                                                               \
+    aligned<n>(p, __builtin_return_address(0));                                                \
+    access<false>(p, n, __builtin_return_address(0));                                          \
+  }                                                                                            \
+  void __tsan_write##n(void* p) {                                                              \
+    aligned<n>(p, __builtin_return_address(0));                                                \
+    access<true>(p, n, __builtin_return_address(0));                                           \
+  }                                                                                            \
   void __tsan_unaligned_read##n(void* p) { access<false>(p, n, __builtin_return_address(0)); } \
   void __tsan_unaligned_write##n(void* p) { access<true>(p, n, __builtin_return_address(0)); } \
   void __tsan_volatile_read##n(void* p) { access<false>(p, n, __builtin_return_address(0)); }  \

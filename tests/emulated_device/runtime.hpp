@@ -2,6 +2,7 @@
 #pragma once
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -115,6 +116,11 @@ struct Unwatched {
   Unwatched() { watching = false; }
   ~Unwatched() { watching = true; }
 };
+/// What the threads of kernels did since the start, one by one: what bench/roofline.py counts latencies by.
+struct Steps {
+  std::int64_t accesses = 0, shuffles = 0, syncs = 0, block_syncs = 0;
+};
+extern Steps steps;
 std::string here_in_kernel();  ///< "kernel f, block (1, 0, 0), thread 3"
 int launch_bound(const void* kernel);
 std::string launch_refusal(const Launch& launch);  ///< empty when it can run
@@ -148,8 +154,15 @@ void host_waited(const Times& times);
 void begin_job(std::uint32_t stream, Times& times);  ///< times: the stream's, of which one more is over
 void begin_host_job();
 const Times& job_times();  ///< of the job at hand
+std::uint32_t job_stream();
 std::uint32_t new_work();  ///< a number for what the job at hand now does to memory: a kernel, a copy
 bool happened_before(std::uint32_t work);
+
+// ---- copies.cpp
+extern std::atomic<bool> pinned_under_way;  ///< copies with pinned memory that the host has not waited for
+/// Why the host must not touch these bytes now; empty when it may.
+std::string why_not_touch(std::uintptr_t at, std::size_t bytes, bool writes);
+void forget_pinned_uses();
 
 // ---- races.cpp
 /// A copy, a memset or a product touches device memory.

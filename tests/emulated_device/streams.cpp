@@ -32,6 +32,7 @@ void run_next(Stream& s) {
   }
   merge(s.times, job.submitted);
   begin_job(s.number, s.times);
+  state().counters.ahead -= job.launches;
   if (job.run && (state().sticky == cudaSuccess)) job.run();
 }
 void run_until(Mark& mark) {
@@ -44,6 +45,20 @@ void let_others_run() {
   const Open open;
   for (Stream* s : streams())
     while (!s->queue.empty() && random_bits() % 4 == 0) run_next(*s);
+}
+
+/// What kernels a job launches, when it is queued.
+std::int64_t queue_launches(std::int64_t launches) {
+  Counters& c = state().counters;
+  c.ahead += launches;
+  c.most_ahead = std::max(c.most_ahead, c.ahead);
+  return launches;
+}
+/// The host has waited: does the device still have work?
+void note_wait() {
+  ++state().counters.synchronisations;
+  const auto& all = streams();
+  state().counters.dry_waits += std::all_of(all.begin(), all.end(), [](const Stream* s) { return s->queue.empty(); });
 }
 
 std::vector<std::size_t> merged(std::vector<std::size_t> a, const std::vector<std::size_t>& b) {
@@ -85,7 +100,7 @@ cudaError_t submit(Stream* s, Work work) {
     return cudaSuccess;
   }
   if (work.early) work.early();
-  s->queue.push_back({std::move(work.run), nullptr});
+  s->queue.push_back({std::move(work.run), nullptr, queue_launches(work.kind == NodeKind::kernel)});
   return cudaSuccess;
 }
 
@@ -109,7 +124,9 @@ void submit_graph(Stream* s, const GraphExec& exec) {
                           done[k] = true;
                         }
                       },
-                      nullptr});
+                      nullptr, queue_launches(std::count_if(exec.nodes.begin(), exec.nodes.end(), [](const Node& n) {
+                        return n.work.kind == NodeKind::kernel;
+                      }))});
 }
 
 void drain_all() {
@@ -128,7 +145,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, Call call) {
   const std::string no = launch_refusal(what);
   if (!no.empty()) return refuse(cudaErrorInvalidConfiguration, "kernel " + name_of(what.call.kernel) + ": " + no);
   const void* kernel = what.call.kernel;
-  return submit(config.stream, {NodeKind::kernel, kernel, 0,
+  return submit(config.stream, {NodeKind::kernel, kernel, together,
                                 [what] {
                                   ++state().counters.launches;
                                   run(what);
@@ -170,8 +187,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   KC_ENTER();
   if (!known(stream)) return not_a_stream();
   if (stream->capture) return forbid_in_capture(__func__);
-  ++state().counters.synchronisations;
   drain(*stream);
+  note_wait();
   let_others_run();
   return state().last = state().sticky;
 }
@@ -190,8 +207,8 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 cudaError_t cudaDeviceSynchronize() {
   KC_ENTER();
   KC_NOT_IN_CAPTURE();
-  ++state().counters.synchronisations;
   drain_all();
+  note_wait();
   return state().last = state().sticky;
 }
 
@@ -230,14 +247,18 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   KC_ENTER();
   if (!events().count(event)) return refuse(cudaErrorInvalidResourceHandle, "not an event that exists");
-  ++state().counters.synchronisations, ++state().counters.event_waits;
-  if (mutant_strikes(Mutant::event_wait) || !event->mark) return cudaSuccess;  // never recorded: as CUDA does
+  ++state().counters.event_waits;
+  if (mutant_strikes(Mutant::event_wait) || !event->mark) {  // never recorded: as CUDA does
+    ++state().counters.synchronisations;
+    return cudaSuccess;
+  }
   if (event->mark->capture) return refuse(cudaErrorCapturedEvent, "waiting for an event of a capture");
   {
     const Open open;
     run_until(*event->mark);
     host_waited(event->mark->times);
   }
+  note_wait();
   let_others_run();
   return state().last = state().sticky;
 }

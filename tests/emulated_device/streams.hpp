@@ -39,6 +39,7 @@ struct Event {
 struct Job {
   std::function<void()> run;
   std::shared_ptr<Mark> waits;
+  std::int64_t launches = 0;  ///< of kernels
   Times submitted = host_times();
 };
 struct Stream {

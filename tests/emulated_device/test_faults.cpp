@@ -49,6 +49,7 @@ TEST_F(EmulatedFaults, AccessesStayInTheKernelsMemory) {
   expect(Faulty::host_memory, "host memory");
   expect(Faulty::others_stack, "another thread's stack");
   expect(Faulty::unwritten_shared, "nobody wrote");
+  expect(Faulty::misaligned, "no multiple");
 }
 TEST_F(EmulatedFaults, SynchronisationsAreReachedByAll) {
   expect(Faulty::exited_lane, "thread 5 has ended");
@@ -62,6 +63,8 @@ TEST_F(EmulatedFaults, LaunchesThatCudaRefusesAreRefused) {
   EXPECT_THROW(run_bounded(device(), 96, 1), Error);      // a launch bound of 64
   EXPECT_THROW(run_bounded(device(), 32, 65536), Error);  // rows of blocks
   EXPECT_THROW(run_with(device(), Many{}), Error);        // 4096 bytes of arguments
+  EXPECT_NO_THROW(run_together(device(), device().multiprocessors));
+  EXPECT_THROW(run_together(device(), device().multiprocessors + 1), Error);  // they may not fit
 }
 
 // No memory left, and the call that says so: both name the row of `kilochain estimate`, and what to do.

@@ -156,5 +156,66 @@ TEST_F(EmulatedMoments, AWholeRunHasTheHostsFigures) {
   EXPECT_TRUE(emulated::faults().empty());
 }
 
+/// 300 chains of a Gaussian, of which the host keeps 218 draws each before they stay.
+Options of_300(std::int64_t num_samples) {
+  Options o;
+  o.target = "gaussian";
+  o.target_settings = {{"preset", "gauss2d_corr"}};
+  o.sampler = "rwm";
+  o.num_chains = 300;
+  o.num_warmup = 1;
+  o.num_samples = num_samples;
+  o.device = "cuda";
+  o.real = Precision::single_precision;
+  o.draws = KeptDraws::moments;
+  o.adapt_scope = Scope::chain;
+  return o;
+}
+
+// Ctrl-C while windows stay: the figures are those of a run of as many draws, seen by the host.
+TEST_F(EmulatedMoments, AnInterruptedRunKeepsWhatWasDrawn) {
+  std::atomic<bool> stop{false};
+  const Result r = run(
+      of_300(100000), [&](const Progress& p) { stop = p.phase == "sampling" && p.done > 240; }, stop);
+  EXPECT_TRUE(r.interrupted);
+  ASSERT_GT(r.draws_written, 240);
+  ASSERT_LT(r.draws_written, 100000);
+  EXPECT_EQ(r.statistics, "summed up on the device after the first 218 draws of each chain");
+  Options o = of_300(r.draws_written);
+  o.keep_draws = true;
+  const std::atomic<bool> go_on{false};
+  const Result whole = run(o, {}, go_on);
+  EXPECT_FALSE(whole.interrupted);
+  EXPECT_EQ(r.summary.num_samples, r.draws_written);
+  expect_same(r.summary, whole.summary);
+  EXPECT_TRUE(emulated::faults().empty());
+}
+
+// Steps so long that one coordinate in ten thousand overflows: chains are quarantined here and there, in many windows. Who,
+// when and why is told by a device whose windows stay, in batches or not, as by the CPU.
+TEST_F(EmulatedMoments, QuarantinedChainsAreTheCpus) {
+  Options o = of_300(260);
+  o.sampler_settings = {{"initial_variance", "7.5e75"}, {"adapt_rate", "0"}};  // 3.4e38 is 3.93 steps
+  o.num_warmup = 0;
+  const std::atomic<bool> go_on{false};
+  const auto listed = [&](const Options& of) {
+    std::vector<std::string> out;
+    const Result r = run(of, {}, go_on);
+    for (const QuarantinedChain& q : r.quarantined)
+      out.push_back(std::to_string(q.iteration) + ", chain " + std::to_string(q.chain) + ": " + q.reason);
+    EXPECT_EQ(r.summary.quarantined, std::ssize(out));
+    return out;
+  };
+  const auto there = listed(o);
+  EXPECT_GT(there.size(), 5u);
+  EXPECT_LT(there.size(), 100u);
+  Options cpu = o, batches = o;
+  cpu.device = "cpu";
+  batches.chain_batch_size = 100;
+  EXPECT_EQ(listed(cpu), there);
+  EXPECT_EQ(listed(batches), there);
+  EXPECT_TRUE(emulated::faults().empty());
+}
+
 }  // namespace
 }  // namespace kilochain

@@ -123,6 +123,28 @@ TEST_F(EmulatedFailures, TooSmallADeviceIsRefusedBeforeTheRun) {
   EXPECT_TRUE(contains(o.err, "device") && contains(o.err, "--chain-batch-size")) << o.err;
 }
 
+// Ctrl-C while draws stay on the device: what was drawn is summed up, and the status says that it is not all.
+TEST(EmulatedProgram, CtrlCWhileDrawsStayOnTheDevice) {
+  const ScratchFiles files;
+  const std::string path = files.path("draws.nc");
+  Program program(
+      files,
+      {"sample",  "--target",     "gaussian", "--target.preset", "gauss2d_corr", "--sampler", "rwm",  "--num-chains",
+       "100",     "--num-warmup", "1",        "--num-samples",   "100000000",    "--device",  "cuda", "--draws",
+       "moments", "--output",     path,       "--verbose"});
+  // The first 655 draws of each chain are the host's.
+  ASSERT_TRUE(wait_until(program, [&] { return contains(program.err(), "sampling"); })) << program.err();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  program.send(SIGINT);
+  EXPECT_EQ(program.wait(), 130) << program.err();
+  EXPECT_TRUE(contains(program.out(), "interrupted")) << program.out();
+  EXPECT_TRUE(contains(program.out(), "x[1]")) << program.out();
+  EXPECT_FALSE(contains(program.err(), "emulated device:")) << program.err();
+  const Outcome again = kilochain(files, {"summary", path, "--json"});
+  EXPECT_TRUE(again.status == 0 || again.status == 6) << again.err;
+  EXPECT_GT(json::parse(again.out)["num_samples"].get<std::int64_t>(), 0);
+}
+
 TEST(EmulatedProgram, AutoDoesNotChooseIt) {
   const ScratchFiles files;
   EXPECT_EQ(sampled(files, "auto", {"--num-warmup", "20", "--num-samples", "20"})["device"], "cpu");

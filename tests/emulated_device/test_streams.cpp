@@ -1,4 +1,5 @@
 // Streams, events, captures and copies of the emulated device: late, in order, and refusing what CUDA refuses.
+#include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -215,6 +216,50 @@ TEST_F(EmulatedStreams, AnUpdateWithOtherNodesFails) {
   EXPECT_EQ(info.result, cudaGraphExecUpdateErrorTopologyChanged);
   for (cudaGraph_t g : {one, same, two}) cudaGraphDestroy(g);
   cudaGraphExecDestroy(exec);
+}
+
+/// A product of 1 x 1, captured; with a workspace before or after the stream was set, or none.
+TEST_F(EmulatedStreams, ACapturedProductWantsAWorkspaceOfItsOwn) {
+  const float one = 1, zero = 0;
+  void* workspace = nullptr;
+  ASSERT_EQ(cudaMalloc(&workspace, 1024), cudaSuccess);
+  for (const int set : {0, 1, 2}) {  // never, before the stream, after it
+    cublasHandle_t blas;
+    ASSERT_EQ(cublasCreate(&blas), CUBLAS_STATUS_SUCCESS);
+    if (set == 1) cublasSetWorkspace(blas, workspace, 1024);
+    cublasSetStream(blas, stream[0]);
+    if (set == 2) cublasSetWorkspace(blas, workspace, 1024);
+    const auto product = [&] {
+      return cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, device, 1, device + 1, 1, &zero, device + 2, 1);
+    };
+    EXPECT_EQ(product(), CUBLAS_STATUS_SUCCESS) << "outside of captures it has one";
+    ASSERT_EQ(cudaStreamBeginCapture(stream[0], cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    EXPECT_EQ(product() == CUBLAS_STATUS_SUCCESS, set == 2);
+    cudaGraph_t graph = nullptr;
+    cudaStreamEndCapture(stream[0], &graph);
+    if (graph) cudaGraphDestroy(graph);
+    cudaStreamSynchronize(stream[0]);
+    cublasDestroy(blas);
+  }
+  cudaFree(workspace);
+}
+/// Pinned memory of a copy that was not waited for: the host is told of it whether the copy has run or not.
+TEST_F(EmulatedStreams, PinnedMemoryOfACopyThatWasNotWaitedForIsTheCopys) {
+  for (const bool frees : {false, true})
+    for (const bool waits : {true, false}) {
+      float* box = nullptr;
+      ASSERT_EQ(cudaMallocHost(&box, bytes), cudaSuccess);
+      up(stream[0]), cudaMemcpyAsync(box, device, bytes, cudaMemcpyDeviceToHost, stream[0]);
+      if (waits) cudaStreamSynchronize(stream[0]);
+      if (!frees) {
+        touch_pinned(box);
+        EXPECT_EQ(emulated::faults().empty(), waits);
+        cudaStreamSynchronize(stream[0]);
+      }
+      cudaFreeHost(box);
+      EXPECT_EQ(emulated::faults().empty(), waits);
+      emulated::forget_faults();
+    }
 }
 
 TEST_F(EmulatedStreams, TheCallThatIsToFailFails) {
