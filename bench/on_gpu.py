@@ -212,7 +212,7 @@ def timed(target, chains, matmul="float32", sampler="gad_mala_fast", scope="pool
                sampling_us=1e6 * s["sampling"] / samples, predicted_sampling_us=said[1].get("predicted_us"),
                gradients_per_second=r["gradient_evaluations"] / (s["warmup"] + s["sampling"]), min_ess_per_second=r.get("min_ess_per_second"),
                round_us=1e6 * (s["warmup"] + s["sampling"]) * chains / r["gradient_evaluations"],
-               predicted_round_us=predictions.get((target, chains, matmul, sampler, "sampling"), {}).get("predicted_us"),
+               predicted_round_us=predictions.get((target, chains, matmul, "nuts" if trees else sampler, "sampling"), {}).get("predicted_us"),
                predicted_min_ess_per_second=said[1].get("min_ess_per_second"), rhat_max=r.get("rhat_max"), device=r["device"],
                seconds=s, cold_seconds=r["wall"], command=r["command"])
     kept["rows"].append(row)

@@ -14,6 +14,12 @@ DEVICES = {
 # What a prediction assumes beside the floor. on_gpu.sh measures the ceilings of copies and products themselves.
 REACHED = dict(memory=0.85, product=0.75, pipe=0.5)
 NODE = 1.2e-6  # seconds from the end of a graph's node to the beginning of the next
+# Latencies in clocks: round figures of published micro-benchmarks of Hopper, assumptions here. A warp that streams a row has
+# IN_FLIGHT loads of 128 bytes on the way (nvcc unrolls such loops four times).
+CLOCK = 1.755e9
+LATENCY = dict(hbm=650, l2=270, l1=40, shuffle=27, add=4)
+IN_FLIGHT = 4
+MEETING = 1.5e-6  # of the grid, seconds
 SM_REGISTERS, SM_SHARED, SM_WARPS, SM_BLOCKS = 65536, 227 << 10, 64, 32
 
 # target: observations, coordinates, how it is evaluated, the row of docs/results/titsias2019.json with its ESS
@@ -29,7 +35,11 @@ SOURCES = [
     ("host/registry/instantiate/target.cu", ["-DKILOCHAIN_NAME=logistic_regression", "-DKILOCHAIN_TYPE=LogisticRegression"]),
     ("host/registry/instantiate/target.cu", ["-DKILOCHAIN_NAME=gaussian", "-DKILOCHAIN_TYPE=Gaussian"]),
     ("targets/logistic_cuda.cu", []),
+    ("host/registry/instantiate/sampler.cu", ["-DKILOCHAIN_NAME=cma", "-DKILOCHAIN_TYPE=Cma"]),
+    ("host/registry/instantiate/sampler.cu", ["-DKILOCHAIN_NAME=adaptive_metropolis", "-DKILOCHAIN_TYPE=AdaptiveMetropolis"]),
+    ("host/registry/instantiate/sampler.cu", ["-DKILOCHAIN_NAME=nuts", "-DKILOCHAIN_TYPE=Nuts"]),
 ]
+OF_SAMPLER = {"GadMalaFast<": "", "Cma<": " of cma", "AdaptiveMetropolis<": " of adaptive_metropolis", "Nuts<": " of nuts"}
 
 
 def ptxas_report(log):
@@ -63,7 +73,7 @@ def kernels_of(report):
     names = subprocess.run(["c++filt"], input="\n".join(out), capture_output=True, text=True).stdout.split("\n")
     result = {}
     for mangled, full in zip(out, names):
-        short = re.search(r"(?:\w+::)*(\w+)<", full)
+        short = re.search(r"(?:\w+::)*(\w+)[<(]", full)
         if not short or "double" in full.split("(")[0]:
             continue
         key = short[1]
@@ -71,8 +81,11 @@ def kernels_of(report):
             key += " gaussian" if "Gaussian<" in full else " logistic"
         if key in ("evaluate_tiles", "iterate_chains"):
             key += " gaussian" if "GaussianTile<" in full else " logistic"
-        if key.split()[0] in ("iterate_chains", "advance_chains", "advance_with_products", "place_chains", "pool_tiles", "pool_facts", "natural_tiles", "product_tiles", "put_back") and "GadMalaFast" not in full:
-            continue
+        if key.split()[0] in ("iterate_chains", "advance_chains", "advance_with_products", "place_chains", "pool_tiles", "pool_rows", "pool_adapt", "pool_facts", "natural_tiles", "product_tiles", "put_back"):
+            of = next((of for name, of in OF_SAMPLER.items() if "::" + name in full), None)
+            if of is None:
+                continue
+            key += of
         result[key] = out[mangled]
     return result
 
@@ -90,8 +103,9 @@ def occupancy(kernel, threads):
 class Kernel:
     """Bytes of device memory, of L2 and of the path to L1 and shared memory; flops, and on which unit; blocks and threads."""
 
-    def __init__(self, name, compiled, threads, blocks, hbm=0.0, l2=0.0, l1=0.0, flops=0.0, unit="float32", product=False, node=NODE, least=0.0):
-        self.node, self.least = node, least
+    def __init__(self, name, compiled, threads, blocks, hbm=0.0, l2=0.0, l1=0.0, flops=0.0, unit="float32", product=False, node=NODE, least=0.0, chain=0.0, meetings=0):
+        """chain: clocks that a warp's steps take which wait for each other; where it works for several chains, one after another, all of theirs."""
+        self.node, self.least, self.chain, self.meetings = node, least, chain, meetings
         self.name, self.compiled, self.threads, self.blocks = name, compiled, threads, blocks
         self.hbm, self.l2, self.l1, self.flops, self.unit, self.product = hbm, l2, l1, flops, unit, product
         self.warps = occupancy(compiled, threads) if compiled else None
@@ -109,13 +123,38 @@ class Kernel:
         parts = self.parts(device)
         return max(parts, key=parts.get)
 
+    def latency(self, device):
+        """Seconds by waiting alone: the steps of one warp, as often as warps must take turns; bytes on the way at a time."""
+        if self.product or not self.warps:
+            return 0.0
+        d = DEVICES[device]
+        all_warps = self.blocks * self.threads // 32
+        at_once = min(all_warps, d["sms"] * self.warps)
+        steps = math.ceil(all_warps / at_once) * self.chain / CLOCK + self.meetings * MEETING
+        streams = sum(getattr(self, memory) * LATENCY[memory] / CLOCK / (at_once * IN_FLIGHT * 128) for memory in ("hbm", "l2"))
+        return max(steps, streams)
+
     def predicted(self, device):
         p = self.parts(device)
         if self.product:
             best = max(p["flops"] / REACHED["product"], p["hbm"] / REACHED["memory"], p["l2"] / REACHED["memory"], self.least)
         else:
-            best = max(p["hbm"] / REACHED["memory"], p["l2"] / REACHED["memory"], p["l1"] / REACHED["pipe"], p["flops"] / REACHED["pipe"])
+            best = max(p["hbm"] / REACHED["memory"], p["l2"] / REACHED["memory"], p["l1"] / REACHED["pipe"], p["flops"] / REACHED["pipe"], self.latency(device))
         return best + self.node
+
+
+def steps_of_chain(n, passes=2, together=False):
+    """Clocks of a chain's own part of an iteration that wait for each other: sums over the warp, five shuffles each, of which
+    `L^T g` makes one for each column (the loop is not unrolled; counted on the emulated device: 35 sums in 25 dimensions, 10
+    elsewhere), a load for each column of L, a dozen rows, random numbers and logarithms."""
+    a_sum = 5 * (LATENCY["shuffle"])
+    own = 10 * a_sum + 12 * LATENCY["l1"] + 500
+    if together:
+        return own
+    panels = math.ceil(n / 32)
+    column = a_sum + math.ceil(panels / 2 / IN_FLIGHT) * LATENCY["l1"]  # of L^T g
+    row = LATENCY["add"] + LATENCY["l1"] / IN_FLIGHT  # a column of L h, of each panel
+    return own + (passes - 1) * n * column + n * panels / 2 * row * (1 if panels > 1 else 2)
 
 
 def least_product(n):
@@ -253,7 +292,7 @@ def round_of(target, chains, compiled, matmul, warm_up, device):
             return Kernel(name, None, 256, 10**6, flops=2.0 * n * n * C, product=True, least=least_product(n), **place(square + 2.0 * C * row))
 
         def chains(name, kernel, rows, work):
-            return Kernel(name, compiled[kernel], 32 * warps, blocks, flops=work * n * C, **place(float(rows * C * row)))
+            return Kernel(name, compiled[kernel], 32 * warps, blocks, flops=work * n * C, chain=steps_of_chain(n, together=True) * (rows > 4), **place(float(rows * C * row)))
 
         out.append(product("L^T G, of the answers (cuBLAS)"))
         if warm_up:
@@ -276,7 +315,8 @@ def round_of(target, chains, compiled, matmul, warm_up, device):
         name, of, node = "advance_chains" + (", twice" if warm_up else ""), compiled["advance_chains"], NODE
         if t["evaluated"] == "tiles" and not warm_up:
             name, of, node = "iterate_chains, sampler", tile("iterate_chains"), 0
-        out.append(Kernel(name, of, 256 if node == 0 else 32 * warps, blocks, l1=passes * half * C, flops=passes * 1.0 * n * n * C + 80.0 * n * C, node=node, **state))
+        turns = math.ceil(in_block / 8) if node == 0 else 1  # chains of a warp of the block, one after another
+        out.append(Kernel(name, of, 256 if node == 0 else 32 * warps, blocks, chain=turns * steps_of_chain(n, passes), l1=passes * half * C, flops=passes * 1.0 * n * n * C + 80.0 * n * C, node=node, **state))
     if warm_up:
         panels = math.ceil(n / 32)
         tiles = panels * (panels + 1) // 2
@@ -292,6 +332,119 @@ def round_of(target, chains, compiled, matmul, warm_up, device):
                           l1=max(steps, panels * min(132, tiles)) * 1280 * 128.0, flops=2.0 * 32768 * steps))
         out.append(Kernel("put_back", compiled["put_back"], 256, tiles, l2=2.0 * size))
     return out + (end if together else [])
+
+
+def pooled_step(kind, n, C, compiled, device):
+    """Kernels of a pooled step that the sampler's own `adapt` takes on all multiprocessors at once (GridTeam)."""
+    d, real = DEVICES[device], 4
+    panels = math.ceil(n / 32)
+    tiles = panels * (panels + 1) // 2
+    chunks = min(math.ceil(132 / tiles), math.ceil(C / 32), 64)
+    size = 1024 * tiles * real
+    of = {"decomposition": "cma", "pass": "adaptive_metropolis", "window": "nuts"}[kind]
+    blocks = max(1, min(d["sms"], tiles))
+    out = [Kernel("pool_tiles", compiled["pool_tiles of " + of], 256, tiles * chunks, l2=tiles * 64.0 * C * real, l1=tiles * C / 32 * 192.0 * 128, flops=tiles * 2048.0 * C),
+           Kernel("pool_rows, vectors", compiled["pool_rows of " + of], 128, math.ceil(n / 128) * min(132, math.ceil(C / 32), 64), l2=C * n * real * 1.0,
+                  chain=0)]
+    means = C * 3 * 8.0 * blocks  # each block reads every chain's record for itself
+    own = math.ceil(C / 512) * 3 * LATENCY["l2"] + 4 * 5 * LATENCY["shuffle"]
+    entries = math.ceil(tiles * 1024 / (blocks * 512))  # of a thread
+    if kind == "pass":
+        out.append(Kernel("pool_adapt", compiled["pool_adapt of " + of], 512, blocks, l2=size * (chunks + 4.0) + means, flops=8.0 * n * n, chain=own + entries * (chunks / 4 + 2) * LATENCY["l2"], meetings=3))
+        return out
+    # A Cholesky factor by panels: the tile on the diagonal by one warp, 32 columns after each other, each a dot product, a root
+    # and a division; then rows below, each by a thread; then the rest, each entry a dot product of 32.
+    tile = 32 * (16 * (LATENCY["l1"] / IN_FLIGHT + LATENCY["add"]) + LATENCY["l1"] + 80)
+    solve = 32 * (16 * (LATENCY["l1"] / IN_FLIGHT + LATENCY["add"]) + LATENCY["l1"] + 40)
+    rest = 32 * LATENCY["l2"] / IN_FLIGHT
+    left = [t * (t + 1) // 2 for t in range(panels)]  # tiles of the rest after each panel
+    chain = own + panels * solve + sum(max(tile, math.ceil(t * 1024 / (blocks * 512)) * rest) for t in left) + entries * (chunks / 4 + 2) * LATENCY["l2"]
+    flops, l1 = n**3 / 3.0, n**3 / 6.0 * 2 * real / 8
+    if kind == "decomposition":  # and L times it
+        chain += entries * n / 2 * LATENCY["l2"] / IN_FLIGHT
+        flops, l1 = 2 * flops, 3 * l1
+    out.append(Kernel("pool_adapt", compiled["pool_adapt of " + of], 512, blocks, l2=size * (chunks + 6.0) + l1, l1=8 * l1, flops=flops, chain=chain, meetings=2 * panels + 5))
+    return out
+
+
+STEPS = {"decomposition": ("a Cholesky factor, and `L` times it", ("adaptive_metropolis_haario", "gaussian_adaptation", "cma"), "each iteration"),
+         "pass": ("a pass over the factor", ("adaptive_metropolis",), "each iteration; `rmsprop`, `adam`, `relative` of gad samplers alike; `hmc` and `nuts` but for a window's end"),
+         "window": ("a covariance of a window, and its factor", ("adaptive_proposal",), "every 200 iterations; `hmc` and `nuts` with a dense mass at a window's end")}
+
+
+def pooled_steps(w, compiled, predictions):
+    w("## Pooled steps of other samplers\n")
+    w("Each sampler's own `adapt`, in one cooperative launch of as many blocks as there are multiprocessors (docs/decisions/0005-cuda-rounds.md), after the")
+    w("sums over 4 096 chains. Predicted microseconds, H200; `latency`: the steps that wait for each other, with "
+      f"{MEETING * 1e6:.1f} us for each meeting of the grid. A decomposition is")
+    w("bound by them: more blocks would not help.\n")
+    w("| step | when | dimensions | meetings | registers | throughput | latency | predicted, with the sums |")
+    w("|---|---|---:|---:|---:|---:|---:|---:|")
+    for kind, (what, samplers, when) in STEPS.items():
+        for n in (25, 100, 785):
+            ks = pooled_step(kind, n, 4096, compiled, "H200")
+            adapt = ks[-1]
+            p = adapt.parts("H200")
+            w(f"| {what} ({', '.join(samplers)}) | {when} | {n} | {adapt.meetings} | {adapt.compiled['registers']} | {1e6 * max(p['l2'] / REACHED['memory'], p['l1'] / REACHED['pipe'], p['flops'] / REACHED['pipe']):.1f} | "
+              f"{1e6 * adapt.latency('H200'):.1f} | {1e6 * sum(k.predicted('H200') for k in ks):.1f} |")
+    w("")
+
+
+def walkers(w, compiled, predictions):
+    """Warm-up and sampling of samplers that want values alone, on MNIST and German: half a gradient's products."""
+    w("Rounds of 4 096 chains with them, float32 products, values alone (one product in place of two):\n")
+    w("| problem | sampler | phase | predicted H100, us | predicted H200, us |")
+    w("|---|---|---|---:|---:|")
+    for target in ("mnist", "german"):
+        t = TARGETS[target]
+        for kind, (_, samplers, _) in STEPS.items():
+            for sampler in samplers:
+                for phase in ("sampling", "warm-up"):
+                    row = dict(target=target, chains=4096, matmul="float32", sampler=sampler, phase=phase)
+                    for device in DEVICES:
+                        ks = [k for k in round_of(target, 4096, compiled, "float32", False, device)
+                              if k.name not in ("X^T R (cuBLAS)", "design_answers", "L^T G, of the answers (cuBLAS)")]
+                        for k in ks:
+                            if k.name == "iterate_chains, sampler":  # no L^T g either
+                                k.chain *= steps_of_chain(t["dim"], 1) / steps_of_chain(t["dim"], 2)
+                        seconds = sum(k.predicted(device) / (2 if k.name == "iterate_chains, evaluation" else 1) for k in ks)
+                        if phase == "warm-up":
+                            step = sum(k.predicted(device) for k in pooled_step(kind, t["dim"], 4096, compiled, device))
+                            seconds += step / (200 if kind == "window" else 1)
+                        row[device] = dict(predicted_us=1e6 * seconds)
+                    predictions.append(row)
+                    w(f"| {target} | {sampler} | {phase} | {row['H100']['predicted_us']:.0f} | {row['H200']['predicted_us']:.0f} |")
+    w("")
+
+
+def trajectories(w, compiled, predictions):
+    w("## Trajectories with a mass that chains share\n")
+    w("`hmc` and `nuts`, dense pooled mass, sampling, 4 096 chains: a round is one gradient of each chain that asks, `F^T g` of the answers, `F r` for the next")
+    w("points. Products are made of all chains; the evaluation of those that ask, in panels (targets/asking.cuh). Predicted microseconds of a round.\n")
+    w("| problem | products of X | device | products with F, us | all ask | half ask | a tenth asks |")
+    w("|---|---|---|---:|---:|---:|---:|")
+    for target in ("mnist", "caravan"):
+        for matmul in ("float32", "bf16x3"):
+            n = TARGETS[target]["dim"]
+            row = dict(target=target, chains=4096, matmul=matmul, sampler="nuts", phase="sampling")
+            for device in DEVICES:
+                d = DEVICES[device]
+                row_bytes = math.ceil(n / 32) * 128
+                place = (lambda b: dict(l2=b)) if 14.0 * 4096 * row_bytes < 0.7 * d["l2_bytes"] else (lambda b: dict(hbm=b))
+                square = 4.0 * n * math.ceil(n / 32) * 32
+                together = factor_together(4096, n)
+                if together:
+                    factor = 2 * Kernel("F", None, 256, 10**6, flops=2.0 * n * n * 4096, product=True, least=least_product(n), **place(square + 2.0 * 4096 * row_bytes)).predicted(device)
+                    own = Kernel("advance_with_products", compiled["advance_with_products of nuts"], 128, 1024, chain=steps_of_chain(n, together=True), **place(16.0 * 4096 * row_bytes)).predicted(device)
+                    own += Kernel("place_chains", compiled["place_chains of nuts"], 128, 1024, **place(4.0 * 4096 * row_bytes)).predicted(device)
+                else:
+                    factor = 0.0
+                    own = Kernel("advance_chains", compiled["advance_chains of nuts"], 128, 1024, chain=steps_of_chain(n), l1=2.0 * 4 * (n * n / 2 + 16 * n) * 4096, **place(16.0 * 4096 * row_bytes)).predicted(device)
+                whole = [asking_round(target, 4096, share, matmul, device)[0] + 1e6 * (factor + own) for share in (1, 0.5, 0.1)]
+                row[device] = dict(predicted_us=whole[0])
+                w(f"| {target} | {matmul} | {device} | {1e6 * factor:.0f}{'' if together else ' (a warp for each chain)'} | " + " | ".join(f"{v:.0f}" for v in whole) + " |")
+            predictions.append(row)
+    w("")
 
 
 def measured_ess():
@@ -324,7 +477,9 @@ def main():
     w("Written by `bench/roofline.py` from the compiled kernels (float, sm_90) and the shapes of four problems; not by hand, and **nothing here was")
     w("measured on a GPU**. `floor`: the largest of bytes over bandwidth and flops over rate, at the data sheet's figures. `predicted`: the same at")
     w(f"{REACHED['memory']:.0%} of a memory's bandwidth, {REACHED['product']:.0%} of the rate of products and {REACHED['pipe']:.0%} of arithmetic and of the path to L1 and shared memory,")
-    w(f"and {NODE * 1e6:.1f} us between nodes of a graph: assumptions, which `bench/on_gpu.sh` puts beside what it measures. Sampler: `gad_mala_fast`,")
+    w(f"and {NODE * 1e6:.1f} us between nodes of a graph; or by latency, where that is longer: steps that wait for each other, as often as warps must take turns,")
+    w(f"and {IN_FLIGHT} loads of 128 bytes on the way for each warp, at {LATENCY['hbm']} clocks to device memory, {LATENCY['l2']} to L2, {LATENCY['l1']} to L1, {LATENCY['shuffle']} a shuffle. Not counted: latency inside cuBLAS's")
+    w("products and inside a tile's sums, of which each warp has 32 or 56 independent ones. All assumptions, which `bench/on_gpu.sh` puts beside what it measures. Sampler: `gad_mala_fast`,")
     w("pooled, float. ESS: the smallest of a coordinate for an iteration (one gradient), measured on the CPU (docs/results/titsias2019.json), where a")
     w("chain learnt its factor alone for 20 000 iterations; pooled chains learn theirs from thousands of times the moves.\n")
     w("Devices: " + "; ".join(f"{k}: {d['sms']} multiprocessors, {d['hbm'] / 1e12:.2f} TB/s, {d['float32'] / 1e12:.0f} Tflop/s in float32, "
@@ -360,24 +515,34 @@ def main():
             t = TARGETS[target]
             shape = f"{t['rows']} observations, " if t["rows"] else ""
             w(f"### {target}: {shape}{t['dim']} dimensions, {matmul}\n")
-            w("| kernel | registers | shared, bytes | occupancy | device bytes | L2 bytes | L1 bytes | flops | floor H100, us | floor H200, us | bound by (H200) | predicted H200, us |")
-            w("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|")
+            w("| kernel | registers | shared, bytes | occupancy | device bytes | L2 bytes | L1 bytes | flops | floor H100, us | floor H200, us | bound by (H200) | latency H200, us | predicted H200, us |")
+            w("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|---:|")
             sampling = round_of(target, 4096, compiled, matmul, False, "H200")
             names = {k.name for k in sampling}
             for k in sampling + [k for k in round_of(target, 4096, compiled, matmul, True, "H200") if k.name not in names]:
                 c = k.compiled
                 w(f"| {k.name} | {c['registers'] if c else '-'} | {c['shared'] if c else '-'} | {k.warps or '-'} | {si(k.hbm)}| {si(k.l2)}| {si(k.l1)}| {si(k.flops)}| "
-                  f"{1e6 * k.floor('H100'):.1f} | {1e6 * k.floor('H200'):.1f} | {k.bound('H200')} | {1e6 * k.predicted('H200'):.1f} |")
+                  f"{1e6 * k.floor('H100'):.1f} | {1e6 * k.floor('H200'):.1f} | {k.bound('H200')} | {1e6 * k.latency('H200'):.1f} | {1e6 * k.predicted('H200'):.1f} |")
             w("")
     chains_that_wait(w)
+    trajectories(w, compiled, predictions)
+    pooled_steps(w, compiled, predictions)
+    walkers(w, compiled, predictions)
     w("## What the arithmetic says\n")
 
     def at(target, chains, matmul, phase, device="H200"):
-        return next(r for r in predictions if (r["target"], r["chains"], r["matmul"], r["phase"]) == (target, chains, matmul, phase))[device]["predicted_us"]
+        return next(r for r in predictions if "sampler" not in r and (r["target"], r["chains"], r["matmul"], r["phase"]) == (target, chains, matmul, phase))[device]["predicted_us"]
 
     w(f"- MNIST, 4 096 chains, H200, a sampling round: {at('mnist', 4096, 'float32', 'sampling') / 1e3:.2f} ms in float32, "
       f"{at('mnist', 4096, 'bf16x3', 'sampling') / 1e3:.2f} ms in bf16x3 (bar: 1.2); a pooled warm-up round {at('mnist', 4096, 'bf16x3', 'warm-up') / 1e3:.2f} ms (bar: 2).")
-    w(f"- German, 4 096 chains, H200, a sampling round: {at('german', 4096, 'float32', 'sampling'):.0f} us (bar: 25).")
+    german = {k.name: k for k in round_of("german", 4096, compiled, "float32", False, "H200")}
+    own = german["iterate_chains, sampler"]
+    by_throughput = own.parts("H200")
+    without = at("german", 4096, "float32", "sampling") - 1e6 * own.predicted("H200") + 1e6 * max(by_throughput["l1"] / REACHED["pipe"], by_throughput["l2"] / REACHED["memory"], by_throughput["flops"] / REACHED["pipe"])
+    w(f"- German, 4 096 chains, H200, a sampling round: {without:.0f} us by throughput (bar: 25), **{at('german', 4096, 'float32', 'sampling'):.0f} us with latencies**: {1e6 * own.latency('H200'):.0f} us are the sampler's own part, four chains after another")
+    sums, folded = (4e6 * clocks * LATENCY["shuffle"] / CLOCK for clocks in (25 * 5, 5 + 31 / LATENCY["shuffle"]))
+    w(f"  to a warp, of which {sums:.1f} are the sums of `L^T g`, a column after the other. So the bar is not held. Columns summed together (32 of them in 31 shuffles, the same tree")
+    w(f"  and bits) would leave {at('german', 4096, 'float32', 'sampling') - sums + folded:.0f} us; `L^T g` and `L h` as products of the block's chains, or states in shared memory, must give the rest.")
     factor = [k for k in round_of("mnist", 4096, compiled, "bf16x3", False, "H200") if k.name.startswith("L")]
     w(f"- MNIST: `L h` and `L^T g` of all chains, products of a full square in float, are {1e6 * sum(k.predicted('H200') for k in factor):.0f} us of such a round, "
       f"half of it for the zeros above the diagonal;")
