@@ -42,6 +42,8 @@ std::string lengths_of(const std::vector<Json>& results) {
 
 /// What the mean |autocorrelation| of two methods differ by, in words; the error is of runs that are independent.
 std::string compared(const Json& a, const Json& b) {
+  const std::string left = a["method"], right = b["method"];
+  if (a["runs"] < 2 || b["runs"] < 2) return fmt::format("{} and {} cannot be compared by one run", left, right);
   const Json &x = a["mean_autocorrelation"], &y = b["mean_autocorrelation"];
   const double difference = x["mean"].get<double>() - y["mean"].get<double>(),
                error = std::sqrt(std::pow(x["sd"].get<double>(), 2) / a["runs"].get<double>() +
@@ -50,8 +52,7 @@ std::string compared(const Json& a, const Json& b) {
   const std::string verdict = std::abs(difference) < 2.3 * error ? "cannot be told from"
                               : difference < 0                   ? "is better than"
                                                                  : "is worse than";
-  return fmt::format("{} {} {} (difference {:+.3f}, standard error {:.3f})", a["method"].get<std::string>(), verdict,
-                     b["method"].get<std::string>(), difference, error);
+  return fmt::format("{} {} {} (difference {:+.3f}, standard error {:.3f})", left, verdict, right, difference, error);
 }
 
 }  // namespace
