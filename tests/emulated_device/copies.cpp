@@ -22,8 +22,14 @@ struct PinnedUse {
 };
 std::mutex pinned_lock;
 std::vector<std::shared_ptr<PinnedUse>>& pinned_uses() {
-  static std::vector<std::shared_ptr<PinnedUse>> all;
-  return all;
+  struct Uses {
+    std::vector<std::shared_ptr<PinnedUse>> all;
+    ~Uses() {
+      pinned_under_way = false;
+    }  // destructors of static objects are watched code too, and may come after this
+  };
+  static Uses uses;
+  return uses.all;
 }
 /// Forgets what the host has waited for.
 void look_at_pinned() {
