@@ -69,6 +69,7 @@ template <class Move, class Real, int P, class Team>
 void iterate(const Team& team, const ChainsView<Move, Real>& chains, const Model<Real>& model, std::int64_t iterations,
              Real* scratch) {
   const auto evaluate = [&](Index c) {
+    team.sync();  // what the call before wrote is there: whoever calls syncs, as between kernels
     if (chains.exchange.needs[c] != Needs::nothing)
       Gaussian<Real>::evaluate(team, model.data, chains.exchange.needs[c], chains.exchange.query(c),
                                chains.exchange.reply(c), scratch);
@@ -80,6 +81,7 @@ void iterate(const Team& team, const ChainsView<Move, Real>& chains, const Model
     Move::start_adaptation(team, chains.settings, a, chains.dim);
     evaluate(c);
     start_chain(team, chains, c);
+    team.sync();
     bool waits = advance_chain(team, chains, segment, action_propose, c);
     while (waits) {
       evaluate(c);
