@@ -124,19 +124,26 @@ TEST_F(EmulatedMoments, DivergencesOfWindowsThatStayAreCounted) {
   EXPECT_TRUE(emulated::faults().empty());
 }
 
-// 65 536 draws of a parameter are kept by the host at first, of 300 chains 218 each; the first chain is quarantined.
-TEST_F(EmulatedMoments, AWholeRunHasTheHostsFigures) {
-  const testing_support::ScratchFiles files;
+/// 300 chains of a Gaussian, of which the host keeps 218 draws each before they stay.
+Options of_300(std::int64_t num_samples) {
   Options o;
   o.target = "gaussian";
   o.target_settings = {{"preset", "gauss2d_corr"}};
   o.sampler = "rwm";
   o.num_chains = 300;
   o.num_warmup = 1;
-  o.num_samples = 236;
+  o.num_samples = num_samples;
   o.device = "cuda";
+  o.real = Precision::single_precision;
   o.draws = KeptDraws::moments;
   o.adapt_scope = Scope::chain;
+  return o;
+}
+
+// 65 536 draws of a parameter are kept by the host at first, of 300 chains 218 each; the first chain is quarantined.
+TEST_F(EmulatedMoments, AWholeRunHasTheHostsFigures) {
+  const testing_support::ScratchFiles files;
+  Options o = of_300(236);
   std::string start = "1e200,1e200\n";
   for (int c = 1; c < 300; ++c) start += "0." + std::to_string(c) + ",0\n";
   o.init = "file:" + files.write("start.csv", start);
@@ -154,22 +161,6 @@ TEST_F(EmulatedMoments, AWholeRunHasTheHostsFigures) {
   EXPECT_GT(rhat, 0.9);
   expect_same(there.summary, here.summary);
   EXPECT_TRUE(emulated::faults().empty());
-}
-
-/// 300 chains of a Gaussian, of which the host keeps 218 draws each before they stay.
-Options of_300(std::int64_t num_samples) {
-  Options o;
-  o.target = "gaussian";
-  o.target_settings = {{"preset", "gauss2d_corr"}};
-  o.sampler = "rwm";
-  o.num_chains = 300;
-  o.num_warmup = 1;
-  o.num_samples = num_samples;
-  o.device = "cuda";
-  o.real = Precision::single_precision;
-  o.draws = KeptDraws::moments;
-  o.adapt_scope = Scope::chain;
-  return o;
 }
 
 // Ctrl-C while windows stay: the figures are those of a run of as many draws, seen by the host.
