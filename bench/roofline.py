@@ -19,17 +19,16 @@ CHAINS = (256, 1024, 4096, 16384)
 
 
 def steps_of_chain(n, passes=2, together=False):
-    """Clocks of a chain's own part of an iteration that wait for each other: sums over the warp, five shuffles each, of which
-    `L^T g` makes one for each column (the loop is not unrolled; counted on the emulated device: 35 sums in 25 dimensions, 10
-    elsewhere), a load for each column of L, a dozen rows, random numbers and logarithms."""
+    """Clocks of a chain's own part of an iteration that wait for each other: ten sums over the warp, five shuffles each; `L^T g`,
+    eight columns together: nine shuffles, five deep; a load for each column of L, a dozen rows, random numbers and logarithms."""
     a_sum = 5 * (LATENCY["shuffle"])
     own = 10 * a_sum + 12 * LATENCY["l1"] + 500
     if together:
         return own
     panels = math.ceil(n / 32)
-    column = a_sum + math.ceil(panels / 2 / IN_FLIGHT) * LATENCY["l1"]  # of L^T g
+    columns = a_sum + 9 * LATENCY["add"] + math.ceil(panels / 2) * LATENCY["l1"]  # eight of L^T g
     row = LATENCY["add"] + LATENCY["l1"] / IN_FLIGHT  # a column of L h, of each panel
-    return own + (passes - 1) * n * column + n * panels / 2 * row * (1 if panels > 1 else 2)
+    return own + (passes - 1) * math.ceil(n / 8) * columns + n * panels / 2 * row * (1 if panels > 1 else 2)
 
 
 def least_product(n):
@@ -148,7 +147,7 @@ def round_of(target, chains, compiled, matmul, warm_up, device):
             out.append(Kernel("evaluate_tiles", tile("evaluate_tiles"), threads, min(blocks, d["sms"]), l1=l1, flops=work,
                               l2=x * min(blocks, d["sms"]) + 4.0 * C * row))
         else:
-            out.append(Kernel("iterate_chains, evaluation", tile("iterate_chains"), 256, min(blocks, d["sms"]), l1=l1, flops=work,
+            out.append(Kernel("iterate_chains, evaluation", tile("iterate_chains"), 512, min(blocks, d["sms"]), l1=l1, flops=work,
                               l2=4.0 * C * row, node=0))
     elif t["evaluated"] == "warps":
         X = real * padded * n
@@ -190,8 +189,8 @@ def round_of(target, chains, compiled, matmul, warm_up, device):
         name, of, node = "advance_chains" + (", twice" if warm_up else ""), compiled["advance_chains"], NODE
         if t["evaluated"] == "tiles" and not warm_up:
             name, of, node = "iterate_chains, sampler", tile("iterate_chains"), 0
-        turns = math.ceil(in_block / 8) if node == 0 else 1  # chains of a warp of the block, one after another
-        out.append(Kernel(name, of, 256 if node == 0 else 32 * warps, blocks, chain=turns * steps_of_chain(n, passes), l1=passes * half * C, flops=passes * 1.0 * n * n * C + 80.0 * n * C, node=node, **state))
+        turns = math.ceil(in_block / 16) if node == 0 else 1  # chains of a warp of the block, one after another
+        out.append(Kernel(name, of, 512 if node == 0 else 32 * warps, blocks, chain=turns * steps_of_chain(n, passes), l1=passes * half * C, flops=passes * 1.0 * n * n * C + 80.0 * n * C, node=node, **state))
     if warm_up:
         panels = math.ceil(n / 32)
         tiles = panels * (panels + 1) // 2
@@ -414,10 +413,10 @@ def main():
     own = german["iterate_chains, sampler"]
     by_throughput = own.parts("H200")
     without = at("german", 4096, "float32", "sampling") - 1e6 * own.predicted("H200") + 1e6 * max(by_throughput["l1"] / REACHED["pipe"], by_throughput["l2"] / REACHED["memory"], by_throughput["flops"] / REACHED["pipe"])
-    w(f"- German, 4 096 chains, H200, a sampling round: {without:.0f} us by throughput (bar: 25), **{at('german', 4096, 'float32', 'sampling'):.0f} us with latencies**: {1e6 * own.latency('H200'):.0f} us are the sampler's own part, four chains after another")
-    sums, folded = (4e6 * clocks * LATENCY["shuffle"] / CLOCK for clocks in (25 * 5, 5 + 31 / LATENCY["shuffle"]))
-    w(f"  to a warp, of which {sums:.1f} are the sums of `L^T g`, a column after the other. So the bar is not held. Columns summed together (32 of them in 31 shuffles, the same tree")
-    w(f"  and bits) would leave {at('german', 4096, 'float32', 'sampling') - sums + folded:.0f} us; `L^T g` and `L h` as products of the block's chains, or states in shared memory, must give the rest.")
+    whole = at("german", 4096, "float32", "sampling")
+    w(f"- German, 4 096 chains, H200, a sampling round: {without:.0f} us by throughput (bar: 25), **{whole:.1f} us with latencies**: {1e6 * own.latency('H200'):.1f} us are the sampler's own part, two chains")
+    w("  after another to a warp; the columns of `L^T g` are summed eight together (kernels/device/team.hpp, sums). Block by block, `L^T g` and `L h` as products of its chains,")
+    w("  or states in shared memory, would be next.")
     factor = [k for k in round_of("mnist", 4096, compiled, "bf16x3", False, "H200") if k.name.startswith("L")]
     w(f"- MNIST: `L h` and `L^T g` of all chains, products of a full square in float, are {1e6 * sum(k.predicted('H200') for k in factor):.0f} us of such a round, "
       f"half of it for the zeros above the diagonal;")

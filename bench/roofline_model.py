@@ -29,6 +29,7 @@ SOURCES = [
     ("host/registry/instantiate/sampler.cu", ["-DKILOCHAIN_NAME=adaptive_metropolis", "-DKILOCHAIN_TYPE=AdaptiveMetropolis"]),
     ("host/registry/instantiate/sampler.cu", ["-DKILOCHAIN_NAME=nuts", "-DKILOCHAIN_TYPE=Nuts"]),
 ]
+OF_MODEL = {"LogisticRegression<": " logistic", "Gaussian<": " gaussian"}
 OF_SAMPLER = {"GadMalaFast<": "", "Cma<": " of cma", "AdaptiveMetropolis<": " of adaptive_metropolis", "Nuts<": " of nuts"}
 
 
@@ -64,11 +65,14 @@ def kernels_of(report):
     result = {}
     for mangled, full in zip(out, names):
         short = re.search(r"(?:\w+::)*(\w+)[<(]", full)
-        if not short or "double" in full.split("(")[0]:
+        if not short or "double" in full.split("(")[0] or "SoftmaxTerms<" in full:
             continue
         key = short[1]
-        if key == "evaluate_chains":
-            key += " gaussian" if "Gaussian<" in full else " logistic"
+        if key == "evaluate_chains":  # of the two models below, not of all that a whole build knows
+            of = next((of for name, of in OF_MODEL.items() if "::" + name in full), None)
+            if of is None:
+                continue
+            key += of
         if key in ("evaluate_tiles", "iterate_chains"):
             key += " gaussian" if "GaussianTile<" in full else " logistic"
         if key.split()[0] in ("iterate_chains", "advance_chains", "advance_with_products", "place_chains", "pool_tiles", "pool_rows", "pool_adapt", "pool_facts", "natural_tiles", "product_tiles", "put_back"):

@@ -2,6 +2,9 @@
 // rows by K chains' centred points, in the order in which the model's own function adds, so that the bits are the same.
 // A diagonal precision needs no company: then a warp evaluates a chain by the model's function.
 #pragma once
+#include <algorithm>
+#include <cstdint>
+
 #include "targets/gaussian.hpp"
 #include "targets/tile_products.cuh"
 
@@ -16,12 +19,16 @@ struct GaussianTile {
   Data d;
   Index chains = K;  ///< of a block: a multiple of K
 
+  struct Layout {
+    std::uint32_t minus = 0, out = 0, bytes = 0;  ///< where a block's arrays begin
+  } layout{};
+
   /// The tile for so many chains of a block, if it fits into `bytes` of shared memory.
   static bool fit(const Data& d, Index chains, std::size_t bytes, GaussianTile& out) {
     out = {d, chains};
-    return out.bytes() <= bytes;
+    return out.lay_out() <= bytes;
   }
-  std::size_t bytes() const { return places(nullptr).bytes; }
+  std::size_t bytes() const { return layout.bytes; }
   /// Warps that have something to do at the same time.
   Index warps() const { return d.diagonal ? chains : chains / K * (rows() / (32 * width())); }
 
@@ -33,16 +40,20 @@ struct GaussianTile {
     Real* precision;  ///< (coordinate, row): symmetric, so its rows are its columns
     Real *minus,
         *out;  ///< (coordinate, slot): mean - x; (slot, row): the gradient. Slot: a chain's place, cuda::Asking
-    std::size_t bytes = 0;
   };
   KC_HD Places places(char* base) const {
-    Places p{};
-    cuda::SideBySide take{base};
+    const auto reals = [&](std::uint32_t at) { return reinterpret_cast<Real*>(base + at); };
+    return {reals(0), reals(layout.minus), reals(layout.out)};
+  }
+  /// Bytes of all arrays, side by side.
+  std::size_t lay_out() {
     const std::size_t n = d.diagonal ? 0 : std::size_t(d.n), many = std::size_t(chains);
-    take(p.precision, n * std::size_t(rows())), take(p.minus, n * many);
-    take(p.out, many * (d.diagonal ? std::size_t(d.row) : std::size_t(rows())));
-    p.bytes = take.bytes;
-    return p;
+    cuda::SideBySide next;
+    next.take<Real>(n * std::size_t(rows()));
+    layout.minus = next.take<Real>(n * many);
+    layout.out = next.take<Real>(many * (d.diagonal ? std::size_t(d.row) : std::size_t(rows())));
+    layout.bytes = std::uint32_t(std::min(next.bytes, std::size_t(UINT32_MAX)));
+    return layout.bytes;
   }
 
 #if defined(KC_CUDA)

@@ -6,6 +6,9 @@
 // come from the device's own units: 2 ulp in place of the model's 2 and 1/2.
 // Cost for a chain: 4 N n multiply-adds' flops, X and r read from shared memory (3 n / 16 + n / 16) N times 4 bytes.
 #pragma once
+#include <algorithm>
+#include <cstdint>
+
 #include "targets/logistic_regression.hpp"
 #include "targets/tile_products.cuh"
 
@@ -43,13 +46,19 @@ struct LogisticTile {
   Index chains = K;   ///< of a block: a multiple of K
   Index at_once = 1;  ///< stages whose residuals are held together
 
+  /// Where a block's arrays begin, in bytes; known on the host, so that no thread keeps them in registers.
+  struct Layout {
+    std::uint32_t sign = 0, w = 0, r = 0, g = 0, lp = 0, bytes = 0;
+    Index ldr = 0;
+  } layout{};
+
   /// The tile for so many chains of a block, if it fits into `bytes` of shared memory.
   static bool fit(const Data& d, Index chains, std::size_t bytes, LogisticTile& out) {
     out = {d, chains, 1};
-    for (out.at_once = out.stages(); out.at_once > 1 && out.bytes() > bytes;) --out.at_once;
+    for (out.at_once = out.stages(); out.lay_out() > bytes && out.at_once > 1;) --out.at_once;
     return out.bytes() <= bytes;
   }
-  std::size_t bytes() const { return places(nullptr).bytes; }
+  std::size_t bytes() const { return layout.bytes; }
   /// Warps that have something to do at the same time.
   Index warps() const {
     const Index groups = chains / K, here = at_once * stage < observations() ? at_once * stage : observations();
@@ -66,18 +75,23 @@ struct LogisticTile {
     Real *w, *r;  ///< (feature, slot); (slot, observation of the stages at hand). Slot: a chain's place, cuda::Asking
     Real* g;      ///< (stage, slot, feature)
     double* lp;   ///< (chunk, slot)
-    Index ldr;
-    std::size_t bytes = 0;
   };
   KC_HD Places places(char* base) const {
-    Places p{};
-    cuda::SideBySide take{base};
+    const auto reals = [&](std::uint32_t at) { return reinterpret_cast<Real*>(base + at); };
+    return {reals(0),        reals(layout.sign), reals(layout.w),
+            reals(layout.r), reals(layout.g),    reinterpret_cast<double*>(base + layout.lp)};
+  }
+  /// Bytes of all arrays, side by side.
+  std::size_t lay_out() {
     const std::size_t num = std::size_t(observations()), n = std::size_t(d.n), many = std::size_t(chains);
-    p.ldr = at_once * stage < observations() ? at_once * stage : observations();
-    take(p.x, n * num), take(p.sign, num), take(p.w, n * many), take(p.r, many * std::size_t(p.ldr));
-    take(p.g, std::size_t(stages()) * many * n), take(p.lp, num / chunk * many);
-    p.bytes = take.bytes;
-    return p;
+    cuda::SideBySide next;
+    layout.ldr = at_once * stage < observations() ? at_once * stage : observations();
+    next.take<Real>(n * num);
+    layout.sign = next.take<Real>(num), layout.w = next.take<Real>(n * many),
+    layout.r = next.take<Real>(many * std::size_t(layout.ldr));
+    layout.g = next.take<Real>(std::size_t(stages()) * many * n), layout.lp = next.take<double>(num / chunk * many);
+    layout.bytes = std::uint32_t(std::min(next.bytes, std::size_t(UINT32_MAX)));
+    return layout.bytes;
   }
 
 #if defined(KC_CUDA)
@@ -139,7 +153,7 @@ struct LogisticTile {
         cuda::tile_term(t[v][c], signs.v[v], residual.v[v], l, f);
         linear[c][0] += l, factor[c][0] *= f;
       }
-      *reinterpret_cast<cuda::Several<Real, V>*>(p.r + (group * K + c) * p.ldr + k * chunk + V * lane) = residual;
+      *reinterpret_cast<cuda::Several<Real, V>*>(p.r + (group * K + c) * layout.ldr + k * chunk + V * lane) = residual;
     }
     cuda::fold_chains(linear, [](Real a, Real b) { return a + b; });
     cuda::fold_chains(factor, [](Real a, Real b) { return a * b; });  // at most 2^32
@@ -165,7 +179,7 @@ struct LogisticTile {
     const Index at = (stages_before + k) * stage, num = observations();
     const Index count = at + stage < num ? stage : num - at, lane = static_cast<Index>(threadIdx.x % 32);
     Real s[K][J];
-    cuda::transposed<J>(p.x + at, num, first, d.n - 1, p.r + group * K * p.ldr + k * stage, p.ldr, count, s);
+    cuda::transposed<J>(p.x + at, num, first, d.n - 1, p.r + group * K * layout.ldr + k * stage, layout.ldr, count, s);
     cuda::fold_chains(s, [](Real a, Real b) { return a + b; });
     Real* to = p.g + ((stages_before + k) * chains + group * K + cuda::folded_chain<K>()) * d.n + first;
 #pragma unroll

@@ -19,12 +19,13 @@ inline constexpr int tile_threads = sizeof(Real) == 4 ? 512 : 256;
 
 /// Hands out a block's shared memory: arrays side by side, each from a multiple of 16 bytes on.
 struct SideBySide {
-  char* base;
   std::size_t bytes = 0;  ///< of all so far
+  /// Where the next one begins, in bytes.
   template <class T>
-  KC_HD void operator()(T*& at, std::size_t count) {
-    at = reinterpret_cast<T*>(base + bytes);
+  std::uint32_t take(std::size_t count) {
+    const std::size_t at = bytes;
     bytes += (count * sizeof(T) + 15) / 16 * 16;
+    return std::uint32_t(at);
   }
 };
 

@@ -99,7 +99,8 @@ template <class Sampler, class Real, class Team>
 KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, const Segment<Real>& segment,
                          unsigned actions, Index chain) {
   constexpr int P = Team::template panel<Real>, num_stats = Sampler::about.stats.count;
-  ChainControl control = c.control[chain];
+  ChainControl& kept = c.control[chain];
+  ChainControl control = kept;  // its sums stay in memory: registers are dear here
   if (control.status != ChainStatus::running) return false;
   auto st = c.template state<P>(chain);
   auto a = c.template adaptation<P>(chain);
@@ -113,7 +114,7 @@ KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, c
   if ((actions & action_update) && control.waiting) {
     const Schedule at = at_iteration(control.iteration);
     Info info;
-    ++control.gradients;
+    team.single([&] { ++kept.gradients; });
     if (Sampler::update(team, rng_at(control.iteration), c.settings, at, a, st, query, reply, info, c.dim) ==
         Step::ask) {
       if (products_made<Team> && Sampler::moves == Moves::in_steps) control.waiting = 3;
@@ -126,9 +127,11 @@ KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, c
       record(team, segment.recording, st.x, query.point, info, control.iteration, chain, c.dim, num_stats);
       control.waiting = 0;
       ++control.iteration;
-      ++control.counted;
-      control.acceptance_sum += info.acceptance_rate;
-      control.lp_sum += info.lp;
+      team.single([&] {
+        ++kept.counted;
+        kept.acceptance_sum += info.acceptance_rate;
+        kept.lp_sum += info.lp;
+      });
       if constexpr (Sampler::about.adaptive) {
         const double acceptance = Sampler::signal(c.settings, st, info.accepted).acceptance;
         team.single([&] { c.exchange.adaptation_signal[chain] = acceptance; });
@@ -154,7 +157,9 @@ KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, c
   team.single([&] {
     KC_CHECK(control.waiting != 1 || *query.needs <= Sampler::about.needs.in(segment.phase()));
     if (!control.waiting) *query.needs = Needs::nothing;
-    c.control[chain] = control;
+    kept.iteration = control.iteration;
+    kept.status = control.status;
+    kept.waiting = control.waiting;
   });
   return control.waiting;
 }

@@ -24,27 +24,26 @@ __global__ void __launch_bounds__(tile_threads<Real>, 1)
   }
 }
 
-/// Threads of a block of whole iterations, at most: a sampler's body needs more registers than a tile's.
-inline constexpr int iterate_threads = 256;
+/// Threads of a block of whole iterations, at most: 512 leave each 128 registers, and what asks often needs more.
+template <class Sampler, class Real>
+inline constexpr int iterate_threads = sizeof(Real) == 4 && Sampler::about.asks == Asks::once ? 512 : 256;
 
 template <class Sampler, class Tile, class Real>
-__global__ void __launch_bounds__(iterate_threads, 1)
+__global__ void __launch_bounds__(iterate_threads<Sampler, Real>, 1)
     iterate_chains(const __grid_constant__ ChainsView<Sampler, Real> c, const Segment<Real>* __restrict__ segment,
                    const __grid_constant__ Tile tile, const __grid_constant__ Exchange<Real> exchange) {
   char* const shared = dynamic_shared();
   tile.load(shared);
-  const Index warp = static_cast<Index>(threadIdx.x / 32), warps = static_cast<Index>(blockDim.x / 32);
-  const Index step = static_cast<Index>(gridDim.x) * tile.chains;
-  for (Index at = static_cast<Index>(blockIdx.x) * tile.chains; at < c.num_chains; at += step) {
-    const Index end = at + tile.chains < c.num_chains ? at + tile.chains : c.num_chains;
-    unsigned actions = action_propose;
+  const auto end = [&](Index at) { return at + tile.chains < c.num_chains ? at + tile.chains : c.num_chains; };
+  for (Index at = static_cast<Index>(blockIdx.x) * tile.chains; at < c.num_chains;
+       at += static_cast<Index>(gridDim.x) * tile.chains) {
     for (;;) {
       int waits = 0;
-      for (Index chain = at + warp; chain < end; chain += warps)
-        waits |= advance_chain(WarpTeam{}, c, *segment, actions, chain) ? 1 : 0;
+      for (Index chain = at + static_cast<Index>(threadIdx.x / 32); chain < end(at);
+           chain += static_cast<Index>(blockDim.x / 32))
+        waits |= advance_chain(WarpTeam{}, c, *segment, action_update | action_propose, chain) ? 1 : 0;
       if (!__syncthreads_or(waits)) break;  // all have written their queries, and done with the last answers
-      tile.evaluate(shared, exchange, at, end);
-      actions = action_update | action_propose;
+      tile.evaluate(shared, exchange, at, end(at));
     }
   }
 }
@@ -64,7 +63,7 @@ void iterate(const Context& context, const AnyTile<Real>& any, const ChainsView<
       [&](const auto& tile) {
         using Tile = std::decay_t<decltype(tile)>;
         launch_sharing(context, iterate_chains<Sampler, Tile, Real>, dim3(static_cast<unsigned>(any.blocks)),
-                       std::min(any.threads, iterate_threads), any.shared, c, segment, tile, exchange);
+                       std::min(any.threads, iterate_threads<Sampler, Real>), any.shared, c, segment, tile, exchange);
       },
       any.tile);
 }

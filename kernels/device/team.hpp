@@ -61,7 +61,7 @@ KC_INLINE int thread_of_block() {
 
 /// One warp is the team: 32 lanes, no shared memory, several chains to a block.
 struct WarpTeam {
-  static constexpr bool on_host = false;
+  static constexpr bool on_host = false, sums_columns = true;
   static constexpr int lanes = 32;
   template <class Real>
   static constexpr int panel = 32;
@@ -84,6 +84,20 @@ struct WarpTeam {
     for (Index i = rank(); i < n; i += lanes) part += f(i);
     return all_sum(part);
   }
+  /// give(c, sum of f(i, c) over i < n) for every c < W, by one lane each: the bits of W calls of sum, but in W - 1 +
+  /// log2(32 / W) shuffles where those take 5 W, and five deep. At each level of the tree the halves of the warp share the
+  /// columns between them; so column c ends with the lanes whose upper bits are c.
+  template <class T, int W, class F, class G>
+  KC_INLINE void sums(Index n, F&& f, G&& give) const {
+    static_assert(W == 1 || W == 2 || W == 4 || W == 8 || W == 16 || W == 32);
+    T part[W] = {};
+    for (Index i = rank(); i < n; i += lanes) {
+      KC_UNROLL
+      for (int c = 0; c < W; ++c) part[c] += f(i, c);
+    }
+    share<W, lanes / 2>(part);
+    if (rank() % (lanes / W) == 0) give(rank() / (lanes / W), part[0]);
+  }
   template <class F>
   KC_INLINE void single(F&& f) const {
     if (rank() == 0) f();
@@ -91,6 +105,25 @@ struct WarpTeam {
   KC_INLINE void sync() const {
 #if defined(KC_ON_DEVICE)
     __syncwarp();
+#endif
+  }
+
+ private:
+  /// One level of sums' tree, and those below: of `width` columns each half keeps as many as it gives away.
+  template <int width, int half, class T>
+  KC_INLINE void share(T* part) const {
+#if defined(KC_ON_DEVICE)
+    if constexpr (width > 1) {
+      const bool upper = (rank() & half) != 0;
+      KC_UNROLL
+      for (int c = 0; c < width / 2; ++c) {
+        const T away = upper ? part[c] : part[c + width / 2];
+        part[c] = (upper ? part[c + width / 2] : part[c]) + __shfl_xor_sync(0xffffffffu, away, half);
+      }
+    } else {
+      part[0] += __shfl_xor_sync(0xffffffffu, part[0], half);
+    }
+    if constexpr (half > 1) share<(width > 1 ? width / 2 : 1), half / 2>(part);
 #endif
   }
 };
@@ -191,6 +224,12 @@ struct GridTeam {
 template <class Team>
 inline constexpr bool is_spread = requires {
   requires Team::spread;
+};
+
+/// Whether a team has `sums`, of several columns at once.
+template <class Team>
+inline constexpr bool sums_columns = requires {
+  requires Team::sums_columns;
 };
 
 template <class Team, class F>

@@ -84,6 +84,20 @@ KC_HD void multiply_transposed(const Team& team, Factor<Real> L, Row<Real> v, Ro
       }
       Vec::store(y.data + first, Vec::sums(part));
     }
+  } else if constexpr (sums_columns<Team>) {  // as many at a time as registers hold
+    constexpr int W = 8;
+    for (Index j = 0; j < n; j += W) {
+      const Index first = j / P * P;
+      team.template sums<Real, W>(
+          n - first,
+          [&](Index r, Index c) {
+            const Index i = first + r;
+            return j + c < n ? L[factor_index<P>(i, j + c)] * v[i] : Real(0);
+          },
+          [&](Index c, Real s) {
+            if (j + c < n) y[j + c] = s;
+          });
+    }
   } else {
     for (Index j = 0; j < n; ++j) {
       const Index first = j / P;
