@@ -17,52 +17,67 @@ class Replicas;  // host/chains/replicas.hpp
 /// Throws Error (usage) for a value that does not parse or is out of range; `owner` begins the message. Reads no data.
 using CheckSettings = std::function<void(const std::string& owner, const SettingTexts& texts)>;
 
-struct SamplerEntry {
+/// What makes one thing on one backend, in either precision.
+template <template <class> class Made, class... Arguments>
+struct Makers {
+  template <class Real>
+  using Make = std::function<std::unique_ptr<Made<Real>>(Arguments...)>;
+  Make<float> make_float;
+  Make<double> make_double;
+
+  template <class Real>
+  const Make<Real>& make() const {
+    if constexpr (sizeof(Real) == 4)
+      return make_float;
+    else
+      return make_double;
+  }
+};
+
+/// Chains from settings, num_chains, dim and scope; of a sampler of spin models nothing but replicas.
+struct SamplerMakers : Makers<Chains, const Context&, const SettingTexts&, Index, Index, Scope> {
+  std::function<ChainBytes(const SettingTexts&, Index num_chains, Index dim, Scope, Precision)> bytes;
+  using MakeReplicas = std::function<std::unique_ptr<discrete::Replicas>(const Context&, const SettingTexts&,
+                                                                         Index num_chains, const discrete::SpinModel&)>;
+  MakeReplicas make_replicas;
+};
+
+/// A sampler, and its chains on the CPU.
+struct SamplerEntry : SamplerMakers {
+  using OnOneBackend = SamplerMakers;
+  static constexpr const char* kind = "sampler";
   std::string name, meaning;
   std::vector<SettingInfo> settings;
   CheckSettings check;
+  bool spins = false;              ///< a sampler of spin models
   std::vector<std::string> stats;  ///< names of what it adds to sample_stats
   std::vector<std::string> drawn;  ///< settings that a policy can draw for each kept iteration
   bool adaptive = false;
   NeedsByPhase needs{Needs::gradient, Needs::gradient, Needs::gradient};
-  template <class Real>
-  using Make = std::function<std::unique_ptr<Chains<Real>>(const Context&, const SettingTexts&, Index num_chains,
-                                                           Index dim, Scope)>;
-  Make<float> make_float;
-  Make<double> make_double;
-  std::function<ChainBytes(const Context&, const SettingTexts&, Index num_chains, Index dim, Scope, Precision)> bytes;
-  bool spins = false;  ///< a sampler of spin models: it has make_replicas, and none of the three above
-  using MakeReplicas = std::function<std::unique_ptr<discrete::Replicas>(const Context&, const SettingTexts&,
-                                                                         Index num_chains, const discrete::SpinModel&)>;
-  MakeReplicas make_replicas;
-
-  template <class Real>
-  const Make<Real>& make() const {
-    if constexpr (sizeof(Real) == 4)
-      return make_float;
-    else
-      return make_double;
-  }
 };
 
-struct TargetEntry {
+using TargetMakers = Makers<Target, const Context&, const SettingTexts&>;
+
+/// A target, and what makes it on the CPU.
+struct TargetEntry : TargetMakers {
+  using OnOneBackend = TargetMakers;
+  static constexpr const char* kind = "target";
   std::string name, meaning;
   std::vector<SettingInfo> settings;
   CheckSettings check;
-  template <class Real>
-  using Make = std::function<std::unique_ptr<Target<Real>>(const Context&, const SettingTexts&)>;
-  Make<float> make_float;
-  Make<double> make_double;
   bool spins = false;  ///< a spin model
-
-  template <class Real>
-  const Make<Real>& make() const {
-    if constexpr (sizeof(Real) == 4)
-      return make_float;
-    else
-      return make_double;
-  }
 };
+
+/// A row with its name, its meaning, its settings and their check; Holder as in parse_settings.
+template <class Entry, class Holder>
+Entry described(const std::string& name, const std::string& meaning) {
+  Entry e;
+  e.name = name;
+  e.meaning = meaning;
+  e.settings = describe_settings<Holder>();
+  e.check = [](const std::string& owner, const SettingTexts& texts) { parse_settings<Holder>(owner, texts); };
+  return e;
+}
 
 /// All registered entries, by name: those of densities, and those of spin models.
 const std::vector<SamplerEntry>& samplers();
@@ -81,25 +96,12 @@ struct RegisterTarget {
   explicit RegisterTarget(TargetEntry entry);
 };
 
-/// The CUDA halves: looked up by name when a context is on CUDA.
-struct CudaSamplerEntry {
-  SamplerEntry::Make<float> make_float;
-  SamplerEntry::Make<double> make_double;
-  std::function<ChainBytes(const SettingTexts&, Index, Index, Scope, Precision)> bytes;
-  SamplerEntry::MakeReplicas make_replicas;  ///< of a sampler of spins, in place of the three above
-};
-struct CudaTargetEntry {
-  TargetEntry::Make<float> make_float;
-  TargetEntry::Make<double> make_double;
-};
 struct RegisterCudaSampler {
-  RegisterCudaSampler(const std::string& name, CudaSamplerEntry entry);
+  RegisterCudaSampler(const std::string& name, SamplerMakers makers);
 };
 struct RegisterCudaTarget {
-  RegisterCudaTarget(const std::string& name, CudaTargetEntry entry);
+  RegisterCudaTarget(const std::string& name, TargetMakers makers);
 };
-const CudaSamplerEntry* find_cuda_sampler(const std::string& name);
-const CudaTargetEntry* find_cuda_target(const std::string& name);
 
 /// What can be said about the settings before any data is read: throws Error (usage) for an unknown sampler, target or
 /// setting, for a value that is none of the setting's, and for a sampler of densities on spins or of spins on a density.

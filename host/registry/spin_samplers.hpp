@@ -26,12 +26,8 @@ struct LoadedSpins {
 /// The row of a spin sampler, without what makes its replicas.
 template <class Sampler>
 SamplerEntry spin_entry(const std::string& name) {
-  SamplerEntry e;
-  e.name = name;
-  e.meaning = Sampler::meaning;
+  auto e = described<SamplerEntry, Sampler>(name, Sampler::meaning);
   e.spins = true;
-  e.settings = describe_settings<Sampler>();
-  e.check = [](const std::string& owner, const SettingTexts& texts) { parse_settings<Sampler>(owner, texts); };
   if (Sampler::num_stats > 0) e.stats.assign(Sampler::stat_names, Sampler::stat_names + Sampler::num_stats);
   e.needs = {Needs::nothing, Needs::nothing, Needs::nothing};
   return e;

@@ -1,11 +1,10 @@
 // Compiled once for each spin sampler where CUDA is (cmake/Register.cmake): bound to every kind of board on CUDA, for
 // itself and for tempering.
+#define KILOCHAIN_SPIN_SAMPLER
 #include "host/chains/cuda_replicas.cuh"
 #include "host/chains/cuda_rows.cuh"
+#include "host/registry/instantiate/entry.hpp"
 #include "host/registry/spin_samplers.hpp"
-
-#define KILOCHAIN_STRING2(x) #x
-#define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)
 
 namespace kilochain::discrete {
 
@@ -29,8 +28,7 @@ template std::unique_ptr<Replicas> OnCuda::bind<KILOCHAIN_TYPE>(const std::strin
 
 namespace {
 
-const char* const name = KILOCHAIN_STRING(KILOCHAIN_NAME);
-const RegisterCudaSampler registered(name, {nullptr, nullptr, nullptr, replicas_on<OnCuda, KILOCHAIN_TYPE>(name)});
+const RegisterCudaSampler registered(name, {{}, nullptr, replicas_on<OnCuda, KILOCHAIN_TYPE>(name)});
 
 }  // namespace
 }  // namespace kilochain::discrete

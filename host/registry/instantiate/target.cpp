@@ -22,11 +22,7 @@ std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts& t
 
 TargetEntry entry() {
   using Model = decltype(model_of<KILOCHAIN_TYPE, double>());
-  TargetEntry e;
-  e.name = name;
-  e.meaning = Model::meaning;
-  e.settings = describe_settings<Model>();
-  e.check = [](const std::string& owner, const SettingTexts& texts) { parse_settings<Model>(owner, texts); };
+  auto e = described<TargetEntry, Model>(name, Model::meaning);
   e.make_float = make<float>;
   e.make_double = make<double>;
   return e;

@@ -12,7 +12,7 @@ SamplerEntry entry() {
 
 const RegisterSampler registered(entry());
 #if defined(KILOCHAIN_HAS_CUDA)
-const RegisterCudaSampler on_cuda("tempering", {nullptr, nullptr, nullptr, tempered<OnCuda>});
+const RegisterCudaSampler on_cuda("tempering", {{}, nullptr, tempered<OnCuda>});
 #endif
 
 }  // namespace
