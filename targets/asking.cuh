@@ -49,7 +49,7 @@ template <int Threads>
 __global__ void __launch_bounds__(Threads, 1) select_asking(const Needs* __restrict__ needs, Index first, Index last,
                                                             [[maybe_unused]] Index room, Index* chains, Index* count) {
   __shared__ Index of_warp[Threads / 32];
-  const Index thread = static_cast<Index>(threadIdx.x), warp = thread / 32, lane = thread % 32;
+  const Index thread = here::thread(), warp = thread / 32, lane = thread % 32;
   Index found = 0;
   for (Index from = first; from < last; from += Threads) {
     const Index chain = from + thread;
@@ -74,10 +74,10 @@ template <class Real>
 __global__ void __launch_bounds__(max_block, 1)
     gather_points(const __grid_constant__ Columns of, const Real* __restrict__ rows, std::size_t from_row, Index n,
                   Index classes, Index row, Real* __restrict__ out) {
-  const Index chain = of.chain(static_cast<Index>(blockIdx.x)), size = classes * row;
+  const Index chain = of.chain(here::block()), size = classes * row;
   Real* to = out + static_cast<std::size_t>(size) * blockIdx.x;
   const Real* from = chain < 0 ? nullptr : rows + from_row * static_cast<std::size_t>(chain);
-  for (Index e = static_cast<Index>(threadIdx.x); e < size; e += static_cast<Index>(blockDim.x)) {
+  for (Index e = here::thread(); e < size; e += here::threads()) {
     const Index k = e / row, j = e % row;
     to[e] = from && j < n ? from[k * n + j] : Real(0);
   }

@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(design_block, 1)
                      const __grid_constant__ Columns of, Real* logits, const Real* slopes,
                      const __grid_constant__ Residuals residuals) {
   const BlockTeam<design_block> team;
-  const Index chain = of.chain(static_cast<Index>(blockIdx.x)), classes = Terms::classes(d);
+  const Index chain = of.chain(here::block()), classes = Terms::classes(d);
   const std::size_t column = static_cast<std::size_t>(d.num_padded),
                     begin = column * static_cast<std::size_t>(classes) * blockIdx.x;
   Real* const t = logits + begin;
@@ -58,7 +58,7 @@ template <class Terms, class Data, class Real>
 __global__ void __launch_bounds__(design_block, 1)
     design_answers(const __grid_constant__ Data d, const __grid_constant__ Exchange<Real> exchange,
                    const __grid_constant__ Columns of, const Real* products) {
-  const Index chain = of.chain(static_cast<Index>(blockIdx.x)), classes = Terms::classes(d);
+  const Index chain = of.chain(here::block()), classes = Terms::classes(d);
   const Needs needs = chain < 0 ? Needs::nothing : exchange.needs[chain];
   if (needs != Needs::gradient && needs != Needs::hessian_vector) return;
   const Query<Real> query = exchange.query(chain);
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(design_block, 1)
   const bool hessian = needs == Needs::hessian_vector;
   const Real* at = hessian ? query.direction : query.point;
   Real* out = hessian ? reply.hessian_vector : reply.gradient;
-  const Real* sum = products + static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(classes * d.row);
+  const Real* sum = products + std::size_t(here::block()) * static_cast<std::size_t>(classes * d.row);
   for (Index k = 0; k < classes; ++k, at += d.n, out += d.n, sum += d.row)
     BlockTeam<design_block>().for_each(d.n, [&](Index j) { out[j] = sum[j] - Real(d.inverse_variance) * at[j]; });
 }

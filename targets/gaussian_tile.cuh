@@ -61,7 +61,7 @@ struct GaussianTile {
   __device__ void load(char* shared) const {
     if (d.diagonal) return;
     const Places p = places(shared);
-    for (Index k = static_cast<Index>(threadIdx.x); k < d.n * rows(); k += static_cast<Index>(blockDim.x)) {
+    for (Index k = cuda::here::thread(); k < d.n * rows(); k += cuda::here::threads()) {
       const Index j = k / rows(), i = k % rows();
       p.precision[k] = i < d.n ? d.precision[std::size_t(j) * std::size_t(d.row) + std::size_t(i)] : Real(0);
     }
@@ -71,7 +71,7 @@ struct GaussianTile {
   /// this again; the warp of chain - first, counted round, sees the answer after its next sync.
   __device__ void evaluate(char* shared, const Exchange<Real>& exchange, Index first, Index last) const {
     const Places p = places(shared);
-    const Index warp = static_cast<Index>(threadIdx.x / 32), warps = static_cast<Index>(blockDim.x / 32);
+    const Index warp = cuda::here::warp(), warps = cuda::here::warps();
     if (d.diagonal) {
       for (Index c = warp; c < last - first; c += warps) {
         const Needs needs = exchange.needs[first + c];
@@ -82,7 +82,7 @@ struct GaussianTile {
       return;
     }
     const cuda::Asking asks = cuda::asking(exchange.needs, first, last);
-    for (Index k = static_cast<Index>(threadIdx.x); k < d.n * chains; k += static_cast<Index>(blockDim.x)) {
+    for (Index k = cuda::here::thread(); k < d.n * chains; k += cuda::here::threads()) {
       const Index c = k / d.n, j = k % d.n;
       p.minus[j * chains + asks.slot(c)] = asks(c) ? -(exchange.query(first + c).point[j] - d.mean[j]) : Real(0);
     }
@@ -102,7 +102,7 @@ struct GaussianTile {
  private:
   template <int V>
   __device__ __forceinline__ void products(const Places& p, Index group, Index part) const {
-    const Index i = (part * 32 + static_cast<Index>(threadIdx.x % 32)) * V;
+    const Index i = (part * 32 + cuda::here::lane()) * V;
     Real a[V][K];
     cuda::multiply(p.precision + i, rows(), p.minus + group * K, chains, d.n, a);
 #pragma unroll

@@ -99,11 +99,11 @@ struct LogisticTile {
   __device__ void load(char* shared) const {
     const Places p = places(shared);
     const Index num = observations();
-    for (Index k = static_cast<Index>(threadIdx.x); k < d.n * num; k += static_cast<Index>(blockDim.x)) {
+    for (Index k = cuda::here::thread(); k < d.n * num; k += cuda::here::threads()) {
       const Index j = k / num, i = k % num;
       p.x[k] = i < d.num_padded ? d.x_columns[std::size_t(j) * std::size_t(d.num_padded) + std::size_t(i)] : Real(0);
     }
-    for (Index i = static_cast<Index>(threadIdx.x); i < num; i += static_cast<Index>(blockDim.x))
+    for (Index i = cuda::here::thread(); i < num; i += cuda::here::threads())
       p.sign[i] = i < d.num_padded ? d.sign[i] : Real(0);
   }
 
@@ -111,9 +111,9 @@ struct LogisticTile {
   /// this again; the warp of chain - first, counted round, sees the answer after its next sync.
   __device__ void evaluate(char* shared, const Exchange<Real>& exchange, Index first, Index last) const {
     const Places p = places(shared);
-    const Index warp = static_cast<Index>(threadIdx.x / 32), warps = static_cast<Index>(blockDim.x / 32);
+    const Index warp = cuda::here::warp(), warps = cuda::here::warps();
     const cuda::Asking asks = cuda::asking(exchange.needs, first, last);
-    for (Index k = static_cast<Index>(threadIdx.x); k < d.n * chains; k += static_cast<Index>(blockDim.x)) {
+    for (Index k = cuda::here::thread(); k < d.n * chains; k += cuda::here::threads()) {
       const Index c = k / d.n, j = k % d.n;
       p.w[j * chains + asks.slot(c)] = asks(c) ? exchange.query(first + c).point[j] : Real(0);
     }
@@ -138,7 +138,7 @@ struct LogisticTile {
  private:
   /// One chunk's residuals and share of lp, for K chains.
   __device__ __forceinline__ void residuals(const Places& p, Index group, Index from, Index k) const {
-    const Index lane = static_cast<Index>(threadIdx.x % 32), i = (from + k) * chunk + V * lane;
+    const Index lane = cuda::here::lane(), i = (from + k) * chunk + V * lane;
     Real t[V][K];
     cuda::multiply(p.x + i, observations(), p.w + group * K, chains, d.n, t);
     const auto signs = cuda::several<V>(p.sign + i);
@@ -177,7 +177,7 @@ struct LogisticTile {
   __device__ __forceinline__ void gradients_of(const Places& p, Index group, Index stages_before, Index k,
                                                Index first) const {
     const Index at = (stages_before + k) * stage, num = observations();
-    const Index count = at + stage < num ? stage : num - at, lane = static_cast<Index>(threadIdx.x % 32);
+    const Index count = at + stage < num ? stage : num - at, lane = cuda::here::lane();
     Real s[K][J];
     cuda::transposed<J>(p.x + at, num, first, d.n - 1, p.r + group * K * layout.ldr + k * stage, layout.ldr, count, s);
     cuda::fold_chains(s, [](Real a, Real b) { return a + b; });

@@ -62,7 +62,7 @@ template <int J, int K, class Real>
 __device__ __forceinline__ void transposed(const Real* x, Index ldx, Index first, Index last, const Real* r, Index ldr,
                                            Index count, Real (&s)[K][J]) {
   constexpr int V = 2;
-  const Index lane = V * static_cast<Index>(threadIdx.x % 32);
+  const Index lane = V * here::lane();
   Index feature[J];
 #pragma unroll
   for (int f = 0; f < J; ++f) feature[f] = (first + f < last ? first + f : last) * ldx;
@@ -115,7 +115,7 @@ __device__ __forceinline__ T fold_lanes(T s) {
 /// The chain of the tile that a lane holds after fold_chains.
 template <int K>
 __device__ __forceinline__ int folded_chain() {
-  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int lane = here::lane();
   int chain = 0, bit = 1;
 #pragma unroll
   for (int half = K / 2; half > 0; half /= 2, bit *= 2) chain += (lane & bit) != 0 ? half : 0;
@@ -135,7 +135,7 @@ struct Asking {
 };
 /// Of chains first..last-1; a call of a whole warp.
 __device__ __forceinline__ Asking asking(const Needs* needs, Index first, Index last) {
-  const Index chain = first + static_cast<Index>(threadIdx.x % 32);
+  const Index chain = first + here::lane();
   return {__ballot_sync(0xffffffffu, chain < last && needs[chain] != Needs::nothing)};
 }
 

@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(32, 1) set_segment(const __grid_constant__ Seg
 
 template <class Record>
 __global__ void __launch_bounds__(max_block, 1) copy_records(const Record* from, Record* to, Index count) {
-  const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
+  const Index i = here::thread_of_all();
   if (i < count) to[i] = from[i];
 }
 

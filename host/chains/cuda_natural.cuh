@@ -75,8 +75,8 @@ __global__ void __launch_bounds__(adapt_block, 1)
 struct TilePlace {
   Index p, q;  ///< the tile's rows begin at 32 p, its columns at 32 q
   int lane, warp;
-  __device__ TilePlace() : p(0), lane(static_cast<int>(threadIdx.x) % 32), warp(static_cast<int>(threadIdx.x) / 32) {
-    const Index tile = static_cast<Index>(blockIdx.x);
+  __device__ TilePlace() : p(0), lane(here::lane()), warp(here::warp()) {
+    const Index tile = here::block();
     while ((p + 1) * (p + 2) / 2 <= tile) ++p;
     q = tile - p * (p + 1) / 2;
   }
@@ -84,7 +84,7 @@ struct TilePlace {
   __device__ Index column(int e) const { return 32 * q + 4 * warp + e; }
   /// Of entry (row, column(e)) in a factor's memory.
   __device__ std::size_t offset(int e) const {
-    return static_cast<std::size_t>(blockIdx.x) * tile_size + static_cast<std::size_t>(32 * (4 * warp + e) + lane);
+    return std::size_t(here::block()) * tile_size + static_cast<std::size_t>(32 * (4 * warp + e) + lane);
   }
 };
 
@@ -148,8 +148,8 @@ __global__ void __launch_bounds__(tile_block, 1)
   const auto a = c.template adaptation<32>(0);
 #pragma unroll
   for (int e = 0; e < 4; ++e) {
-    const std::size_t k = static_cast<std::size_t>(blockIdx.x) * tile_size + static_cast<std::size_t>(e) * tile_block +
-                          static_cast<std::size_t>(threadIdx.x);
+    const std::size_t k =
+        std::size_t(here::block()) * tile_size + static_cast<std::size_t>(e) * tile_block + std::size_t(here::thread());
     if (k < size) a.L[k] = product[k];
   }
 }

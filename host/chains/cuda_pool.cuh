@@ -41,9 +41,9 @@ __global__ void __launch_bounds__(256, 1)
     pool_tiles(const __grid_constant__ ChainsView<Sampler, Real> c, Index chunk, std::size_t size, Real* partial) {
   alignas(16) __shared__ Real a[32][32];
   alignas(16) __shared__ Real b[32][32];
-  const Index tile = static_cast<Index>(blockIdx.x), first = static_cast<Index>(blockIdx.y) * chunk;
+  const Index tile = here::block(), first = here::block_row() * chunk;
   const Index last = first + chunk < c.num_chains ? first + chunk : c.num_chains;
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  const int thread = here::thread(), lane = thread % 32, warp = thread / 32;
   const int group = thread / 64, rows = 4 * (thread % 8), columns = 4 * (thread / 8 % 8);
   Index p = 0;
   while ((p + 1) * (p + 2) / 2 <= tile) ++p;
@@ -95,8 +95,7 @@ __global__ void __launch_bounds__(256, 1)
 template <class Sampler, class Real, bool vectors>
 __global__ void __launch_bounds__(128, 1)
     pool_rows(const __grid_constant__ ChainsView<Sampler, Real> c, Index chunk, std::size_t size, Real* partial) {
-  const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x),
-              first = static_cast<Index>(blockIdx.y) * chunk;
+  const Index i = here::thread_of_all(), first = here::block_row() * chunk;
   const Index last = first + chunk < c.num_chains ? first + chunk : c.num_chains;
   if (i >= c.dim) return;
   Real sum = 0;

@@ -17,8 +17,8 @@ __global__ void __launch_bounds__(tile_threads<Real>, 1)
                    Index last) {
   char* const shared = dynamic_shared();
   tile.load(shared);
-  const Index step = static_cast<Index>(gridDim.x) * tile.chains;
-  for (Index at = first + static_cast<Index>(blockIdx.x) * tile.chains; at < last; at += step) {
+  const Index step = here::blocks() * tile.chains;
+  for (Index at = first + here::block() * tile.chains; at < last; at += step) {
     tile.evaluate(shared, exchange, at, at + tile.chains < last ? at + tile.chains : last);
     __syncthreads();
   }
@@ -35,12 +35,10 @@ __global__ void __launch_bounds__(iterate_threads<Sampler, Real>, 1)
   char* const shared = dynamic_shared();
   tile.load(shared);
   const auto end = [&](Index at) { return at + tile.chains < c.num_chains ? at + tile.chains : c.num_chains; };
-  for (Index at = static_cast<Index>(blockIdx.x) * tile.chains; at < c.num_chains;
-       at += static_cast<Index>(gridDim.x) * tile.chains) {
+  for (Index at = here::block() * tile.chains; at < c.num_chains; at += here::blocks() * tile.chains) {
     for (;;) {
       int waits = 0;
-      for (Index chain = at + static_cast<Index>(threadIdx.x / 32); chain < end(at);
-           chain += static_cast<Index>(blockDim.x / 32))
+      for (Index chain = at + here::warp(); chain < end(at); chain += here::warps())
         waits |= advance_chain(WarpTeam{}, c, *segment, action_update | action_propose, chain) ? 1 : 0;
       if (!__syncthreads_or(waits)) break;  // all have written their queries, and done with the last answers
       tile.evaluate(shared, exchange, at, end(at));

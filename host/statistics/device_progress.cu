@@ -22,7 +22,7 @@ template <class Real>
 __global__ void __launch_bounds__(block_threads)
     add_progress(const __grid_constant__ Followed f, View3<const Real> draws, std::int64_t first_chain,
                  std::int64_t count, const __grid_constant__ ProgressClock at, const std::uint8_t* excluded) {
-  const int i = static_cast<int>(blockIdx.x) * block_threads + static_cast<int>(threadIdx.x);
+  const int i = cuda::here::block() * block_threads + cuda::here::thread();
   const int of = i / kProgressParameters, k = i % kProgressParameters;
   if (of >= f.num_chains || k >= f.num_parameters) return;
   ProgressChain& chain = f.chains[of];
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(block_threads)
     make_progress(const __grid_constant__ Followed f, const __grid_constant__ ProgressClock at, ProgressFigures* to) {
   static_assert(block_threads >= kProgressChains);
   __shared__ int counted[kProgressChains];  // the chains that count
-  const int i = static_cast<int>(threadIdx.x), k = static_cast<int>(blockIdx.x);
+  const int i = cuda::here::thread(), k = cuda::here::block();
   const bool counts = i < f.num_chains && !f.chains[i].excluded;
   int before = 0;
   for (int j = 0; counts && j < i; ++j) before += !f.chains[j].excluded;

@@ -25,10 +25,22 @@ inline cudaStream_t stream_of(const Place& place) { return static_cast<cudaStrea
 /// Warps to a block: few chains spread over the multiprocessors, many fill them.
 inline int warps_per_block(Index chains) { return chains >= 2048 ? 4 : (chains >= 512 ? 2 : 1); }
 
+/// Where a thread stands, in signed numbers, as all indices are.
+namespace here {
+__device__ __forceinline__ Index thread() { return static_cast<Index>(threadIdx.x); }
+__device__ __forceinline__ Index threads() { return static_cast<Index>(blockDim.x); }
+__device__ __forceinline__ Index lane() { return static_cast<Index>(threadIdx.x % 32); }
+__device__ __forceinline__ Index warp() { return static_cast<Index>(threadIdx.x / 32); }
+__device__ __forceinline__ Index warps() { return static_cast<Index>(blockDim.x / 32); }
+__device__ __forceinline__ Index block() { return static_cast<Index>(blockIdx.x); }
+__device__ __forceinline__ Index blocks() { return static_cast<Index>(gridDim.x); }
+__device__ __forceinline__ Index block_row() { return static_cast<Index>(blockIdx.y); }
+/// Of all threads of the launch.
+__device__ __forceinline__ Index thread_of_all() { return block() * threads() + thread(); }
+}  // namespace here
+
 /// The chain of this warp, in [first, last); last or more for the warps that are left over.
-__device__ inline Index chain_of_warp(Index first) {
-  return first + static_cast<Index>(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32);
-}
+__device__ inline Index chain_of_warp(Index first) { return first + here::block() * here::warps() + here::warp(); }
 
 /// The dynamic shared memory of the block, as many bytes as it was launched with.
 __device__ inline char* dynamic_shared() {

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(threads_of_block)
                  std::int64_t chunks) {
   __shared__ std::uint32_t counts[kLanes * kCodes], scores[kLanes * kCodes];
   const Tile tile = tile_at(blockIdx.x / chunks, s.num_chains, s.dim);
-  const int width = static_cast<int>(tile.width), entries = width * kCodes, thread = static_cast<int>(threadIdx.x);
+  const int width = static_cast<int>(tile.width), entries = width * kCodes, thread = cuda::here::thread();
   for (int i = thread; i < entries; i += threads_of_block) {
     counts[i] = 0;
     scores[i] = s.maps[tile.first_parameter + i / kCodes].scores[i % kCodes];
@@ -196,9 +196,9 @@ __global__ void __launch_bounds__(threads_of_block)
   alignas(16) __shared__ float features[kCodes][kFeatures];
   alignas(16) __shared__ TrackScratch scratch[warps_of_block];
   const std::int64_t d = blockIdx.x / chunks;
-  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp = cuda::here::warp(), lane = cuda::here::lane();
   const MapTables& map = s.maps[d];
-  for (int i = static_cast<int>(threadIdx.x); i < kCodes * kFeatures; i += threads_of_block)
+  for (int i = cuda::here::thread(); i < kCodes * kFeatures; i += threads_of_block)
     features[i / kFeatures][i % kFeatures] = map.features[i / kFeatures][i % kFeatures];
   __syncthreads();
   const Real centre = map.centre, inverse_unit = map.inverse_unit;
