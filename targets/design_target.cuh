@@ -105,6 +105,7 @@ class DesignTarget final : public Target<Real> {
     for (Index from = first; from < last; from += most_)
       answer(exchange, {from, nullptr, nullptr}, {1, std::min(last - from, most_)});
   }
+  bool follows_asking() const override { return true; }
   std::string evaluation() const override {
     return std::string("matrix products over all chains (cuBLAS, ") + matmul_names[static_cast<int>(matmul_)] +
            "), at most " + std::to_string(most_) + " chains at a time" + asking_.text();

@@ -128,6 +128,8 @@ class Target {
   /// How a block of a CUDA device evaluates several of `chains` chains from its shared memory; null where another way is
   /// better or there is none. whole_iterations: in one kernel with the sampler. What it points to holds until the next call.
   virtual const AnyTile<Real>* tiles(Index /*chains*/, bool /*whole_iterations*/) { return nullptr; }
+  /// Whether its work follows Exchange::asking, so that the host must learn in every round how many chains ask.
+  virtual bool follows_asking() const { return false; }
   /// How evaluate works and why, for --verbose.
   virtual std::string evaluation() const { return "one chain at a time"; }
 

@@ -7,7 +7,7 @@ build=${1:-build/spills}
 architectures=${2:-80;90}
 hot='advance_chains|advance_with_products|place_chains|square_factor|advance_replicas|advance_rows|evaluate_chains|evaluate_tiles|iterate_chains|pool_|natural_tiles'
 hot+='|product_tiles|put_back|set_segment|copy_records|logistic_|softmax_|select_asking|gather_points'
-hot+='|add_to_|add_progress|make_progress|join_cells|join_tracks|digest_'
+hot+='|add_to_|add_progress|make_progress|join_cells|join_tracks|digest_|end_round'
 log=$build/ptxas.log
 mkdir -p "$build"
 launcher=()

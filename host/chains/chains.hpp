@@ -99,8 +99,8 @@ class Chains {
                                              const std::atomic<bool>& /*stop*/) {
     return std::nullopt;
   }
-  /// Whether replay has such means and only queues: a stretch of any length returns at once.
-  virtual bool runs_ahead() const { return false; }
+  /// Whether replay has such means for segments like this one and only queues: a stretch of any length returns at once.
+  virtual bool runs_ahead(Target<Real>& /*target*/, const Segment<Real>& /*segment*/) const { return false; }
   virtual std::vector<ChainControl> controls() const = 0;
   /// Whether products with a factor that the chains share are made of all chains at once, where that can be: for tests, in
   /// place of what a cost model says. Only before the chains start.

@@ -7,10 +7,10 @@
 // nothing. Which iterations to do lies in device memory (SegmentOnDevice), so that one captured graph serves a whole phase.
 #pragma once
 #include "host/chains/chain_memory.hpp"
+#include "host/chains/cuda_loop.cuh"
 #include "host/chains/cuda_pool.cuh"
 #include "host/chains/cuda_products.cuh"
 #include "host/chains/cuda_queue.cuh"
-#include "host/chains/cuda_replay.cuh"
 #include "host/chains/cuda_tiles.cuh"
 
 namespace kilochain {
@@ -105,7 +105,8 @@ class CudaChains final : public Chains<Real> {
         segment_(context),
         counter_(context),
         throttle_(context),
-        replays_{cuda::Replay(context), cuda::Replay(context)} {
+        replays_{cuda::Replay(context), cuda::Replay(context)},
+        loops_{cuda::Loop(context), cuda::Loop(context)} {
     const auto& c = memory_.view();
     cuda::for_each_chain(context_, cuda::start_adaptations<Sampler, Real>, 0, memory_.copies(), c);
     if constexpr (Sampler::about.adaptive)
@@ -152,12 +153,13 @@ class CudaChains final : public Chains<Real> {
   void multiply_together(bool together) override { products_.choose(memory_.view(), together); }
   std::string products() const override { return products_.why(); }
 
-  /// Whole iterations in one launch where the target has tiles and nothing is pooled. Else only for a sampler that asks once:
-  /// then a round is an iteration, and every round is the same launches.
+  /// Whole iterations in one launch where the target has tiles and nothing is pooled. Else rounds that are the same launches:
+  /// of a sampler that asks once, when each is an iteration, and of others as a loop that the device ends.
   std::optional<std::int64_t> replay(Target<Real>& target, const Segment<Real>& segment,
                                      const std::atomic<bool>& stop) override {
     if (iterate(target, segment, stop)) return reached_;
-    if (!runs_ahead()) return std::nullopt;
+    if (!asks_once) return loop(target, segment, stop);
+    if (!context_.graphs) return std::nullopt;
     constexpr std::int64_t several = cuda::Replay::rounds;
     const Index all = memory_.view().num_chains;
     cuda::Replay& graph = replays_[segment.schedule.adapting];
@@ -187,7 +189,9 @@ class CudaChains final : public Chains<Real> {
     return reached_;
   }
 
-  bool runs_ahead() const override { return asks_once && context_.graphs; }
+  bool runs_ahead(Target<Real>& target, const Segment<Real>& segment) const override {
+    return tile_of(target, segment) || (asks_once ? context_.graphs : loops(target, segment));
+  }
   std::vector<ChainControl> controls() const override { return memory_.controls(); }
   void leave_controls(ChainControl* to) const override {
     const auto& c = memory_.view();
@@ -207,22 +211,56 @@ class CudaChains final : public Chains<Real> {
   const ChainsView<Sampler, Real>& view() const { return memory_.view(); }
 
  private:
-  /// Queues the segment as one launch; false where it cannot be.
-  bool iterate([[maybe_unused]] Target<Real>& target, [[maybe_unused]] const Segment<Real>& segment,
-               [[maybe_unused]] const std::atomic<bool>& stop) {
+  /// By what whole iterations are made in one launch; null where they cannot be.
+  const AnyTile<Real>* tile_of([[maybe_unused]] Target<Real>& target,
+                               [[maybe_unused]] const Segment<Real>& segment) const {
     constexpr NeedsByPhase needs = Sampler::about.needs;
-    if constexpr (needs.warmup <= Needs::gradient || needs.sampling <= Needs::gradient) {
-      if (!context_.fuse || segment.pools() || needs.in(segment.phase()) > Needs::gradient) return false;
-      const auto& c = memory_.view();
-      const AnyTile<Real>* tile = target.tiles(c.num_chains, true);
-      if (!tile) return false;
-      if (stop || reached_ >= segment.until) return true;
-      cuda::iterate(context_, *tile, c, segment_.tell(segment), exchange(segment.phase()));
-      throttle_.queued(segment.until - reached_);
-      reached_ = segment.until;
-      return true;
+    if constexpr (needs.warmup <= Needs::gradient || needs.sampling <= Needs::gradient)
+      if (context_.fuse && !segment.pools() && needs.in(segment.phase()) <= Needs::gradient)
+        return target.tiles(memory_.view().num_chains, true);
+    return nullptr;
+  }
+  /// Queues the segment as one launch; false where it cannot be.
+  bool iterate(Target<Real>& target, const Segment<Real>& segment, const std::atomic<bool>& stop) {
+    const AnyTile<Real>* tile = tile_of(target, segment);
+    if (!tile) return false;
+    if (stop || reached_ >= segment.until) return true;
+    constexpr NeedsByPhase needs = Sampler::about.needs;
+    if constexpr (needs.warmup <= Needs::gradient || needs.sampling <= Needs::gradient)
+      cuda::iterate(context_, *tile, memory_.view(), segment_.tell(segment), exchange(segment.phase()));
+    queued(segment);
+    return true;
+  }
+  void queued(const Segment<Real>& segment) {
+    throttle_.queued(segment.until - reached_);
+    reached_ = segment.until;
+  }
+  bool loops(const Target<Real>& target, const Segment<Real>& segment) const {
+    return !asks_once && context_.graphs && loops_[0].able() && !segment.pools() && !target.follows_asking() &&
+           !together();
+  }
+  /// Queues the segment as a loop of rounds; nothing where it cannot be.
+  std::optional<std::int64_t> loop(Target<Real>& target, const Segment<Real>& segment, const std::atomic<bool>& stop) {
+    if (!loops(target, segment)) return std::nullopt;
+    if (stop || reached_ >= segment.until) return reached_;
+    const auto& c = memory_.view();
+    const Segment<Real>* told = segment_.tell(segment);
+    const auto advance = [&](unsigned actions, int* waiting) {
+      cuda::for_each_chain(context_, cuda::advance_chains<Sampler, Real>, 0, c.num_chains, c, told, actions, waiting);
+    };
+    const auto round = [&](int* waiting) {
+      target.evaluate(exchange(segment.phase()), 0, c.num_chains);
+      advance(action_update | action_propose, waiting);
+    };
+    cuda::Loop& graph = loops_[segment.schedule.adapting];
+    advance(action_propose, nullptr);
+    if (!graph.holds({&target, segment.schedule.adapting, false, cuda::memory_epoch()})) {
+      round(nullptr);  // uncaptured, because targets allocate in their first call
+      graph.capture({&target, segment.schedule.adapting, false, cuda::memory_epoch()}, round);
     }
-    return false;
+    graph.launch();
+    queued(segment);
+    return reached_;
   }
   bool together() const {
     if constexpr (by_factor) return products_.together();
@@ -283,6 +321,7 @@ class CudaChains final : public Chains<Real> {
   cuda::LateCounter counter_;
   cuda::Throttle throttle_;
   cuda::Replay replays_[2];   ///< of sampling and of warm-up
+  cuda::Loop loops_[2];       ///< as those
   std::int64_t reached_ = 0;  ///< iterations that the slowest running chain may have finished, at most
 };
 

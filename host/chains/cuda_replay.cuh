@@ -18,37 +18,64 @@ struct RoundKind {
   bool operator==(const RoundKind&) const = default;
 };
 
-class Replay {
+/// A graph that was made of what a body launched, to be launched again.
+class Captured {
  public:
-  static constexpr std::int64_t rounds = 8;  ///< in one graph
-  explicit Replay(const Place& place) : place_(place) {}
-  Replay(const Replay&) = delete;
-  Replay& operator=(const Replay&) = delete;
-  ~Replay() {
-    if (exec_) cudaGraphExecDestroy(exec_);
-  }
+  explicit Captured(const Place& place) : place_(place) {}
+  Captured(const Captured&) = delete;
+  Captured& operator=(const Captured&) = delete;
+  ~Captured() { forget(); }
 
   bool holds(const RoundKind& kind) const { return exec_ && kind_ == kind; }
-  /// Records what body() launches on the context's stream, without running it. A graph of the same shape is updated in place.
+  /// Whether body() is being recorded: nothing may wait then.
+  bool capturing() const { return capturing_; }
+  void launch() { CUDA_CHECK(cudaGraphLaunch(exec_, stream_of(place_))); }
+
+ protected:
+  void forget() {
+    if (exec_) cudaGraphExecDestroy(std::exchange(exec_, nullptr));
+    if (graph_) cudaGraphDestroy(std::exchange(graph_, nullptr));
+  }
+  /// Ends the capture that has begun in the place's stream.
   template <class F>
-  void capture(const RoundKind& kind, F&& body) {
-    kind_.reset();
+  cudaGraph_t record(F&& body) {
     const cudaStream_t stream = stream_of(place_);
     cudaGraph_t graph = nullptr;
-    CUDA_CHECK(set_device(place_.device));
-    CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     capturing_ = true;
     try {
       body();
     } catch (...) {  // leave the stream usable
       capturing_ = false;
       cudaStreamEndCapture(stream, &graph);
-      if (graph) cudaGraphDestroy(graph);
+      if (graph && !graph_) cudaGraphDestroy(graph);
       cudaGetLastError();
       throw;
     }
     capturing_ = false;
     CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+    return graph;
+  }
+
+  Place place_;
+  bool capturing_ = false;
+  cudaGraph_t graph_ = nullptr;  ///< what owns the graph that is recorded, where another does
+  cudaGraphExec_t exec_ = nullptr;
+  std::optional<RoundKind> kind_;
+};
+
+/// Several rounds, one after another.
+class Replay : public Captured {
+ public:
+  static constexpr std::int64_t rounds = 8;  ///< in one graph
+  using Captured::Captured;
+
+  /// Records what body() launches on the context's stream, without running it. A graph of the same shape is updated in place.
+  template <class F>
+  void capture(const RoundKind& kind, F&& body) {
+    kind_.reset();
+    CUDA_CHECK(set_device(place_.device));
+    CUDA_CHECK(cudaStreamBeginCapture(stream_of(place_), cudaStreamCaptureModeThreadLocal));
+    const cudaGraph_t graph = record(body);
     if (exec_) {
       cudaGraphExecUpdateResultInfo info;
       if (cudaGraphExecUpdate(exec_, graph, &info) != cudaSuccess) {
@@ -61,15 +88,6 @@ class Replay {
     CUDA_CHECK(made);
     kind_ = kind;
   }
-  /// Whether body() is being recorded: nothing may wait then.
-  bool capturing() const { return capturing_; }
-  void launch() { CUDA_CHECK(cudaGraphLaunch(exec_, stream_of(place_))); }
-
- private:
-  Place place_;
-  bool capturing_ = false;
-  cudaGraphExec_t exec_ = nullptr;
-  std::optional<RoundKind> kind_;
 };
 
 }  // namespace kilochain::cuda

@@ -29,7 +29,7 @@ template <class Sampler, class Real>
 inline constexpr int iterate_threads = sizeof(Real) == 4 && Sampler::about.asks == Asks::once ? 512 : 256;
 
 template <class Sampler, class Tile, class Real>
-__global__ void __launch_bounds__(iterate_threads<Sampler, Real>, 1)
+__global__ void __launch_bounds__((iterate_threads<Sampler, Real>), 1)
     iterate_chains(const __grid_constant__ ChainsView<Sampler, Real> c, const Segment<Real>* __restrict__ segment,
                    const __grid_constant__ Tile tile, const __grid_constant__ Exchange<Real> exchange) {
   char* const shared = dynamic_shared();

@@ -140,10 +140,11 @@ std::int64_t Batches<Real>::fill(Segment<Real> segment, std::int64_t from, std::
 template <class Real>
 std::int64_t Batches<Real>::run_batch(Segment<Real>& segment, std::int64_t from, std::int64_t until, bool waits,
                                       const std::atomic<bool>& stop) {
-  if (waits && ahead() && chains_->runs_ahead()) return run_ahead(segment, from, until);
+  if (waits && ahead() && chains_->runs_ahead(target_, segment)) return run_ahead(segment, from, until);
+  const bool whole =
+      !waits && chains_->exchange(segment.phase()).asks == Asks::once && chains_->runs_ahead(target_, segment);
   for (std::int64_t now = from; now < until; now = segment.until) {
     if (stop) return now;
-    const bool whole = !waits && chains_->runs_ahead();
     segment.until = whole ? until : std::min(until, now + reporter_.piece());
     const auto begin = std::chrono::steady_clock::now();
     if (!rounds_.run(segment, stop)) return rounds_.reached();

@@ -134,6 +134,7 @@ const char* cudaGetErrorName(cudaError_t error) {
     KC_NAME(cudaErrorIllegalAddress)
     KC_NAME(cudaErrorLaunchOutOfResources)
     KC_NAME(cudaErrorLaunchTimeout)
+    KC_NAME(cudaErrorNotSupported)
     KC_NAME(cudaErrorLaunchFailure)
     KC_NAME(cudaErrorStreamCaptureUnsupported)
     KC_NAME(cudaErrorStreamCaptureInvalidated)

@@ -38,6 +38,9 @@ struct Many {
 void run_with(const Context& context, const Many& many);
 /// The host adds to a number, in a .cu file.
 void touch_pinned(float* number);
+/// A loop of a graph (host/chains/cuda_loop.cuh), started with each of these counts, of which every round takes one: how many
+/// rounds each made. In loop.cu.
+std::vector<int> run_loop(const Context& context, const std::vector<int>& counts);
 /// Blocks that are to run at once.
 void run_together(const Context& context, int blocks);
 

@@ -188,7 +188,7 @@ struct Image {
 extern const Image image;
 
 // ---- streams.cpp
-enum class NodeKind { kernel, copy, set, host, product };
+enum class NodeKind { kernel, copy, set, host, product, loop };
 struct Work {
   NodeKind kind;
   const void* kernel;                ///< of a kernel node

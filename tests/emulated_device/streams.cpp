@@ -104,29 +104,29 @@ cudaError_t submit(Stream* s, Work work) {
   return cudaSuccess;
 }
 
+void run_nodes(const std::vector<Node>& nodes) {
+  std::vector<std::size_t> left(nodes.size());
+  std::vector<bool> done(nodes.size());
+  for (std::size_t k = 0; k < left.size(); ++k) left[k] = k;
+  while (!left.empty() && state().sticky == cudaSuccess) {
+    shuffle(left);
+    const auto next = std::find_if(left.begin(), left.end(), [&](std::size_t k) {
+      return std::all_of(nodes[k].after.begin(), nodes[k].after.end(),
+                         [&](std::size_t before) { return done[before]; });
+    });
+    const std::size_t k = *next;
+    left.erase(next);
+    nodes[k].work.run();
+    done[k] = true;
+  }
+}
+
 void submit_graph(Stream* s, const GraphExec& exec) {
   for (const Node& n : exec.nodes)
     if (n.work.early) n.work.early();
-  s->queue.push_back({[nodes = exec.nodes] {
-                        // Any order that respects the edges.
-                        std::vector<std::size_t> left(nodes.size());
-                        std::vector<bool> done(nodes.size());
-                        for (std::size_t k = 0; k < left.size(); ++k) left[k] = k;
-                        while (!left.empty() && state().sticky == cudaSuccess) {
-                          shuffle(left);
-                          const auto next = std::find_if(left.begin(), left.end(), [&](std::size_t k) {
-                            return std::all_of(nodes[k].after.begin(), nodes[k].after.end(),
-                                               [&](std::size_t before) { return done[before]; });
-                          });
-                          const std::size_t k = *next;
-                          left.erase(next);
-                          nodes[k].work.run();
-                          done[k] = true;
-                        }
-                      },
-                      nullptr, queue_launches(std::count_if(exec.nodes.begin(), exec.nodes.end(), [](const Node& n) {
-                        return n.work.kind == NodeKind::kernel;
-                      }))});
+  const auto kernels = std::count_if(exec.nodes.begin(), exec.nodes.end(),
+                                     [](const Node& n) { return n.work.kind == NodeKind::kernel; });
+  s->queue.push_back({[nodes = exec.nodes] { run_nodes(nodes); }, nullptr, queue_launches(kernels)});
 }
 
 void drain_all() {
@@ -302,18 +302,29 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 }
 
 // ---- capture
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  KC_ENTER();
+static cudaError_t begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode, Graph* into) {
   if (!known(stream)) return not_a_stream();
   if (stream->capture) return refuse(cudaErrorStreamCaptureUnsupported, "the stream is captured already");
   stream->capture = std::make_shared<Capture>();
   stream->capture->thread = std::this_thread::get_id();
   stream->capture->mode = mode;
   stream->capture->origin = stream;
+  stream->capture->into = into;
   stream->last.clear();
   captures().push_back(stream->capture);
   ++state().counters.captures;
   return cudaSuccess;
+}
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  KC_ENTER();
+  return begin_capture(stream, mode, nullptr);
+}
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t*,
+                                          const cudaGraphEdgeData*, std::size_t count, cudaStreamCaptureMode mode) {
+  KC_ENTER();
+  if (!graph || count > 0 || !graph->nodes.empty())
+    return refuse(cudaErrorInvalidValue, "a capture into a graph that is not empty");
+  return begin_capture(stream, mode, graph);
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   KC_ENTER();
@@ -348,6 +359,11 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   if (capture->invalid) return refuse(cudaErrorStreamCaptureInvalidated, "the capture is invalid");
   if (!joined) return refuse(cudaErrorStreamCaptureUnjoined, "a stream that joined the capture was not waited for");
   if (entered != cudaSuccess) return entered;
+  if (capture->into) {
+    capture->into->nodes = std::move(capture->graph->nodes);
+    *graph = capture->into;
+    return cudaSuccess;
+  }
   *graph = capture->graph.release();
   ++state().living.graphs;
   return cudaSuccess;

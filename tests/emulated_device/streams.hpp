@@ -1,6 +1,8 @@
 // Streams, events and graphs as the emulated device holds them.
 #pragma once
 #include <deque>
+#include <map>
+#include <memory>
 #include <thread>
 
 #include "tests/emulated_device/runtime.hpp"
@@ -11,18 +13,31 @@ struct Node {
   Work work;
   std::vector<std::size_t> after;
 };
+/// The value that a conditional node looks at, of one graph.
+struct Conditional {
+  unsigned value = 0, at_launch = 0;
+  bool assigns = false, used = false;
+};
 struct Graph {
   std::vector<Node> nodes;
+  std::map<cudaGraphConditionalHandle, std::shared_ptr<Conditional>> conditionals;
+  std::vector<std::shared_ptr<Graph>> bodies;                 ///< of its conditional nodes
+  std::deque<cudaGraph_t> told;                               ///< as their phGraph_out point to them
+  std::shared_ptr<int> instances = std::make_shared<int>(0);  ///< executable graphs made of it that live
 };
 struct GraphExec {
   std::vector<Node> nodes;
+  std::shared_ptr<int> instances;
 };
+/// In any order that respects the edges.
+void run_nodes(const std::vector<Node>& nodes);
 struct Capture {
   std::unique_ptr<Graph> graph = std::make_unique<Graph>();
   std::thread::id thread;
   cudaStreamCaptureMode mode;
   Stream* origin;
   bool invalid = false;
+  Graph* into = nullptr;  ///< the graph that the nodes become part of, where there was one before
 };
 
 /// One record of an event: done, or to be reached in its stream, or inside a capture.

@@ -11,15 +11,15 @@ namespace kilochain {
 namespace {
 
 using EmulatedQueue = EmulatedDevice;
-/// Rounds, in which the target is a kernel of its own.
+/// Rounds that the host queues one by one, in which the target is a kernel of its own.
 Context in_rounds(Context c) {
-  c.fuse = false;
+  c.fuse = c.graphs = false;
   return c;
 }
 constexpr emulated::Mutant events[] = {emulated::Mutant::event_record, emulated::Mutant::event_wait};
 
-// A sampler that asks often: how many chains wait is read behind an event, a round late. Only the last record of a stretch
-// has nobody who waits for it.
+// A sampler that asks often, where no graph loops: how many chains wait is read behind an event, a round late. Only the last
+// record of a stretch has nobody who waits for it.
 TEST_F(EmulatedQueue, AnEventOfTheLateCounterThatIsForgottenIsFoundOut) {
   constexpr int stretches = 3;
   const Context rounds = in_rounds(device());

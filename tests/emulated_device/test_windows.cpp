@@ -9,7 +9,13 @@ namespace {
 
 using Bench = WindowBench;
 constexpr std::int64_t room = Bench::room;
-const char* const ask_once[] = {"gad_mala_fast", "rwm", "gad_rwm"};
+/// By rounds, each an iteration, that are replayed; and by loops that the device ends, one for each piece of a window.
+struct Drawn {
+  const char* sampler;
+  bool loops;
+};
+constexpr Drawn all_drawn[] = {
+    {"gad_mala_fast", false}, {"rwm", false}, {"gad_rwm", false}, {"hmc", true}, {"nuts", true}};
 
 std::vector<float> values(DrawsBuffer<float>& buffer) {
   const Window<float> w = buffer.window(room, std::vector<std::int64_t>(6, room));
@@ -30,7 +36,7 @@ class EmulatedWindows : public EmulatedDevice {
 };
 
 TEST_F(EmulatedWindows, AWindowIsOneCopyBehindOneEventAndNothingWaitsInside) {
-  for (const char* sampler : ask_once)
+  for (const auto& [sampler, loops] : all_drawn)
     for (const Recorded what : {Recorded::draws, Recorded::statistics, Recorded::nothing}) {
       Bench run(device(), sampler);
       DrawsBuffer<float> windows[] = {run.buffer(what), run.buffer(what)};
@@ -45,10 +51,12 @@ TEST_F(EmulatedWindows, AWindowIsOneCopyBehindOneEventAndNothingWaitsInside) {
       const auto after = emulated::counters();
       SCOPED_TRACE(std::string(sampler) + ", recorded " + std::to_string(static_cast<int>(what)));
       EXPECT_EQ(after.copies - before.copies, count);
-      EXPECT_EQ(after.events - before.events, count);
-      EXPECT_EQ(after.event_waits - before.event_waits, count);
-      EXPECT_EQ(after.synchronisations - before.synchronisations, count);  // between windows: for the one before
-      EXPECT_EQ(after.graph_launches - before.graph_launches, count);
+      const int throttles = loops ? 1 : 0;  // rounds of the warm-up count, too
+      EXPECT_LE(after.events - before.events, count + throttles);
+      EXPECT_LE(after.event_waits - before.event_waits, count + throttles);
+      EXPECT_LE(after.synchronisations - before.synchronisations, count + throttles);  // for the window before
+      EXPECT_GE(after.graph_launches - before.graph_launches, count);
+      if (!loops) EXPECT_EQ(after.graph_launches - before.graph_launches, count);
       EXPECT_EQ(after.captures, before.captures);
       EXPECT_EQ(after.pageable_copies, before.pageable_copies);
       EXPECT_EQ(after.allocations, before.allocations);
