@@ -34,7 +34,10 @@ class Board {
     state_[job] = done;
     fraction_[job] = 1;
     ++done_;
-    if (whole) say(fmt::format("[{}/{}] {} done; {}", done_, jobs_.size(), jobs_[job].name, left()));
+    const bool few = jobs_.size() <= 100, last = done_ == jobs_.size();
+    if (!whole || !(few || last || seconds_since(said_) >= 1)) return;
+    say(fmt::format("[{}/{}] {} done; {}", done_, jobs_.size(), jobs_[job].name, left()));
+    said_ = std::chrono::steady_clock::now();
   }
   void tell() {
     const std::lock_guard lock(mutex_);
@@ -56,7 +59,7 @@ class Board {
   const std::vector<Job>& jobs_;
   std::vector<double> fraction_;
   std::vector<State> state_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), said_{};
   std::size_t done_ = 0;
   std::mutex mutex_;
 };
