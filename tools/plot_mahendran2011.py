@@ -33,10 +33,12 @@ def draw(results, path):
             image = surface.imshow(values, origin="lower", aspect="auto", cmap="viridis",
                                    extent=(0.5, box["walks"] + 0.5, 0, box["largest_gamma"]))
             plt.colorbar(image, ax=surface)
-    correlation.set(xlabel="lag", ylabel="|autocorrelation| of the energy", ylim=(0, 1))
+    runs = min(result["runs"] for result in results)
+    correlation.set(xlabel="lag", ylabel="|autocorrelation| of the energy", ylim=(0, 1),
+                    title=f"{results[0]['model']}: mean of {runs} runs, and a standard deviation over them")
     correlation.legend()
-    trace.set(xlabel="step", ylabel="energy")
-    surface.set(xlabel="length of a walk", ylabel="gamma", title="mean of the score's model")
+    trace.set(xlabel="step", ylabel="energy", title="first run")
+    surface.set(xlabel="length of a walk", ylabel="gamma", title="mean of the score's model, over runs")
     figure.tight_layout()
     figure.savefig(path, dpi=DPI)
 
