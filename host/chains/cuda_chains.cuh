@@ -236,8 +236,8 @@ class CudaChains final : public Chains<Real> {
     reached_ = segment.until;
   }
   bool loops(const Target<Real>& target, const Segment<Real>& segment) const {
-    return !asks_once && context_.graphs && loops_[0].able() && !segment.pools() && !target.follows_asking() &&
-           !together();
+    return !asks_once && context_.graphs && loops_[segment.schedule.adapting].able() && !segment.pools() &&
+           !target.follows_asking() && !together();
   }
   /// Queues the segment as a loop of rounds; nothing where it cannot be.
   std::optional<std::int64_t> loop(Target<Real>& target, const Segment<Real>& segment, const std::atomic<bool>& stop) {
@@ -257,6 +257,7 @@ class CudaChains final : public Chains<Real> {
     if (!graph.holds({&target, segment.schedule.adapting, false, cuda::memory_epoch()})) {
       round(nullptr);  // uncaptured, because targets allocate in their first call
       graph.capture({&target, segment.schedule.adapting, false, cuda::memory_epoch()}, round);
+      if (!graph.able()) return std::nullopt;  // the host goes on where these rounds ended
     }
     graph.launch();
     queued(segment);

@@ -24,11 +24,11 @@ class Loop : public Captured {
     able_ = cudaDriverGetVersion(&driver) == cudaSuccess && driver >= 12040;
 #endif
   }
-  /// Whether device and driver know such graphs.
+  /// Whether device and driver know such graphs; what they refuse at a capture they do not.
   bool able() const { return able_; }
 
   /// Records round(waiting), which adds to *waiting for every chain that waits at its end. At least one round is made at
-  /// each launch.
+  /// each launch. Nothing is recorded where it turns out that such graphs are not known.
   template <class F>
   void capture([[maybe_unused]] const RoundKind& kind, [[maybe_unused]] F&& round) {
 #if CUDART_VERSION >= 12040
@@ -39,7 +39,7 @@ class Loop : public Captured {
     CUDA_CHECK(cudaMemsetAsync(waiting_.data(), 0, sizeof(int), stream_of(place_)));
     CUDA_CHECK(cudaGraphCreate(&graph_, 0));  // it stays: its loop can be instantiated once only
     cudaGraphConditionalHandle loop;
-    CUDA_CHECK(cudaGraphConditionalHandleCreate(&loop, graph_, 1, cudaGraphCondAssignDefault));
+    if (refused(cudaGraphConditionalHandleCreate(&loop, graph_, 1, cudaGraphCondAssignDefault))) return;
     cudaGraphNodeParams node = {};
     node.type = cudaGraphNodeTypeConditional;
     node.conditional.handle = loop;
@@ -47,9 +47,9 @@ class Loop : public Captured {
     node.conditional.size = 1;
     cudaGraphNode_t added;
 #if CUDART_VERSION >= 13000
-    CUDA_CHECK(cudaGraphAddNode(&added, graph_, nullptr, nullptr, 0, &node));
+    if (refused(cudaGraphAddNode(&added, graph_, nullptr, nullptr, 0, &node))) return;
 #else
-    CUDA_CHECK(cudaGraphAddNode(&added, graph_, nullptr, 0, &node));
+    if (refused(cudaGraphAddNode(&added, graph_, nullptr, 0, &node))) return;
 #endif
     CUDA_CHECK(cudaStreamBeginCaptureToGraph(stream_of(place_), node.conditional.phGraph_out[0], nullptr, nullptr, 0,
                                              cudaStreamCaptureModeThreadLocal));
@@ -57,12 +57,21 @@ class Loop : public Captured {
       round(waiting_.data());
       cuda::launch(place_, end_round<cudaGraphConditionalHandle>, dim3(1), 32, waiting_.data(), loop);
     });
-    CUDA_CHECK(cudaGraphInstantiate(&exec_, graph_, 0));
+    if (refused(cudaGraphInstantiate(&exec_, graph_, 0))) return;
     kind_ = kind;
 #endif
   }
 
  private:
+  bool refused([[maybe_unused]] cudaError_t status) {
+    if (status != cudaErrorNotSupported && status != cudaErrorInvalidValue) {
+      CUDA_CHECK(status);
+      return false;
+    }
+    cudaGetLastError();
+    return !(able_ = false);
+  }
+
   bool able_ = false;
   Buffer<int> waiting_;
 };

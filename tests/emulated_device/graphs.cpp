@@ -87,6 +87,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsig
       if (!allowed_in_a_loop(n.work)) return refuse(cudaErrorNotSupported, "a loop's body with such a node");
   if (!graph->bodies.empty() && *graph->instances > 0)
     return refuse(cudaErrorNotSupported, "a second instance of a graph with a loop");
+  if (!graph->bodies.empty() && mutant_strikes(Mutant::graph_loop)) return state().last = cudaErrorNotSupported;
   *exec = new GraphExec{graph->nodes, graph->instances};
   ++*graph->instances;
   ++state().counters.instantiations, ++state().living.execs;

@@ -105,6 +105,28 @@ TEST_F(EmulatedWindows, WhatIsDrawnDependsOnNeitherWindowsNorGraphsNorBatches) {
   }
 }
 
+// A device that does not know loops is found out at the first of them; the host goes on with the same bits.
+TEST_F(EmulatedWindows, WhereLoopsAreRefusedTheHostGoesOn) {
+  Context plain = device();
+  plain.graphs = false;
+  std::vector<std::vector<float>> drawn;
+  for (const Context& context : {device(), plain}) {
+    Bench run(context, "nuts");
+    DrawsBuffer<float> buffer = run.buffer();
+    emulated::forget_faults();
+    emulated::plant(emulated::Mutant::graph_loop, 1);
+    for (int k = 0; k < 2; ++k) {
+      run.batches.run(run.segment, run.reached, run.reached + room, {&buffer, 1});
+      run.reached += room;
+      drawn.push_back(values(buffer));
+    }
+    EXPECT_EQ(emulated::struck(), context.graphs);
+  }
+  EXPECT_EQ(drawn[0], drawn[2]);
+  EXPECT_EQ(drawn[1], drawn[3]);
+  EXPECT_TRUE(emulated::faults().empty());
+}
+
 TEST_F(EmulatedWindows, BatchesOfChainsComeToOneWindow) {
   Bench run(device(), "rwm", 2);
   EXPECT_EQ(run.batches.windows_under_way(), 1);
