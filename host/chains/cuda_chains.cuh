@@ -2,9 +2,9 @@
 // where that has tiles, whole iterations in one kernel (cuda_tiles.cuh). Rounds are cut at the products with a factor that all
 // chains share where those are made together (cuda_products.cuh).
 // The host runs ahead of the device. A sampler that asks once an iteration (About::asks) is done after as many
-// rounds as iterations, so nothing is read back and the host waits for nothing. Of others the number of waiting chains is
-// read, one round late, so that the device never idles: the last round of a stretch may find nothing to do, which changes
-// nothing. Which iterations to do lies in device memory (SegmentOnDevice), so that one captured graph serves a whole phase.
+// rounds as iterations, so nothing is read back and the host waits for nothing; others' rounds are a loop that the device ends
+// (cuda_loop.cuh). Where that cannot be, the number of waiting chains is read one round late: the last round may find nothing
+// to do. Which iterations to do lies in device memory (SegmentOnDevice), so that one captured graph serves a whole phase.
 #pragma once
 #include "host/chains/chain_memory.hpp"
 #include "host/chains/cuda_loop.cuh"
