@@ -110,10 +110,10 @@ nlohmann::json to_json(const RunSummary& run) {
       {"min_ess_per_second", number(per_second(extremes.worst_ess, run.seconds_total))},
       {"rhat_max", number(extremes.rhat_max)},
       {"quarantined", run.quarantined},
+      {"divergences", run.divergences},
       {"converged", verdict.converged},
       {"parameters", std::move(parameters)}};
   if (!verdict.converged) out["reason"] = verdict.reason;
-  if (run.divergences > 0) out["divergences"] = run.divergences;
   return out;
 }
 

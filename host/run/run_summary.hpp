@@ -60,7 +60,7 @@ void set_acceptance(RunSummary& run, std::vector<double> per_chain);
 
 /// Keys: target, sampler, device, real, num_chains, num_warmup, num_samples, seconds {warmup, sampling, total},
 /// acceptance_rate {mean, q05, q95}, gradient_evaluations, ess {min, median, max}, min_ess_per_second, rhat_max,
-/// quarantined, converged, reason (when not converged), divergences (when there were any),
+/// quarantined, divergences, converged, reason (when not converged),
 /// parameters [{name, and each of summary_columns}]. NaN and infinity become null.
 nlohmann::json to_json(const RunSummary& run);
 
