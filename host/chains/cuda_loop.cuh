@@ -69,7 +69,8 @@ class Loop : public Captured {
       return false;
     }
     cudaGetLastError();
-    return !(able_ = false);
+    able_ = false;
+    return true;
   }
 
   bool able_ = false;
