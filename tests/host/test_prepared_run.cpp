@@ -47,7 +47,7 @@ template <class Real>
 std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts&) {
   return std::make_unique<CpuTarget<Counted<Real>, Real>>(context, typename Counted<Real>::Settings{});
 }
-const RegisterTarget registered({"test_counted", "for a test", {}, {}, make<float>, make<double>});
+const RegisterTarget registered({{make<float>, make<double>}, "test_counted", "for a test", {}, {}});
 
 Options options() {
   Options o;

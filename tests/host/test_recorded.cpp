@@ -46,8 +46,8 @@ std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts&) 
   using Model = LogNormal<Real, broken>;
   return std::make_unique<CpuTarget<Model, Real>>(context, typename Model::Settings{});
 }
-const RegisterTarget registered({"test_log_normal", "for a test", {}, {}, make<float, false>, make<double, false>});
-const RegisterTarget broken({"test_broken", "for a test", {}, {}, make<float, true>, make<double, true>});
+const RegisterTarget registered({{make<float, false>, make<double, false>}, "test_log_normal", "for a test", {}, {}});
+const RegisterTarget broken({{make<float, true>, make<double, true>}, "test_broken", "for a test", {}, {}});
 
 Options options() {
   Options o;
