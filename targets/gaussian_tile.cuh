@@ -2,9 +2,6 @@
 // rows by K chains' centred points, in the order in which the model's own function adds, so that the bits are the same.
 // A diagonal precision needs no company: then a warp evaluates a chain by the model's function.
 #pragma once
-#include <algorithm>
-#include <cstdint>
-
 #include "targets/gaussian.hpp"
 #include "targets/tile_products.cuh"
 
@@ -52,8 +49,7 @@ struct GaussianTile {
     next.take<Real>(n * std::size_t(rows()));
     layout.minus = next.take<Real>(n * many);
     layout.out = next.take<Real>(many * (d.diagonal ? std::size_t(d.row) : std::size_t(rows())));
-    layout.bytes = std::uint32_t(std::min(next.bytes, std::size_t(UINT32_MAX)));
-    return layout.bytes;
+    return layout.bytes = next.all();
   }
 
 #if defined(KC_CUDA)

@@ -6,9 +6,6 @@
 // come from the device's own units: 2 ulp in place of the model's 2 and 1/2.
 // Cost for a chain: 4 N n multiply-adds' flops, X and r read from shared memory (3 n / 16 + n / 16) N times 4 bytes.
 #pragma once
-#include <algorithm>
-#include <cstdint>
-
 #include "targets/logistic_regression.hpp"
 #include "targets/tile_products.cuh"
 
@@ -90,8 +87,7 @@ struct LogisticTile {
     layout.sign = next.take<Real>(num), layout.w = next.take<Real>(n * many),
     layout.r = next.take<Real>(many * std::size_t(layout.ldr));
     layout.g = next.take<Real>(std::size_t(stages()) * many * n), layout.lp = next.take<double>(num / chunk * many);
-    layout.bytes = std::uint32_t(std::min(next.bytes, std::size_t(UINT32_MAX)));
-    return layout.bytes;
+    return layout.bytes = next.all();
   }
 
 #if defined(KC_CUDA)

@@ -5,6 +5,8 @@
 // Sums run in an order that neither the number of chains nor of warps changes, so a chain's bits do not depend on its company.
 // Of 128 bytes a clock that leave shared memory, multiply needs 3/4 as many clocks as its multiply-adds, transposed 1.
 #pragma once
+#include <cstdint>
+
 #include "kernels/contract.hpp"
 #include "kernels/device/launch.cuh"
 
@@ -27,6 +29,8 @@ struct SideBySide {
     bytes += (count * sizeof(T) + 15) / 16 * 16;
     return std::uint32_t(at);
   }
+  /// Bytes of all, or more than any block may have.
+  std::uint32_t all() const { return std::uint32_t(bytes < UINT32_MAX ? bytes : UINT32_MAX); }
 };
 
 /// Numbers that lie side by side, moved as one.

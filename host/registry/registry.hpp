@@ -42,14 +42,18 @@ struct SamplerMakers : Makers<Chains, const Context&, const SettingTexts&, Index
   MakeReplicas make_replicas;
 };
 
-/// A sampler, and its chains on the CPU.
-struct SamplerEntry : SamplerMakers {
-  using OnOneBackend = SamplerMakers;
-  static constexpr const char* kind = "sampler";
+/// What is known of a sampler or a target before any data is read, and what makes it on the CPU.
+template <class MakersOfIt>
+struct Entry : MakersOfIt {
+  using OnOneBackend = MakersOfIt;
   std::string name, meaning;
   std::vector<SettingInfo> settings;
   CheckSettings check;
-  bool spins = false;              ///< a sampler of spin models
+  bool spins = false;  ///< a spin model, or a sampler of those
+};
+
+struct SamplerEntry : Entry<SamplerMakers> {
+  static constexpr const char* kind = "sampler";
   std::vector<std::string> stats;  ///< names of what it adds to sample_stats
   std::vector<std::string> drawn;  ///< settings that a policy can draw for each kept iteration
   bool adaptive = false;
@@ -58,14 +62,8 @@ struct SamplerEntry : SamplerMakers {
 
 using TargetMakers = Makers<Target, const Context&, const SettingTexts&>;
 
-/// A target, and what makes it on the CPU.
-struct TargetEntry : TargetMakers {
-  using OnOneBackend = TargetMakers;
+struct TargetEntry : Entry<TargetMakers> {
   static constexpr const char* kind = "target";
-  std::string name, meaning;
-  std::vector<SettingInfo> settings;
-  CheckSettings check;
-  bool spins = false;  ///< a spin model
 };
 
 /// A row with its name, its meaning, its settings and their check; Holder as in parse_settings.

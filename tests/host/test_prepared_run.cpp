@@ -47,7 +47,13 @@ template <class Real>
 std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts&) {
   return std::make_unique<CpuTarget<Counted<Real>, Real>>(context, typename Counted<Real>::Settings{});
 }
-const RegisterTarget registered({{make<float>, make<double>}, "test_counted", "for a test", {}, {}});
+TargetEntry counted() {
+  TargetEntry e;
+  e.name = "test_counted", e.meaning = "for a test";
+  e.make_float = make<float>, e.make_double = make<double>;
+  return e;
+}
+const RegisterTarget registered(counted());
 
 Options options() {
   Options o;

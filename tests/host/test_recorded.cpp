@@ -46,8 +46,14 @@ std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts&) 
   using Model = LogNormal<Real, broken>;
   return std::make_unique<CpuTarget<Model, Real>>(context, typename Model::Settings{});
 }
-const RegisterTarget registered({{make<float, false>, make<double, false>}, "test_log_normal", "for a test", {}, {}});
-const RegisterTarget broken({{make<float, true>, make<double, true>}, "test_broken", "for a test", {}, {}});
+template <bool broken>
+TargetEntry entry(const char* name) {
+  TargetEntry e;
+  e.name = name, e.meaning = "for a test";
+  e.make_float = make<float, broken>, e.make_double = make<double, broken>;
+  return e;
+}
+const RegisterTarget registered(entry<false>("test_log_normal")), broken(entry<true>("test_broken"));
 
 Options options() {
   Options o;
