@@ -101,22 +101,30 @@ class DesignTarget final : public Target<Real> {
   }
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
-    if (exchange.asks == Asks::often && exchange.most <= Needs::gradient) return evaluate_asking(exchange, first, last);
+    if (of_asking(exchange)) {
+      const Index width = panel_width(data_.num_rows, last - first, most_), at_once = most_ / width;
+      const Panels all = asking_.select(exchange, first, last, width);
+      for (Index p = 0; p < all.count; p += at_once)
+        answer(exchange, asking_.columns(p * width), {std::min(at_once, all.count - p), width});
+      return;
+    }
     for (Index from = first; from < last; from += most_)
       answer(exchange, {from, nullptr, nullptr}, {1, std::min(last - from, most_)});
   }
-  bool follows_asking() const override { return true; }
+  void evaluate_in_loop(const Exchange<Real>& exchange, Index first, Index last, Branches& branches) override {
+    if (!of_asking(exchange)) return evaluate(exchange, first, last);
+    const Index width = panel_width(data_.num_rows, last - first, most_);
+    asking_.select_in_loop(exchange, first, last, width, most_ / width, branches,
+                           [&](const Columns& of, const Panels& panels) { answer(exchange, of, panels); });
+  }
   std::string evaluation() const override {
     return std::string("matrix products over all chains (cuBLAS, ") + matmul_names[static_cast<int>(matmul_)] +
            "), at most " + std::to_string(most_) + " chains at a time" + asking_.text();
   }
 
  private:
-  void evaluate_asking(const Exchange<Real>& exchange, Index first, Index last) {
-    const Index width = panel_width(data_.num_rows, last - first, most_), at_once = most_ / width;
-    const Panels all = asking_.select(exchange, first, last, width);
-    for (Index p = 0; p < all.count; p += at_once)
-      answer(exchange, asking_.columns(p * width), {std::min(at_once, all.count - p), width});
+  static bool of_asking(const Exchange<Real>& exchange) {
+    return exchange.asks == Asks::often && exchange.most <= Needs::gradient;
   }
   void answer(const Exchange<Real>& exchange, const Columns& of, const Panels& chains) {
     const Panels panels{chains.count, chains.width * Terms::classes(data_)};

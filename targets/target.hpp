@@ -18,6 +18,9 @@ namespace kilochain {
 namespace discrete {
 struct SpinModel;  // targets/discrete/spin_model.hpp
 }
+namespace cuda {
+class Branches;  // kernels/device/branches.cuh
+}
 
 /// The points and answers of all chains: rows of `row` elements, chain after chain.
 template <class Real>
@@ -128,8 +131,11 @@ class Target {
   /// How a block of a CUDA device evaluates several of `chains` chains from its shared memory; null where another way is
   /// better or there is none. whole_iterations: in one kernel with the sampler. What it points to holds until the next call.
   virtual const AnyTile<Real>* tiles(Index /*chains*/, bool /*whole_iterations*/) { return nullptr; }
-  /// Whether its work follows Exchange::asking, so that the host must learn in every round how many chains ask.
-  virtual bool follows_asking() const { return false; }
+  /// The same inside a loop that a CUDA device ends, which is being recorded: what follows Exchange::asking is a branch there.
+  /// Called after evaluate was, with as many chains.
+  virtual void evaluate_in_loop(const Exchange<Real>& exchange, Index first, Index last, cuda::Branches& /*branches*/) {
+    evaluate(exchange, first, last);
+  }
   /// How evaluate works and why, for --verbose.
   virtual std::string evaluation() const { return "one chain at a time"; }
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Compiles every CUDA source for sm_80 and sm_90 and fails on a compiler warning, or on a spill or stack frame in a hot kernel
-# (those that run in every iteration). Usage: tools/check_spills.sh [build directory] [architectures, such as "90"]
+# (those that run in every iteration), or on static shared memory where a launch takes all there is. Usage: tools/check_spills.sh [build directory] [architectures, such as "90"]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build/spills}
 architectures=${2:-80;90}
 hot='advance_chains|advance_with_products|place_chains|square_factor|advance_replicas|advance_rows|evaluate_chains|evaluate_tiles|iterate_chains|pool_|natural_tiles'
 hot+='|product_tiles|put_back|set_segment|copy_records|logistic_|softmax_|select_asking|gather_points'
-hot+='|add_to_|add_progress|make_progress|join_cells|join_tracks|digest_|end_round'
+hot+='|add_to_|add_progress|make_progress|join_cells|join_tracks|digest_|end_round|begin_iteration|end_iteration|open_parts'
 log=$build/ptxas.log
 mkdir -p "$build"
 launcher=()
@@ -35,6 +35,16 @@ spills=$(awk -v hot="$hot" '
 if [ -n "$spills" ]; then
   printf '%s\n' "$spills" >&2
   echo "check_spills: stack or spills in the hot kernels above" >&2
+  status=1
+fi
+# These are launched with all the shared memory that a block may have: nothing is left for the compiler.
+static=$(awk '
+  /Compiling entry function/ { name = $0; sub(/.*function ./, "", name); sub(/. for .*/, "", name); arch = $NF }
+  /Used .* registers/ && / smem/ && name ~ /evaluate_tiles|iterate_chains/ { print name, arch ":", $0 }
+' "$log")
+if [ -n "$static" ]; then
+  printf '%s\n' "$static" >&2
+  echo "check_spills: static shared memory beside the dynamic in the kernels above" >&2
   status=1
 fi
 [ "$kernels" -gt 0 ] || { echo "check_spills: no kernel was compiled" >&2; status=1; }

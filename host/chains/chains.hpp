@@ -59,6 +59,13 @@ struct Segment {
   KC_INLINE bool pools() const { return schedule.adapting && scope == Scope::pooled; }
 };
 
+/// The same as far as to iteration `end`.
+template <class Real>
+Segment<Real> until(Segment<Real> segment, std::int64_t end) {
+  segment.until = end;
+  return segment;
+}
+
 /// Where iteration `iteration` stands in the phase.
 template <class Real>
 KC_INLINE Schedule schedule_at(const Segment<Real>& segment, std::int64_t iteration) {

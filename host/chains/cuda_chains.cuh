@@ -2,9 +2,9 @@
 // where that has tiles, whole iterations in one kernel (cuda_tiles.cuh). Rounds are cut at the products with a factor that all
 // chains share where those are made together (cuda_products.cuh).
 // The host runs ahead of the device. A sampler that asks once an iteration (About::asks) is done after as many
-// rounds as iterations, so nothing is read back and the host waits for nothing; others' rounds are a loop that the device ends
-// (cuda_loop.cuh). Where that cannot be, the number of waiting chains is read one round late: the last round may find nothing
-// to do. Which iterations to do lies in device memory (SegmentOnDevice), so that one captured graph serves a whole phase.
+// rounds as iterations, so nothing is read back and the host waits for nothing; others' rounds are loops that the device ends
+// (cuda_loop.cuh). Where those are not known, the number of waiting chains is read one round late: the last round may find
+// nothing to do. Which iterations to do lies in device memory (SegmentOnDevice): a captured graph serves a whole phase.
 #pragma once
 #include "host/chains/chain_memory.hpp"
 #include "host/chains/cuda_loop.cuh"
@@ -78,11 +78,13 @@ template <class Real>
 class SegmentOnDevice {
  public:
   explicit SegmentOnDevice(const Place& place) : place_(place), memory_(place, 1, "queries and answers") {}
-  const Segment<Real>* tell(const Segment<Real>& segment) {
+  Segment<Real>* tell(const Segment<Real>& segment) {
     if (!told_ || *told_ != segment) launch(place_, set_segment<Real>, dim3(1), 32, segment, memory_.data());
     told_ = segment;
     return memory_.data();
   }
+  /// What kernels that are queued make of it.
+  void becomes(const Segment<Real>& segment) { told_ = segment; }
 
  private:
   Place place_;
@@ -103,10 +105,11 @@ class CudaChains final : public Chains<Real> {
         memory_(context, num_chains, dim, scope, settings),
         products_(context, memory_.view()),
         segment_(context),
+        whole_(context),
         counter_(context),
         throttle_(context),
         replays_{cuda::Replay(context), cuda::Replay(context)},
-        loops_{cuda::Loop(context), cuda::Loop(context)} {
+        loops_{cuda::Loop(context, 12040), cuda::Loop(context, 12060)} {
     const auto& c = memory_.view();
     cuda::for_each_chain(context_, cuda::start_adaptations<Sampler, Real>, 0, memory_.copies(), c);
     if constexpr (Sampler::about.adaptive)
@@ -135,26 +138,18 @@ class CudaChains final : public Chains<Real> {
     if (updates && reached_ < segment.until) ++reached_;  // no chain can finish more than one iteration in a round
     const bool counts = !asks_once && reached_ >= segment.until;
     int* count = counts ? counter_.open() : nullptr;
-    if (together())
-      advance_together(first, last, actions, segment, count);
-    else
-      cuda::for_each_chain(context_, cuda::advance_chains<Sampler, Real>, first, last, memory_.view(),
-                           segment_.tell(segment), actions, count);
+    queue_advance(first, last, actions, segment, segment_.tell(segment), count);
     if (updates && !replays_[segment.schedule.adapting].capturing()) throttle_.queued();
     if (!counts) return reached_ < segment.until ? last - first : 0;
     const int waiting = counter_.close();
     return waiting < 0 ? last - first : waiting;
   }
-  void pool(const Segment<Real>& segment) override {
-    if constexpr (Sampler::about.adaptive) pool_.step(context_, memory_.view(), segment_.tell(segment));
-    if constexpr (by_factor)
-      if (together()) products_.take(memory_.view());
-  }
+  void pool(const Segment<Real>& segment) override { queue_pool(segment_.tell(segment)); }
   void multiply_together(bool together) override { products_.choose(memory_.view(), together); }
   std::string products() const override { return products_.why(); }
 
   /// Whole iterations in one launch where the target has tiles and nothing is pooled. Else rounds that are the same launches:
-  /// of a sampler that asks once, when each is an iteration, and of others as a loop that the device ends.
+  /// of a sampler that asks once, when each is an iteration, and of others as loops that the device ends.
   std::optional<std::int64_t> replay(Target<Real>& target, const Segment<Real>& segment,
                                      const std::atomic<bool>& stop) override {
     if (iterate(target, segment, stop)) return reached_;
@@ -175,7 +170,7 @@ class CudaChains final : public Chains<Real> {
     };
     advance(0, all, action_propose, segment);
     while (reached_ < segment.until && !stop) {
-      const cuda::RoundKind kind{&target, segment.schedule.adapting, segment.pools(), cuda::memory_epoch()};
+      const cuda::RoundKind kind = kind_of(target, segment);
       if (segment.until - reached_ >= several && graph.holds(kind)) {
         graph.launch();
         reached_ += several;
@@ -190,7 +185,7 @@ class CudaChains final : public Chains<Real> {
   }
 
   bool runs_ahead(Target<Real>& target, const Segment<Real>& segment) const override {
-    return tile_of(target, segment) || (asks_once ? context_.graphs : loops(target, segment));
+    return tile_of(target, segment) || (asks_once ? context_.graphs : loops(segment));
   }
   std::vector<ChainControl> controls() const override { return memory_.controls(); }
   void leave_controls(ChainControl* to) const override {
@@ -235,43 +230,93 @@ class CudaChains final : public Chains<Real> {
     throttle_.queued(segment.until - reached_);
     reached_ = segment.until;
   }
-  bool loops(const Target<Real>& target, const Segment<Real>& segment) const {
-    return !asks_once && context_.graphs && loops_[segment.schedule.adapting].able() && !segment.pools() &&
-           !target.follows_asking() && !together();
+  bool loops(const Segment<Real>& segment) const {
+    return !asks_once && context_.graphs && loops_[segment.schedule.adapting].able();
   }
-  /// Queues the segment as a loop of rounds; nothing where it cannot be.
+  /// Queues the segment as loops; nothing where it cannot be.
   std::optional<std::int64_t> loop(Target<Real>& target, const Segment<Real>& segment, const std::atomic<bool>& stop) {
-    if (!loops(target, segment)) return std::nullopt;
+    if (!loops(segment)) return std::nullopt;
     if (stop || reached_ >= segment.until) return reached_;
-    const auto& c = memory_.view();
-    const Segment<Real>* told = segment_.tell(segment);
-    const auto advance = [&](unsigned actions, int* waiting) {
-      cuda::for_each_chain(context_, cuda::advance_chains<Sampler, Real>, 0, c.num_chains, c, told, actions, waiting);
-    };
-    const auto round = [&](int* waiting) {
-      target.evaluate(exchange(segment.phase()), 0, c.num_chains);
-      advance(action_update | action_propose, waiting);
-    };
     cuda::Loop& graph = loops_[segment.schedule.adapting];
-    advance(action_propose, nullptr);
-    if (!graph.holds({&target, segment.schedule.adapting, false, cuda::memory_epoch()})) {
-      round(nullptr);  // uncaptured, because targets allocate in their first call
-      graph.capture({&target, segment.schedule.adapting, false, cuda::memory_epoch()}, round);
+    if (!graph.holds(kind_of(target, segment))) {
+      iterate_by_host(target,
+                      until(segment, reached_ + 1));  // uncaptured, because targets allocate in their first call
+      capture_loop(graph, target, segment);
       if (!graph.able()) return std::nullopt;  // the host goes on where these rounds ended
+      if (reached_ >= segment.until) return reached_;
     }
+    if constexpr (by_factor)
+      if (together()) products_.take_if_changed(memory_.view());
+    segment_.tell(segment.pools() ? until(segment, reached_ + 1) : segment);
+    if (segment.pools()) whole_.tell(segment);
     graph.launch();
+    segment_.becomes(segment);
     queued(segment);
     return reached_;
+  }
+  /// All chains' next iteration, to segment.until.
+  void iterate_by_host(Target<Real>& target, const Segment<Real>& segment) {
+    const Index all = memory_.view().num_chains;
+    Exchange<Real> e = exchange(segment.phase());
+    e.asking = advance(0, all, action_propose, segment);
+    while (e.asking > 0) {
+      target.evaluate(e, 0, all);
+      e.asking = advance(0, all, action_update | action_propose, segment);
+    }
+    if (segment.pools()) pool(segment);
+  }
+  void capture_loop(cuda::Loop& graph, Target<Real>& target, const Segment<Real>& segment) {
+    const Index all = memory_.view().num_chains;
+    Segment<Real>* const now = segment_.tell(segment);
+    const Segment<Real>* const whole = whole_.tell(segment);
+    graph.capture(kind_of(target, segment), [&](cuda::Branches& branches, int* waiting) {
+      const auto iterate = [&](cuda::Condition rounds) {
+        queue_advance(0, all, action_propose, segment, now, nullptr);
+        branches.repeat(rounds, [&] {
+          target.evaluate_in_loop(exchange(segment.phase()), 0, all, branches);
+          queue_advance(0, all, action_update | action_propose, segment, now, waiting);
+          cuda::launch(context_, cuda::end_round<cuda::Condition>, dim3(1), 32, waiting, rounds);
+        });
+      };
+      if (!segment.pools()) return iterate(branches.condition(true));
+      const cuda::Condition iterations = branches.condition(true);
+      branches.repeat(iterations, [&] {
+        const cuda::Condition rounds = branches.condition();
+        cuda::launch(context_, cuda::begin_iteration<cuda::Condition>, dim3(1), 32, rounds);
+        iterate(rounds);
+        queue_pool(now);
+        cuda::launch(context_, cuda::end_iteration<Real, cuda::Condition>, dim3(1), 32, now, whole, iterations);
+      });
+    });
+  }
+  cuda::RoundKind kind_of(const Target<Real>& target, const Segment<Real>& segment) const {
+    return {&target, segment.schedule.adapting, segment.pools(), together(), cuda::memory_epoch()};
+  }
+
+  /// told: the segment on the device.
+  void queue_advance(Index first, Index last, unsigned actions, const Segment<Real>& segment, const Segment<Real>* told,
+                     int* count) {
+    if (together())
+      advance_together(first, last, actions, segment, told, count);
+    else
+      cuda::for_each_chain(context_, cuda::advance_chains<Sampler, Real>, first, last, memory_.view(), told, actions,
+                           count);
+  }
+  void queue_pool([[maybe_unused]] const Segment<Real>* told) {
+    if constexpr (Sampler::about.adaptive) pool_.step(context_, memory_.view(), told);
+    if constexpr (by_factor)
+      if (together()) products_.take(memory_.view());
   }
   bool together() const {
     if constexpr (by_factor) return products_.together();
     return false;
   }
   /// advance_chain cut where a product is wanted: what is to be multiplied, the product, and on.
-  void advance_together(Index first, Index last, unsigned actions, const Segment<Real>& segment, int* count) {
+  void advance_together([[maybe_unused]] Index first, [[maybe_unused]] Index last, [[maybe_unused]] unsigned actions,
+                        [[maybe_unused]] const Segment<Real>& segment, [[maybe_unused]] const Segment<Real>* told,
+                        [[maybe_unused]] int* count) {
     if constexpr (by_factor) {
       const auto& c = memory_.view();
-      const Segment<Real>* told = segment_.tell(segment);
       const bool adapting = segment.schedule.adapting,
                  begins = !(actions & action_update),  // the segment, perhaps the first after an adaptation
           proposes = (actions & action_propose) != 0 && (begins || !segment.pools());  // a pooled one: at its beginning
@@ -318,7 +363,7 @@ class CudaChains final : public Chains<Real> {
   ChainMemory<Sampler, Real, 32> memory_;
   cuda::Pool<Sampler, Real> pool_;
   cuda::FactorProducts<Sampler, Real> products_;
-  cuda::SegmentOnDevice<Real> segment_;
+  cuda::SegmentOnDevice<Real> segment_, whole_;  ///< as far as chains go now; of a loop of iterations, the end
   cuda::LateCounter counter_;
   cuda::Throttle throttle_;
   cuda::Replay replays_[2];   ///< of sampling and of warm-up

@@ -1,78 +1,70 @@
-// Rounds that a device itself repeats until no chain waits, for samplers that ask a different number of times: a graph with one
-// node, a loop (CUDA 12.4). A segment is one launch then, and the host learns nothing in between; what a round is follows from
-// no number that only the host could know (Target::follows_asking).
+// A segment of a sampler that asks a different number of times, as one launch: a graph whose loops the device ends itself
+// (kernels/device/branches.cuh). The host learns nothing in between.
+//   sampling, or alone    rounds, as long as a chain waits
+//   pooled                iterations, as long as some are left: proposals, rounds as above, a pooled step
 #pragma once
+#include "host/chains/chains.hpp"
 #include "host/chains/cuda_replay.cuh"
+#include "kernels/device/branches.cuh"
 
 namespace kilochain::cuda {
 
-#if CUDART_VERSION >= 12040
 /// Ends a round: `waiting` chains go on, or the loop does not.
 template <class Handle>
 __global__ void __launch_bounds__(32) end_round(int* waiting, Handle loop) {
   if (threadIdx.x != 0) return;
-  if (*waiting == 0) cudaGraphSetConditional(loop, 0);
+  set_condition(loop, *waiting > 0);
   *waiting = 0;
 }
-#endif
+/// Begins an iteration of all chains: there will be rounds.
+template <class Handle>
+__global__ void __launch_bounds__(32) begin_iteration(Handle rounds) {
+  if (threadIdx.x == 0) set_condition(rounds, true);
+}
+/// Ends it: the next one, or none where `all` ends.
+template <class Real, class Handle>
+__global__ void __launch_bounds__(32)
+    end_iteration(Segment<Real>* __restrict__ now, const Segment<Real>* __restrict__ all, Handle iterations) {
+  if (threadIdx.x != 0) return;
+  set_condition(iterations, now->until < all->until);
+  if (now->until < all->until) ++now->until;
+}
 
 class Loop : public Captured {
  public:
-  explicit Loop(const Place& place) : Captured(place) {
-#if CUDART_VERSION >= 12040
+  /// least_driver: 12040, or 12060 where kernels whose blocks meet are inside.
+  Loop(const Place& place, int least_driver) : Captured(place), waiting_(place, 32, "counters") {
     int driver = 0;
-    able_ = cudaDriverGetVersion(&driver) == cudaSuccess && driver >= 12040;
-#endif
+    able_ = has_branches && cudaDriverGetVersion(&driver) == cudaSuccess && driver >= least_driver;
   }
   /// Whether device and driver know such graphs; what they refuse at a capture they do not.
   bool able() const { return able_; }
 
-  /// Records round(waiting), which adds to *waiting for every chain that waits at its end. At least one round is made at
-  /// each launch. Nothing is recorded where it turns out that such graphs are not known.
-  template <class F>
-  void capture([[maybe_unused]] const RoundKind& kind, [[maybe_unused]] F&& round) {
-#if CUDART_VERSION >= 12040
+  /// Records body(branches, counter), which counts the chains that wait in *counter, zero at a launch. Nothing is recorded
+  /// where it turns out that such graphs are not known.
+  template <class Body>
+  void capture(const RoundKind& kind, Body&& body) {
     kind_.reset();
     forget();
     CUDA_CHECK(set_device(place_.device));
-    if (waiting_.size() == 0) waiting_ = Buffer<int>(place_, 32);
     CUDA_CHECK(cudaMemsetAsync(waiting_.data(), 0, sizeof(int), stream_of(place_)));
-    CUDA_CHECK(cudaGraphCreate(&graph_, 0));  // it stays: its loop can be instantiated once only
-    cudaGraphConditionalHandle loop;
-    if (refused(cudaGraphConditionalHandleCreate(&loop, graph_, 1, cudaGraphCondAssignDefault))) return;
-    cudaGraphNodeParams node = {};
-    node.type = cudaGraphNodeTypeConditional;
-    node.conditional.handle = loop;
-    node.conditional.type = cudaGraphCondTypeWhile;
-    node.conditional.size = 1;
-    cudaGraphNode_t added;
-#if CUDART_VERSION >= 13000
-    if (refused(cudaGraphAddNode(&added, graph_, nullptr, nullptr, 0, &node))) return;
-#else
-    if (refused(cudaGraphAddNode(&added, graph_, nullptr, 0, &node))) return;
-#endif
-    CUDA_CHECK(cudaStreamBeginCaptureToGraph(stream_of(place_), node.conditional.phGraph_out[0], nullptr, nullptr, 0,
-                                             cudaStreamCaptureModeThreadLocal));
-    record([&] {
-      round(waiting_.data());
-      cuda::launch(place_, end_round<cudaGraphConditionalHandle>, dim3(1), 32, waiting_.data(), loop);
-    });
-    if (refused(cudaGraphInstantiate(&exec_, graph_, 0))) return;
-    kind_ = kind;
-#endif
+    CUDA_CHECK(cudaGraphCreate(&graph_, 0));  // it stays: what has branches can be instantiated once only
+    const Mark mark(capturing_);
+    try {
+      record_graph(place_, graph_, [&](Branches& branches) { body(branches, waiting_.data()); });
+      Branches::known(cudaGraphInstantiate(&exec_, graph_, 0));
+      kind_ = kind;
+    } catch (const NoBranches&) {
+      able_ = false;
+    }
   }
 
  private:
-  bool refused([[maybe_unused]] cudaError_t status) {
-    if (status != cudaErrorNotSupported && status != cudaErrorInvalidValue) {
-      CUDA_CHECK(status);
-      return false;
-    }
-    cudaGetLastError();
-    able_ = false;
-    return true;
-  }
-
+  struct Mark {
+    bool& on;
+    explicit Mark(bool& on_) : on(on_) { on = true; }
+    ~Mark() { on = false; }
+  };
   bool able_ = false;
   Buffer<int> waiting_;
 };

@@ -13,8 +13,8 @@ namespace kilochain::cuda {
 /// What a captured round was made for.
 struct RoundKind {
   const void* target;
-  bool adapting, pools;
-  std::uint64_t memory;  ///< memory_epoch() when it was captured
+  bool adapting, pools, together;  ///< together: products with a shared factor are
+  std::uint64_t memory;            ///< memory_epoch() when it was captured
   bool operator==(const RoundKind&) const = default;
 };
 
@@ -36,29 +36,10 @@ class Captured {
     if (exec_) cudaGraphExecDestroy(std::exchange(exec_, nullptr));
     if (graph_) cudaGraphDestroy(std::exchange(graph_, nullptr));
   }
-  /// Ends the capture that has begun in the place's stream.
-  template <class F>
-  cudaGraph_t record(F&& body) {
-    const cudaStream_t stream = stream_of(place_);
-    cudaGraph_t graph = nullptr;
-    capturing_ = true;
-    try {
-      body();
-    } catch (...) {  // leave the stream usable
-      capturing_ = false;
-      cudaStreamEndCapture(stream, &graph);
-      if (graph && !graph_) cudaGraphDestroy(graph);
-      cudaGetLastError();
-      throw;
-    }
-    capturing_ = false;
-    CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
-    return graph;
-  }
 
   Place place_;
   bool capturing_ = false;
-  cudaGraph_t graph_ = nullptr;  ///< what owns the graph that is recorded, where another does
+  cudaGraph_t graph_ = nullptr;  ///< where it must outlive its recording
   cudaGraphExec_t exec_ = nullptr;
   std::optional<RoundKind> kind_;
 };
@@ -87,6 +68,27 @@ class Replay : public Captured {
     cudaGraphDestroy(graph);
     CUDA_CHECK(made);
     kind_ = kind;
+  }
+
+ private:
+  /// Ends the capture that has begun in the place's stream.
+  template <class F>
+  cudaGraph_t record(F&& body) {
+    const cudaStream_t stream = stream_of(place_);
+    cudaGraph_t graph = nullptr;
+    capturing_ = true;
+    try {
+      body();
+    } catch (...) {  // leave the stream usable
+      capturing_ = false;
+      cudaStreamEndCapture(stream, &graph);
+      if (graph) cudaGraphDestroy(graph);
+      cudaGetLastError();
+      throw;
+    }
+    capturing_ = false;
+    CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+    return graph;
   }
 };
 

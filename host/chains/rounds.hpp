@@ -40,10 +40,6 @@ class Rounds {
   std::int64_t run_together(const Segment<Real>& segment, const std::atomic<bool>& stop);
   std::int64_t time_alone(std::int64_t now, const Segment<Real>& segment);
   std::int64_t slowest_iteration(std::int64_t until) const;
-  static Segment<Real> until(Segment<Real> segment, std::int64_t iteration) {
-    segment.until = iteration;
-    return segment;
-  }
   Index tiles() const { return (num_chains_ + tile_ - 1) / tile_; }
   Index end_of(Index tile) const { return std::min(num_chains_, (tile + 1) * tile_); }
 

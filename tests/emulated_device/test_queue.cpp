@@ -152,11 +152,9 @@ TEST_F(EmulatedQueue, ManyChainsAreLedInAtOnce) {
     batches.start(StartingPoints<float>(o, 2));
     OutputFile file(o, target->info(), Precision::single_precision);
     const Phases<float> run{o, device(), *target, batches, file, reporter, never};
-    const std::vector<float> accepted(static_cast<std::size_t>(chains), 0);  // nobody did
-    BlockOfDraws<float> block;
-    block.accepted = {accepted.data(), chains, 1}, block.count = 1;
+    const std::vector<double> accepted(static_cast<std::size_t>(chains), 0);  // nobody did
     const auto before = emulated::counters();
-    EXPECT_EQ(lead_in(run, block).chains, chains);
+    EXPECT_EQ(lead_in(run, accepted).chains, chains);
     batches.each([&](Index, const Chains<float>& c) { to = c.positions(); });
     EXPECT_EQ(leading_in(o, device(), target->info(), Precision::single_precision).chains, chains);
     const Estimate e = estimate_for(o, device(), target->info(), Precision::single_precision);

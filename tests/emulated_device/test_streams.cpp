@@ -167,6 +167,23 @@ TEST_F(EmulatedStreams, ALoopGoesOnUntilAKernelEndsIt) {
   }
   EXPECT_TRUE(emulated::faults().empty());
 }
+TEST_F(EmulatedStreams, LoopsAndPartsMayBeInLoops) {
+  const Context context = cuda_context(0);
+  for (std::uint64_t seed : {0, 1, 2}) {
+    emulated::set_seed(seed);
+    EXPECT_EQ(run_nested_loops(context, 3, 5), std::vector<int>({5, -1, 15, 8}));
+  }
+  EXPECT_TRUE(emulated::faults().empty());
+  // A body of nothing, or a number that nothing looks at.
+  EXPECT_TRUE(run_nested_loops(context, 3, 5, NestedLoops::empty).empty());
+  EXPECT_TRUE(run_nested_loops(context, 3, 5, NestedLoops::without_a_part).empty());
+}
+TEST_F(EmulatedStreams, ANumberThatNobodySetsIsNotLookedAt) {
+  for (const auto what : {NestedLoops::unset, NestedLoops::unset_part}) {
+    EXPECT_THROW(run_nested_loops(cuda_context(0), 3, 5, what), Error);
+    emulated::forget_faults();
+  }
+}
 TEST_F(EmulatedStreams, ALoopHoldsWhatCudaAllows) {
   for (const bool allowed : {true, false}) {
     cudaGraph_t graph = nullptr, body = nullptr;
