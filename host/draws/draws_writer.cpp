@@ -6,6 +6,7 @@
 #include "host/draws/draws_file.hpp"
 #include "host/draws/draws_groups.hpp"
 #include "host/draws/netcdf.hpp"
+#include "host/draws/unbroken.hpp"
 #include "kernels/device/error.hpp"
 
 namespace kilochain {
@@ -76,6 +77,7 @@ DrawsWriter::DrawsWriter(std::string path, DrawsHeader header) : path_(std::move
 
 DrawsWriter::~DrawsWriter() {
   if (file_ < 0) return;
+  const Unbroken unbroken;
   nc_close(file_);
   release_disk_space(path_);
 }
@@ -85,6 +87,7 @@ void DrawsWriter::guarded(const std::string& what, Body body) {
   const auto safe = [&] { return std::to_string(written_) + " draws of each chain are safely in the file"; };
   require(file_ >= 0 && !lost_, ExitStatus::output, path_ + ": " + what + " cannot be written",
           "the file is closed or an earlier write failed; " + safe(), "Run again with another --output?");
+  const Unbroken unbroken;
   try {
     body();
   } catch (const netcdf::Failure& failure) {
@@ -138,9 +141,10 @@ void DrawsWriter::append(std::int64_t first_draw, std::int64_t count, const Wind
   });
 }
 
+/// From 0 on again, too: of a warm-up that began anew.
 template <class Real>
 void DrawsWriter::append_warmup_stats(std::int64_t first_draw, std::int64_t count, const Window<Real>& window) {
-  require(warmup_stats_.group >= 0 && first_draw == warmup_stats_.written, ExitStatus::output,
+  require(warmup_stats_.group >= 0 && (first_draw == warmup_stats_.written || first_draw == 0), ExitStatus::output,
           path_ + ": warm-up statistics out of order, or not asked for",
           "iterations from " + std::to_string(first_draw) + ", the file has " + std::to_string(warmup_stats_.written),
           "Is this a mistake of the program? Please report it");
@@ -248,6 +252,7 @@ void DrawsWriter::add_attributes(const nlohmann::json& attributes) {
 
 void DrawsWriter::finish() {
   if (file_ < 0) return;
+  const Unbroken unbroken;
   const int status = nc_close(file_);
   file_ = -1;
   release_disk_space(path_);

@@ -2,17 +2,17 @@
 
 #include <csignal>
 
+#include "host/draws/unbroken.hpp"
+
 namespace kilochain::cli {
 namespace {
 
 std::atomic<bool> stop{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "set by a signal handler");
 
-/// The first signal asks the run to end; a second one meets the default action and kills.
-void on_signal(int) {
-  stop = true;
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+/// The first signal asks the run to end; a second one kills, between two writes to the file of draws.
+void on_signal(int signal_number) {
+  if (stop.exchange(true)) Unbroken::end(signal_number);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Ctrl-C and SIGTERM: the first one asks what goes on to end, a second one kills.
+// Ctrl-C and SIGTERM: the first one asks what goes on to end, a second one kills (what is being
+// written to a file of draws is written first), a third one at once.
 #pragma once
 #include <atomic>
 

@@ -17,11 +17,11 @@ Argv long_run(const std::string& output, const char* num_samples, const char* th
           thin,     "--threads",    "1",        "--output",      output};
 }
 
-/// Whether the process has given a signal back to its default action.
-bool catches(pid_t pid, int signal_number) {
+/// Whether a signal has been sent to the process that no thread of it has taken.
+bool pending(pid_t pid, int signal_number) {
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
   for (std::string line; std::getline(status, line);)
-    if (line.starts_with("SigCgt:")) return std::stoull(line.substr(7), nullptr, 16) >> (signal_number - 1) & 1;
+    if (line.starts_with("ShdPnd:")) return std::stoull(line.substr(7), nullptr, 16) >> (signal_number - 1) & 1;
   return false;
 }
 
@@ -67,7 +67,7 @@ TEST(Ends, ASecondCtrlCKills) {
   };
   ASSERT_TRUE(wait_until(program, [&] { return lines() >= 2; })) << program.err();
   program.send(SIGINT);
-  ASSERT_TRUE(wait_until(program, [&] { return !catches(program.pid(), SIGINT); })) << program.err();
+  ASSERT_TRUE(wait_until(program, [&] { return !pending(program.pid(), SIGINT); })) << program.err();
   program.send(SIGINT);
   EXPECT_EQ(program.wait(), 1000 + SIGINT) << program.err();
   close(pipe);
