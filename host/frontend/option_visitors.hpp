@@ -77,8 +77,7 @@ struct Parse {
   void set(std::int64_t& value, Range range) const { value = count(range); }
   void set(int& value, Range range) const { value = static_cast<int>(count(range)); }
   void set(std::optional<std::int64_t>& value, Range range) const {
-    const bool automatic = a.text == "auto" || a.text == "-1";
-    value = automatic ? std::nullopt : std::optional(count(range));
+    value = a.text == "auto" ? std::nullopt : std::optional(count(range));
   }
   /// All 64 bits count: a seed does not go through a double.
   void set(std::uint64_t& value, Range) const {

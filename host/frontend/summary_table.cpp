@@ -77,7 +77,7 @@ std::string format_head(const RunSummary& run) {
   else
     text += fmt::format("time        {} s: warm-up {} s, sampling {} s; {}\n", cli::figure(run.seconds_total, 3),
                         cli::figure(run.seconds_warmup, 3), cli::figure(run.seconds_sampling, 3), work_of(run));
-  if (!run.warmup_converged) {
+  if (run.warmup_converged == false) {
     const std::string& why = run.warmup_note;
     const std::string plain = "not converged";
     text += fmt::format("warm-up     has NOT converged{}\n", why.starts_with(plain) ? why.substr(plain.size())
@@ -88,6 +88,8 @@ std::string format_head(const RunSummary& run) {
   }
   text += fmt::format("acceptance  mean {:.3f}; over chains 5% {:.3f}, 50% {:.3f}, 95% {:.3f}\n", run.acceptance_mean,
                       run.acceptance_q05, run.acceptance_q50, run.acceptance_q95);
+  if (run.stuck > 0)
+    text += fmt::format("stuck       {} accepted nothing: they stand where they were\n", counted(run.stuck, "chain"));
   text += fmt::format("quarantined {} of {}{}\n", run.quarantined, counted(run.num_chains, "chain"),
                       run.quarantined > 0 ? " (left out of everything below)" : "");
   if (run.divergences > 0) {
@@ -104,9 +106,11 @@ std::string format_head(const RunSummary& run) {
     text += fmt::format("; per second {} with warm-up, {} without",
                         cli::figure(per_second(extremes.worst_ess, run.seconds_total), 4),
                         cli::figure(per_second(extremes.worst_ess, run.seconds_sampling), 4));
-  text += fmt::format(
-      "\nmax rhat    {}{}\n", rhat_text(extremes.rhat_max),
-      extremes.rhat_max <= rhat_bar ? "" : fmt::format("  (not below {}: do not trust these numbers yet)", rhat_bar));
+  const std::int64_t wanted = verdict_of(run).draws_wanted;
+  const std::string why = wanted > 0 ? fmt::format("chains too short to tell; about {} draws of each would do", wanted)
+                                     : "do not trust these numbers yet";
+  text += fmt::format("\nmax rhat    {}{}\n", rhat_text(extremes.rhat_max),
+                      extremes.rhat_max <= rhat_bar ? "" : fmt::format("  (not below {}: {})", rhat_bar, why));
   return text;
 }
 

@@ -38,10 +38,12 @@ BlockSigns signs_of(const BlockOfDraws<Real>& block, int threads) {
     signs.lp.push_back(lp);
   }
   signs.acceptance = signs.acceptance / chains / count;
-  double rhat = 0, ess = INFINITY;
+  double rhat = 0, ess = INFINITY, ess_of_squares = INFINITY;
   // At most about 64 coordinates and 256 chains: the slowest of a spread sample stands for all.
   const std::int64_t step = std::max<std::int64_t>(1, dim / 64), stride = std::max<std::int64_t>(1, chains / 256);
-#pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(max : rhat) reduction(min : ess)
+#pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(max                   \
+                                                                          : rhat) reduction(min \
+                                                                                            : ess, ess_of_squares)
   for (std::int64_t i = 0; i < dim; i += step) {
     std::vector<double> values;
     std::int64_t looked_at = 0;
@@ -50,9 +52,11 @@ BlockSigns signs_of(const BlockOfDraws<Real>& block, int threads) {
     const BasicSeries<double> series{values.data(), looked_at, block.count};
     rhat = std::max(rhat, rhat_split(series));
     ess = std::min(ess, ess_mean(series) * chains / looked_at);
+    ess_of_squares = std::min(ess_of_squares, ess_square(series) * chains / looked_at);
   }
   signs.rhat = rhat;
   signs.ess_per_iteration = ess / count / block.thin;
+  signs.ess_of_squares = ess_of_squares / count / block.thin;
   return signs;
 }
 

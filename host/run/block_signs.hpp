@@ -3,6 +3,7 @@
 //   chains), the acceptance is near the target and the sampler's efficiency (ESS of the slowest coordinate an iteration)
 //   stands still too (within +30 and -40 %, its own noise). Learning rates then decay, so that the factor settles.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct BlockSigns {
   double acceptance = 0;         ///< mean over chains and iterations
   double rhat = 0;               ///< largest split R-hat over coordinates
   double ess_per_iteration = 0;  ///< of the slowest coordinate, over all chains
+  double ess_of_squares = 0;  ///< the same of squared deviations: trajectories may tell means apart better than widths
 };
 
 /// The draws of a block: every thin-th iteration, of every chain.
@@ -39,7 +41,8 @@ class WarmupMonitor {
   bool add(const BlockSigns& block);
   /// Forgets all blocks.
   void restart() { *this = WarmupMonitor(target_accept_); }
-  double ess_per_iteration() const { return last_.ess_per_iteration; }
+  /// Of means and of squared deviations, whichever is less.
+  double ess_per_iteration() const { return std::min(last_.ess_per_iteration, last_.ess_of_squares); }
   /// What still moved in the last block, for people.
   std::string note() const { return note_; }
 

@@ -66,7 +66,7 @@ class Accounting {
     add("data and scratch", where,
         static_cast<std::size_t>(2 * info_.bytes) +
             (info_.scratch_bytes ? info_.scratch_bytes(static_cast<Index>(batch)) : 0));
-    if (context_.backend == Backend::cuda && !o_.num_warmup && info_.offers >= Needs::gradient)
+    if (context_.backend == Backend::cuda && may_lead_in(o_) && info_.offers >= Needs::gradient)
       add("chains led in", where, leading_in(o_, context_, info_, precision_).bytes);
     if (batch < o_.num_chains)
       add("chains put aside", "host", bytes(o_.num_chains / batch, of.state + of.adaptation + of.exchange));
@@ -167,9 +167,12 @@ void judge(Estimate& e, const Options& o, const Context& context) {
              disk_fits = e.disk_bytes <= e.disk_available || e.disk_bytes == 0;
   e.fits = host_fits && device_fits && disk_fits;
   if (!disk_fits || (!host_fits && stores_draws(o))) {
-    const std::size_t times = e.disk_bytes / std::max<std::size_t>(1, e.disk_available) + 1;
-    e.advice = fmt::format("Keep fewer draws with --thin {}, or the summary alone with --draws moments?",
-                           bytes(o.thin, std::max<std::size_t>(2, times)));
+    const std::size_t times = e.disk_bytes / std::max<std::size_t>(1, e.disk_available) + 1,
+                      thin = bytes(o.thin, std::max<std::size_t>(2, times));
+    const bool leaves_some = !o.num_samples || thin <= static_cast<std::size_t>(*o.num_samples);
+    e.advice = leaves_some
+                   ? fmt::format("Keep fewer draws with --thin {}, or the summary alone with --draws moments?", thin)
+                   : "Keep the summary alone with --draws moments?";
   }
   if (!host_fits || !device_fits)
     e.advice += std::string(e.advice.empty() ? "" : " ") +

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "host/run/run_summary.hpp"
+
 namespace kilochain {
 namespace {
 
@@ -43,15 +45,11 @@ std::int64_t run_nuts_by_parts(const Phases<Real>& run, View2<Real> x) {
   return gradients;
 }
 
-/// Chains of a batch whose acceptance in the block is next to nothing, counted from the batch's first.
-template <class Real>
-std::vector<Count> stuck_chains(const std::vector<ChainControl>& controls, Count first,
-                                const BlockOfDraws<Real>& block) {
+/// Chains of a batch whose acceptance is next to nothing, counted from the batch's first.
+std::vector<Count> stuck_chains(const std::vector<ChainControl>& controls, const double* acceptance) {
   std::vector<Count> stuck;
   for (Count c = 0; const ChainControl& control : controls) {
-    double rate = 0;
-    for (Count s = 0; s < block.count; ++s) rate += block.accepted(first + c, s) / static_cast<double>(block.count);
-    if (control.status == ChainStatus::running && !(rate > 1e-3)) stuck.push_back(c);
+    if (control.status == ChainStatus::running && accepts_nothing(acceptance[c])) stuck.push_back(c);
     ++c;
   }
   return stuck;
@@ -73,15 +71,19 @@ LeadingIn leading_in(const Options& o, const Context& context, const TargetInfo&
   return {chains, bytes(chains)};
 }
 
+bool may_lead_in(const Options& o) {
+  return !o.num_warmup || (o.adapt_scope == Scope::pooled && *o.num_warmup >= 2 * lead_in_at);
+}
+
 template <class Real>
-LedIn lead_in(const Phases<Real>& run, const BlockOfDraws<Real>& block) {
+LedIn lead_in(const Phases<Real>& run, std::span<const double> acceptance) {
   LedIn led;
   if (run.target.info().offers < Needs::gradient) return led;
   const Count dim = run.dim();
   std::vector<std::vector<Real>> starts;
   run.batches.each([&](Index first, Chains<Real>& chains) {
     std::vector<Real> x = chains.positions();
-    const auto stuck = stuck_chains(chains.controls(), first, block);
+    const auto stuck = stuck_chains(chains.controls(), acceptance.data() + first);
     std::vector<Real> moved;
     for (const Count c : stuck) moved.insert(moved.end(), x.data() + c * dim, x.data() + (c + 1) * dim);
     led.gradients += run_nuts_by_parts<Real>(run, {moved.data(), std::ssize(stuck), dim});
@@ -96,7 +98,7 @@ LedIn lead_in(const Phases<Real>& run, const BlockOfDraws<Real>& block) {
   return led;
 }
 
-template LedIn lead_in(const Phases<float>&, const BlockOfDraws<float>&);
-template LedIn lead_in(const Phases<double>&, const BlockOfDraws<double>&);
+template LedIn lead_in(const Phases<float>&, std::span<const double>);
+template LedIn lead_in(const Phases<double>&, std::span<const double>);
 
 }  // namespace kilochain

@@ -1,8 +1,9 @@
 // Leads chains that accept nothing to where the density is. A start far out in the tail, where gradients are huge, holds a
 // sampler whose proposal all chains share: its scale would have to fit two places at once. NUTS alone on each chain finds its
-// own step there by dual averaging; trees are kept short. Part of an automatic warm-up only: no draw of the answer is near it.
+// own step there by dual averaging; trees are kept short. Part of a warm-up only: no draw of the answer is near it.
 #pragma once
-#include "host/run/block_signs.hpp"
+#include <span>
+
 #include "host/run/phases.hpp"
 
 namespace kilochain {
@@ -16,13 +17,17 @@ struct LeadingIn {
 /// the estimate counts.
 LeadingIn leading_in(const Options& o, const Context& context, const TargetInfo& info, Precision precision);
 
+/// Whether a warm-up looks for chains to lead in, and when: in its second block, for the first may begin with a bad scale only.
+bool may_lead_in(const Options& o);
+inline constexpr std::int64_t lead_in_from = 100, lead_in_at = 250;
+
 struct LedIn {
   std::int64_t chains = 0, gradients = 0;
 };
 
-/// Moves the chains that accepted nothing in the block, and begins all chains again, the adaptation too: it was made for
-/// where they were stuck. Nothing when there were none, or when the target has no gradient.
+/// Moves the chains whose mean acceptance, (chain), was next to nothing, and begins all chains again, the adaptation too: it was
+/// made for where they were stuck. Nothing when there were none, or when the target has no gradient.
 template <class Real>
-LedIn lead_in(const Phases<Real>& run, const BlockOfDraws<Real>& block);
+LedIn lead_in(const Phases<Real>& run, std::span<const double> acceptance);
 
 }  // namespace kilochain

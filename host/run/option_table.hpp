@@ -20,7 +20,8 @@ void visit_options(Visitor&& visit, AnyOptions& options) {
   visit("num_chains", o.num_chains, between(1, 1 << 24), "chains, run at once");
   visit("num_warmup", o.num_warmup, between(0, far), "warm-up iterations of each chain; auto: until it has converged");
   visit("num_samples", o.num_samples, between(1, far),
-        "iterations of each chain after that; auto: until the answer is good");
+        "iterations of each chain after that; auto: as many as the warm-up says are needed, 1000 after one of given "
+        "length");
   visit("thin", o.thin, between(1, 1 << 30), "keep every thin-th sample");
   visit("seed", o.seed, at_least(0), "the same seed gives the same draws");
   visit.group("Where");
@@ -32,7 +33,7 @@ void visit_options(Visitor&& visit, AnyOptions& options) {
   visit("draws", o.draws, kept_draws_names,
         "what is kept: every draw, what the summary needs, nothing, or draws without their spins");
   visit("output", o.output, "path", "NetCDF file for the draws (ArviZ reads it); without it none is written");
-  visit("save_warmup", o.save_warmup, "yes/no", "statistics of warm-up iterations into the file too");
+  visit("save_warmup", o.save_warmup, "yes/no", "statistics of the iterations of a --num-warmup N into the file too");
 }
 
 }  // namespace kilochain

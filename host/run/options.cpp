@@ -69,6 +69,9 @@ void check(const Options& o) {
     require(o.thin <= *o.num_samples, ExitStatus::usage, fmt::format("thin = {}", o.thin),
             fmt::format("num_samples is {}, so no draw would be kept", *o.num_samples),
             "Use a smaller --thin or a larger --num-samples?");
+  require(!o.save_warmup || o.num_warmup, ExitStatus::usage, "save_warmup = yes",
+          "the length of an automatic warm-up is not known before its end, and the file has no room for its statistics",
+          "Give its length, such as --num-warmup 1000?");
   check_settings(o.sampler, o.sampler_settings, o.target, o.target_settings);
   const bool spins = find_target(o.target).spins;
   require(spins || o.draws != KeptDraws::energy, ExitStatus::usage, "draws = energy",

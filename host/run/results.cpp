@@ -1,5 +1,6 @@
 #include "host/run/results.hpp"
 
+#include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -49,13 +50,21 @@ RunSummary summary_of(const Phases<Real>& run, const WarmedUp& warm, const Sampl
   std::copy_if(sampled.acceptance.begin(), sampled.acceptance.end(), std::back_inserter(acceptance),
                [](double rate) { return !std::isnan(rate); });
   set_acceptance(s, std::move(acceptance));
+  if (run.target.info().spin_model) s.stuck = 0;  // cold spins may be right to stay
   return s;
 }
 
 /// What `kilochain summary` cannot know from the draws alone.
 nlohmann::json closing_attributes(const RunSummary& s, const Quarantine& quarantine, bool interrupted) {
   nlohmann::json a = {{"quarantined", quarantine.chains()}, {"interrupted", interrupted}};
-  visit_attributes([&](const char* name, const auto& value) { a[name] = value; }, s);
+  const auto write = [&a](const char* name, const auto& value) {
+    if constexpr (requires { value.has_value(); }) {
+      if (value) a[name] = *value;
+    } else {
+      a[name] = value;
+    }
+  };
+  visit_attributes(write, s);
   if (!s.fixed.empty()) a["fixed"] = nlohmann::json(s.fixed).dump();
   return a;
 }
@@ -95,6 +104,12 @@ Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sam
   r.draws_written = sampled.draws;
   r.divergences = std::move(sampled.divergences);
   if (!warm.advice.empty()) r.notes.push_back(warm.advice);
+  if (r.summary.stuck > 0)
+    r.notes.push_back(
+        fmt::format("{} of {} chains accepted nothing while sampling, and stand where they were; try {}"
+                    "--init normal:0.1, or a longer warm-up?",
+                    r.summary.stuck, r.summary.num_chains - r.summary.quarantined,
+                    run.options.adapt_scope == Scope::pooled ? "--adapt-scope chain, " : ""));
   r.evaluation = run.target.evaluation();
   if (const std::string products = run.batches.products(); !products.empty()) r.evaluation += "; factor: " + products;
   r.statistics = sampled.statistics;

@@ -31,6 +31,18 @@ bool is_fixed(const RunSummary& run, const ParameterSummary& p) {
   return std::find(run.fixed.begin(), run.fixed.end(), p.name) != run.fixed.end();
 }
 
+/// Draws of each chain with which R-hat of a parameter could be below its bar, where nothing but their number holds it above; 0
+/// where chains disagree.
+std::int64_t draws_wanted(const RunSummary& run, const ParameterSummary& p) {
+  const double chains = static_cast<double>(run.num_chains - run.quarantined),
+               draws = static_cast<double>(run.num_samples / run.thin);
+  // Chains that disagree have few effective draws as well, but then far fewer of each chain.
+  const double effective = chains > 0 ? worst_ess(p) / chains : 0;
+  if (!(effective >= 10) || !(p.rhat - 1 <= 1.5 * (std::sqrt(1 + 2 / effective) - 1))) return 0;
+  const double wanted = draws * (p.rhat * p.rhat - 1) * ess_for_rhat / 2;
+  return static_cast<std::int64_t>(std::ceil(wanted / 10 - 1e-9) * 10);
+}
+
 nlohmann::json number(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(nullptr); }
 
 }  // namespace
@@ -50,6 +62,7 @@ Extremes extremes_of(const RunSummary& run) {
 }
 
 void set_acceptance(RunSummary& run, std::vector<double> per_chain) {
+  run.stuck = std::count_if(per_chain.begin(), per_chain.end(), accepts_nothing);
   double sum = 0;
   for (const double rate : per_chain) sum += rate;
   const std::vector<double> sorted = sorted_or_empty(std::move(per_chain));
@@ -62,9 +75,11 @@ void set_acceptance(RunSummary& run, std::vector<double> per_chain) {
 std::string rhat_text(double rhat) { return rhat < 1e4 ? fmt::format("{:.4f}", rhat) : fmt::format("{:.4g}", rhat); }
 
 Verdict verdict_of(const RunSummary& run) {
-  std::string reason;
-  const auto add = [&](const std::string& why) { reason += (reason.empty() ? "" : "; ") + why; };
-  if (!run.warmup_converged) add("the warm-up has " + (run.warmup_note.empty() ? "not converged" : run.warmup_note));
+  Verdict v{};
+  const auto add = [&](const std::string& why) { v.reason += (v.reason.empty() ? "" : "; ") + why; };
+  if (run.warmup_converged == false)
+    add("the warm-up has " + (run.warmup_note.empty() ? "not converged" : run.warmup_note));
+  if (run.stuck > 0) add(fmt::format("{} of {} chains accepted nothing", run.stuck, run.num_chains - run.quarantined));
   const ParameterSummary* worst = nullptr;
   for (const ParameterSummary& p : run.parameters)
     if (!is_fixed(run, p) && !(p.rhat <= rhat_bar) &&
@@ -72,11 +87,17 @@ Verdict verdict_of(const RunSummary& run) {
       worst = &p;
   if (worst && std::isnan(worst->rhat))
     add(worst->name + " has no R-hat: fewer than 4 draws of each chain, or draws that are all equal");
-  else if (worst)
-    add(fmt::format("R-hat of {} is {}, above {}", worst->name, rhat_text(worst->rhat), rhat_bar));
-  else if (run.parameters.empty() && run.draws != KeptDraws::none)
+  else if (worst) {
+    v.draws_wanted = draws_wanted(run, *worst);
+    add(fmt::format("R-hat of {} is {}, above {}", worst->name, rhat_text(worst->rhat), rhat_bar) +
+        (v.draws_wanted > 0
+             ? fmt::format(", as that of so short chains must be: about {} draws of each are needed", v.draws_wanted)
+             : ""));
+  } else if (run.parameters.empty() && run.draws != KeptDraws::none)
     add("nothing was drawn");
-  return {reason.empty(), reason};
+  v.converged = v.reason.empty();
+  v.judged = !(run.draws == KeptDraws::none && !run.warmup_converged);
+  return v;
 }
 
 nlohmann::json to_json(const RunSummary& run) {
@@ -111,7 +132,7 @@ nlohmann::json to_json(const RunSummary& run) {
       {"rhat_max", number(extremes.rhat_max)},
       {"quarantined", run.quarantined},
       {"divergences", run.divergences},
-      {"converged", verdict.converged},
+      {"converged", verdict.judged ? nlohmann::json(verdict.converged) : nlohmann::json(nullptr)},
       {"parameters", std::move(parameters)}};
   if (!verdict.converged) out["reason"] = verdict.reason;
   return out;

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <iosfwd>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,23 +27,34 @@ struct RunSummary {
   std::int64_t gradient_evaluations = 0, quarantined = 0;
   std::int64_t divergences = 0;  ///< kept draws whose trajectory diverged, of chains that are not quarantined
   KeptDraws draws = KeptDraws::all;
-  bool warmup_converged = true;
-  std::string warmup_note;  ///< what ended the warm-up, or why it did not converge; may be empty
+  std::int64_t stuck = 0;                ///< chains that accepted next to nothing while sampling
+  std::optional<bool> warmup_converged;  ///< of an automatic warm-up; of one of a given length nobody judges it
+  std::string warmup_note;               ///< what ended the warm-up, or why it did not converge; may be empty
   std::vector<ParameterSummary> parameters;
   std::vector<std::string> fixed;  ///< parameters that the model itself holds at one value: not judged
 };
 
 /// R-hat of draws that can be used is at most this.
 inline constexpr double rhat_bar = 1.01;
+/// Effective draws of a chain with which R-hat of chains that agree stays below that, in spite of its noise.
+inline constexpr double ess_for_rhat = 150;
 /// "1.0019"; of chains that stand still, whose R-hat is rounding over rounding, "5.684e+15".
 std::string rhat_text(double rhat);
 
-/// Whether the figures can be trusted: an automatic warm-up has converged, and no R-hat is above rhat_bar or unknown.
+/// Of a chain's mean acceptance.
+inline bool accepts_nothing(double acceptance) { return !(acceptance > 1e-3); }
+
+/// Whether the figures can be trusted: an automatic warm-up has converged, every chain moves, and no R-hat is above rhat_bar or
+/// unknown.
 struct Verdict {
   bool converged;
-  std::string reason;  ///< why not, for people; empty when converged, or when there is nothing to judge
+  std::string reason;             ///< why not, for people; empty when converged, or when there is nothing to judge
+  bool judged = true;             ///< false: there is nothing to judge
+  std::int64_t draws_wanted = 0;  ///< of each chain, where R-hat is large by the chains' shortness alone; else 0
 };
 /// Quarantined chains do not count: they are told apart. A run that kept no draws is judged by its warm-up alone.
+/// R-hat of chains that agree is sqrt(1 + 2 / e) for e effective draws of each: thousands of short chains may have plenty of
+/// them together, and none enough to show that it has forgotten its start.
 Verdict verdict_of(const RunSummary& run);
 
 /// The figures over parameters.
@@ -55,12 +67,13 @@ Extremes extremes_of(const RunSummary& run);
 /// NaN where no time was taken.
 double per_second(double count, double seconds);
 
-/// Sets the four acceptance fields from one mean acceptance per chain (quarantined chains left out by the caller).
+/// Sets the four acceptance fields, and how many are stuck, from one mean acceptance per chain (quarantined chains left out by
+/// the caller).
 void set_acceptance(RunSummary& run, std::vector<double> per_chain);
 
 /// Keys: target, sampler, device, real, num_chains, num_warmup, num_samples, seconds {warmup, sampling, total},
 /// acceptance_rate {mean, q05, q95}, gradient_evaluations, ess {min, median, max}, min_ess_per_second, rhat_max,
-/// quarantined, divergences, converged, reason (when not converged),
+/// quarantined, divergences, converged (null where there is nothing to judge), reason (when not converged),
 /// parameters [{name, and each of summary_columns}]. NaN and infinity become null.
 nlohmann::json to_json(const RunSummary& run);
 

@@ -10,10 +10,11 @@
 namespace kilochain {
 namespace {
 
-/// Enough iterations for an effective sample size of the slowest coordinate of about 10 000, and of 150 for each chain
-/// (split R-hat of chains shorter than that exceeds 1.01 by their shortness alone), from the warm-up's efficiency.
+/// Enough iterations for an effective sample size of the slowest coordinate of about 10 000, and for R-hat to tell, from an
+/// automatic warm-up's efficiency.
 std::int64_t automatic_samples(const Options& o, double ess_per_iteration) {
-  const double wanted = ess_per_iteration > 0 ? std::max(10000.0, 150.0 * o.num_chains) / ess_per_iteration : 1000;
+  const double wanted =
+      ess_per_iteration > 0 ? std::max(10000.0, ess_for_rhat * o.num_chains) / ess_per_iteration : 1000;
   const double most = most_automatic_samples;
   const auto samples = static_cast<std::int64_t>(std::clamp(std::isfinite(wanted) ? wanted : most, 200.0, most));
   return (samples + o.thin - 1) / o.thin * o.thin;

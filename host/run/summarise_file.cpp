@@ -9,6 +9,15 @@
 namespace kilochain {
 namespace {
 
+template <class T>
+struct ValueOf {
+  using Type = T;
+};
+template <class T>
+struct ValueOf<std::optional<T>> {
+  using Type = T;
+};
+
 struct ReadAttribute {
   const nlohmann::json& attributes;
   /// Leaves a value as it is where there is none of its kind.
@@ -19,7 +28,7 @@ struct ReadAttribute {
     if constexpr (std::is_same_v<T, std::string>) {
       if (it->is_string()) value = it->template get<std::string>();
     } else {
-      if (it->is_number()) value = it->template get<double>();
+      if (it->is_number()) value = static_cast<typename ValueOf<T>::Type>(it->template get<double>());
     }
   }
 };

@@ -4,13 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "host/run/lead_in.hpp"
+#include "host/run/run_summary.hpp"
 
 namespace kilochain {
 namespace {
 
-constexpr std::int64_t first_block = 100;
+constexpr std::int64_t first_block = lead_in_from;
+
+std::string note_of(std::int64_t led_in) {
+  return fmt::format("{} chains that accepted nothing were led in by NUTS", led_in);
+}
 
 template <class Real>
 Segment<Real> adapting(const Options& o, std::int64_t num_warmup) {
@@ -32,28 +38,60 @@ double target_accept(const Options& o) {
   return NAN;
 }
 
+/// A warm-up of a given length.
 template <class Real>
-WarmedUp fixed_warm_up(const Phases<Real>& run) {
-  const std::int64_t num_warmup = *run.options.num_warmup;
-  Segment<Real> segment = adapting<Real>(run.options, num_warmup);
-  segment.rate_decays = segment.scope == Scope::pooled;
-  run.reporter.begin("warm-up", 0, num_warmup);
-  WarmedUp out;
-  if (!run.options.save_warmup || !run.file.is_open()) {
-    out.iterations = run.batches.run(segment, 0, num_warmup);
-    out.interrupted = out.iterations < num_warmup;
-    return out;
+class FixedWarmUp {
+ public:
+  explicit FixedWarmUp(const Phases<Real>& run)
+      : run_(run), num_warmup_(*run.options.num_warmup), segment_(adapting<Real>(run.options, num_warmup_)) {
+    segment_.rate_decays = segment_.scope == Scope::pooled;
+    if (run.options.save_warmup && run.file.is_open())
+      statistics_.emplace_back(run.buffer(run.window(num_warmup_), Recorded::statistics));
   }
-  DrawsBuffer<Real> buffer = run.buffer(run.window(num_warmup), Recorded::statistics);
-  while (out.iterations < num_warmup && !out.interrupted) {
-    const std::int64_t first = out.iterations, end = std::min(num_warmup, first + buffer.capacity());
-    out.iterations = run.batches.run(segment, first, end, {&buffer});
-    out.interrupted = out.iterations < end;
-    const auto made = DrawsMade::all(run.options.num_chains, out.iterations - first);
-    if (made.count > 0) run.file.append_warmup_stats(first, made.count, buffer.window(made.count, made.by_chain));
+  WarmedUp operator()() {
+    run_.reporter.begin("warm-up", 0, num_warmup_);
+    if (may_lead_in(run_.options)) lead_in();
+    advance_to(num_warmup_);
+    out_.interrupted = out_.iterations < num_warmup_;
+    return out_;
   }
-  return out;
-}
+
+ private:
+  /// As far as it comes; statistics go to the file where they are wanted.
+  void advance_to(std::int64_t end) {
+    for (std::int64_t now = out_.iterations, next; now < end; now = next) {
+      DrawsBuffer<Real>* buffer = statistics_.empty() ? nullptr : &statistics_.front();
+      next = buffer ? std::min(end, now + buffer->capacity()) : end;
+      out_.iterations = run_.batches.run(segment_, now, next, {buffer});
+      const auto made = DrawsMade::all(run_.options.num_chains, out_.iterations - now);
+      if (buffer && made.count > 0)
+        run_.file.append_warmup_stats(now, made.count, buffer->window(made.count, made.by_chain));
+      if (out_.iterations < next) return;
+    }
+  }
+  void lead_in() {
+    advance_to(lead_in_from);
+    const auto before = run_.batches.controls();
+    advance_to(lead_in_at);
+    if (out_.iterations < lead_in_at) return;
+    std::vector<double> acceptance;
+    for (auto from = before.begin(); const ChainControl& c : run_.batches.controls()) {
+      acceptance.push_back((c.acceptance_sum - from->acceptance_sum) / static_cast<double>(c.counted - from->counted));
+      ++from;
+    }
+    const LedIn led = kilochain::lead_in(run_, acceptance);
+    if (led.chains == 0) return;
+    out_.gradients += led.gradients;
+    out_.note = note_of(led.chains);
+    out_.iterations = 0;
+  }
+
+  const Phases<Real>& run_;
+  const std::int64_t num_warmup_;
+  Segment<Real> segment_;
+  std::vector<DrawsBuffer<Real>> statistics_;  ///< one, or none
+  WarmedUp out_;
+};
 
 }  // namespace
 
@@ -114,7 +152,7 @@ bool AutomaticWarmUp<Real>::fill(std::int64_t block) {
 /// Chains that accepted nothing are led to where the density is, and all begin again. False when there were none.
 template <class Real>
 bool AutomaticWarmUp<Real>::lead_in() {
-  const LedIn led = kilochain::lead_in(run_, block_);
+  const LedIn led = kilochain::lead_in(run_, acceptance());
   led_in_ = led.chains;
   gradients_ += led.gradients;
   if (led_in_ == 0) return false;
@@ -141,14 +179,15 @@ void AutomaticWarmUp<Real>::finish() {
   advance_to(iteration_ + 1);
 }
 
+/// Of each chain in the last block.
 template <class Real>
-std::int64_t AutomaticWarmUp<Real>::stuck_chains() const {
-  std::int64_t stuck = 0;
+std::vector<double> AutomaticWarmUp<Real>::acceptance() const {
+  std::vector<double> out;
   for (Count c = 0; c < block_.accepted.rows; ++c) {
     const float* rates = block_.accepted.row(c).data;
-    stuck += std::all_of(rates, rates + block_.count, [](float rate) { return !(rate > 1e-6F); });
+    out.push_back(std::accumulate(rates, rates + block_.count, 0.0) / static_cast<double>(block_.count));
   }
-  return stuck;
+  return out;
 }
 
 template <class Real>
@@ -162,9 +201,10 @@ WarmedUp AutomaticWarmUp<Real>::outcome() const {
   out.note = converged_ ? fmt::format("converged after {} iterations", iteration_)
                         : fmt::format("not converged after {} iterations: {}", iteration_,
                                       interrupted_ ? "interrupted" : monitor_.note());
-  if (led_in_ > 0) out.note += fmt::format("; {} chains that accepted nothing were led in by NUTS", led_in_);
+  if (led_in_ > 0) out.note += "; " + note_of(led_in_);
   if (converged_ || interrupted_) return out;
-  const std::int64_t stuck = stuck_chains();
+  const auto rates = acceptance();
+  const std::int64_t stuck = std::count_if(rates.begin(), rates.end(), accepts_nothing);
   out.advice =
       fmt::format("warm-up has not converged after {} iterations: do not trust the summary; try ", iteration_) +
       (stuck > 0
@@ -177,7 +217,7 @@ WarmedUp AutomaticWarmUp<Real>::outcome() const {
 template <class Real>
 WarmedUp warm_up(const Phases<Real>& run) {
   const auto begin = std::chrono::steady_clock::now();
-  WarmedUp out = run.options.num_warmup ? fixed_warm_up(run) : AutomaticWarmUp<Real>(run)();
+  WarmedUp out = run.options.num_warmup ? FixedWarmUp<Real>(run)() : AutomaticWarmUp<Real>(run)();
   out.seconds = seconds_since(begin);
   out.gradients += run.batches.take_gradients();
   return out;

@@ -44,7 +44,7 @@ TEST(Run, AutomaticLengthsEndConverged) {
   const Result r = run_quietly(o);
   std::printf("seed 5: warm-up %s; %lld samples\n", r.summary.warmup_note.c_str(),
               static_cast<long long>(r.summary.num_samples));
-  EXPECT_TRUE(r.summary.warmup_converged);
+  EXPECT_EQ(r.summary.warmup_converged, true);
   EXPECT_TRUE(r.notes.empty());
   ASSERT_EQ(r.summary.parameters.size(), 2u);
   for (const auto& p : r.summary.parameters) {
@@ -55,17 +55,49 @@ TEST(Run, AutomaticLengthsEndConverged) {
 }
 
 /// Starts at a distance of a hundred thousand standard deviations: no proposal is accepted there until NUTS has led the way.
-TEST(Run, LeadsChainsInFromAFarStart) {
-  Options o = gaussian(32, {}, 500);
+Options far_away(Length warmup) {
+  Options o = gaussian(32, warmup, 500);
   o.target = "gaussian_mixture";
   o.target_settings = {{"dim", "3"}, {"means", "5"}, {"sds", "5e-5"}};
+  return o;
+}
+
+TEST(Run, LeadsChainsInFromAFarStart) {
+  for (const Length warmup : {Length{}, Length{1000}}) {
+    const ScratchFiles files;
+    Options o = far_away(warmup);
+    if (warmup) o.output = files.path("draws.nc"), o.save_warmup = true;  // whose statistics begin anew, too
+    const Result r = run_quietly(o);
+    std::printf("seed 5: warm-up %s\n", r.summary.warmup_note.c_str());
+    EXPECT_EQ(r.summary.warmup_converged, warmup ? std::nullopt : std::optional(true));
+    EXPECT_NE(r.summary.warmup_note.find("were led in by NUTS"), std::string::npos);
+    EXPECT_EQ(r.summary.stuck, 0);
+    const double means[] = {5, 0, 0};
+    for (std::size_t i = 0; i < 3; ++i)  // false alarm in 1 of 25 000 runs
+      EXPECT_LT(std::abs(r.summary.parameters[i].mean - means[i]), 4.5 * r.summary.parameters[i].mcse_mean) << i;
+  }
+}
+
+TEST(Run, SaysWhichChainsAcceptNothing) {
+  Options o = far_away(1000);
+  o.sampler = "mala", o.adapt_scope = Scope::chain;  // nobody leads them in
   const Result r = run_quietly(o);
-  std::printf("seed 5: warm-up %s\n", r.summary.warmup_note.c_str());
-  EXPECT_TRUE(r.summary.warmup_converged);
-  EXPECT_NE(r.summary.warmup_note.find("were led in by NUTS"), std::string::npos);
-  const double means[] = {5, 0, 0};
-  for (std::size_t i = 0; i < 3; ++i)  // false alarm in 1 of 50 000 runs
-    EXPECT_LT(std::abs(r.summary.parameters[i].mean - means[i]), 4.5 * r.summary.parameters[i].mcse_mean) << i;
+  EXPECT_GT(r.summary.stuck, 0);
+  EXPECT_NE(verdict_of(r.summary).reason.find("of 32 chains accepted nothing"), std::string::npos);
+  ASSERT_FALSE(r.notes.empty());
+  EXPECT_NE(r.notes[0].find("accepted nothing while sampling"), std::string::npos) << r.notes[0];
+}
+
+// Trajectories that cross over and back tell means apart far better than widths, which R-hat looks at as well.
+TEST(Run, DrawsEnoughForWidthsToo) {
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    Options o = gaussian(64, {}, {});
+    o.target_settings["preset"] = "gp51_gaussian";
+    o.sampler = "hmc", o.sampler_settings["mass"] = "dense";
+    o.seed = seed;
+    const Verdict verdict = verdict_of(run_quietly(o).summary);
+    EXPECT_TRUE(verdict.converged) << "seed " << seed << ": " << verdict.reason;
+  }
 }
 
 TEST(Run, SaysWhenTheWarmupHasNotConverged) {
@@ -74,7 +106,7 @@ TEST(Run, SaysWhenTheWarmupHasNotConverged) {
   o.target_settings = {{"dim", "20"}, {"scale", "6"}};
   o.sampler = "rwm";
   const Result r = run_quietly(o);
-  EXPECT_FALSE(r.summary.warmup_converged);
+  EXPECT_EQ(r.summary.warmup_converged, false);
   ASSERT_FALSE(r.notes.empty());
   EXPECT_NE(r.notes[0].find("not converged after 2"), std::string::npos) << r.notes[0];
 }

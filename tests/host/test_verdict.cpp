@@ -24,7 +24,8 @@ void expect_reason(const RunSummary& run, const std::string& reason) {
   EXPECT_EQ(verdict.reason, reason);
   EXPECT_EQ(verdict.converged, reason.empty());
   const auto j = to_json(run);
-  EXPECT_EQ(j["converged"], reason.empty());
+  if (verdict.judged) EXPECT_EQ(j["converged"], reason.empty());
+  EXPECT_EQ(j["converged"].is_null(), !verdict.judged);
   EXPECT_EQ(j.contains("reason"), !reason.empty());
 }
 
@@ -55,6 +56,40 @@ TEST(Verdict, NothingDrawnIsNotConvergedUnlessNothingWasToBeKept) {
   expect_reason(run, "nothing was drawn");
   run.draws = KeptDraws::none;
   expect_reason(run, "");
+  EXPECT_FALSE(verdict_of(run).judged);
+  run.warmup_converged = true;  // an automatic one: there is something to judge
+  expect_reason(run, "");
+  EXPECT_TRUE(verdict_of(run).judged);
+}
+
+TEST(Verdict, ChainsThatAcceptNothingAreTold) {
+  RunSummary run = with_rhats({1});
+  run.num_chains = 64, run.quarantined = 2;
+  std::vector<double> acceptance(62, 0.8);
+  set_acceptance(run, acceptance);
+  expect_reason(run, "");
+  acceptance[3] = 0, acceptance[4] = 1e-4, acceptance[5] = 0.01;
+  set_acceptance(run, acceptance);
+  expect_reason(run, "2 of 62 chains accepted nothing");
+}
+
+// R-hat of chains that agree is sqrt(1 + 2 / e) for e effective draws of each.
+TEST(Verdict, ShortChainsThatAgreeAreToldHowManyDrawsAreNeeded) {
+  RunSummary run = with_rhats({1.0}), disagree;
+  run.num_chains = 1000, run.num_samples = 100, run.thin = 2;
+  ParameterSummary& p = run.parameters[0];
+  p.ess_bulk = 25e3, p.ess_tail = 30e3;  // 25 of 50
+  p.rhat = std::sqrt(1 + 2.0 / 25);
+  expect_reason(
+      run,
+      "R-hat of x[0] is 1.0392, above 1.01, as that of so short chains must be: about 300 draws of each are needed");
+  EXPECT_EQ(verdict_of(run).draws_wanted, 300);
+  p.rhat = 1.06;  // more than their shortness explains
+  expect_reason(run, "R-hat of x[0] is 1.0600, above 1.01");
+  p.rhat = 1.2, p.ess_bulk = 3e3;  // few effective draws, because the chains disagree
+  expect_reason(run, "R-hat of x[0] is 1.2000, above 1.01");
+  p.rhat = 1.0392, p.ess_bulk = NAN;
+  expect_reason(run, "R-hat of x[0] is 1.0392, above 1.01");
 }
 
 }  // namespace
