@@ -81,7 +81,7 @@ KC_INLINE auto uniform_lp(const X& x, double low, double high) {
       },
       x, low, high);
 }
-/// p: a point of the simplex, alpha: its concentrations, K of each, by index.
+/// p: a point of the simplex, alpha: its concentrations, K of each, by index; K need not be said of a parameter.
 template <int K, class P, class A>
 KC_INLINE auto dirichlet_lp(const P& p, const A& alpha) {
   auto lp = (alpha[0] - 1.0) * log(p[0]) - lgamma(alpha[0]);
@@ -91,6 +91,10 @@ KC_INLINE auto dirichlet_lp(const P& p, const A& alpha) {
     total += alpha[k];
   }
   return lp + lgamma(total);
+}
+template <class P, class A>
+requires(P::size() > 0) KC_INLINE auto dirichlet_lp(const P& p, const A& alpha) {
+  return dirichlet_lp<P::size()>(p, alpha);
 }
 /// y successes of n, log odds of one; y: 0 or 1; counts y with logarithm of the rate.
 template <class T>

@@ -26,11 +26,15 @@ bool names_a_table(const std::string& model, const Settings& s) {
   return false;
 }
 
-/// The observations as constants of a file of draws.
+/// The observations as constants of a file of draws; x as it was sampled with, and what makes it the table's again:
+/// table = x * x_scale + x_centre.
 inline void describe_observations(const Design& design, TargetInfo& info) {
   info.constants.push_back({"y", {"observation"}, {design.rows}, design.y});
   if (design.x.size() * sizeof(double) < 64e6)  // a copy of larger data in every file would be most of the file
     info.constants.push_back({"x", {"observation", "feature"}, {design.rows, design.columns}, design.x});
+  if (design.centre.empty()) return;
+  info.constants.push_back({"x_centre", {"feature"}, {design.columns}, design.centre});
+  info.constants.push_back({"x_scale", {"feature"}, {design.columns}, design.scale});
 }
 
 /// The sizes and the prior of a model's data, and the copies of X that are asked for: (n, num_padded), (num_rows, row).

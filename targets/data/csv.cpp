@@ -243,7 +243,8 @@ Table parse_csv(const std::string& path, const std::string& text, Header header,
     ++table.rows;
   }
   require(table.rows > 0, ExitStatus::data, path + ": there are no rows below the header",
-          std::to_string(width) + (width == 1 ? " column" : " columns") + ", 0 rows", "Is the file complete?");
+          std::to_string(width) + (width == 1 ? " column" : " columns") + ", 0 rows",
+          "Is the file complete, and are its numbers separated by commas?");
   if (!headed) table.columns.resize(width);
   return table;
 }

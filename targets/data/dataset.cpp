@@ -39,6 +39,7 @@ void standardise_column(Design* design, std::size_t j) {
           design->source + ": a column's spread is outside the range of a double",
           fmt::format("column \"{}\" runs from {} to {}", design->names[j], low, high), "Rescale the column?");
   for (std::size_t i = 0; i < n; ++i) column[i * d] = (column[i * d] - mean) / deviation;
+  design->centre[j] = mean, design->scale[j] = deviation;
 }
 
 /// Everything of a table but its label column, the labels y left out.
@@ -73,6 +74,7 @@ Design design_of(const std::string& path, const Table& table, std::size_t label_
 
 /// Every feature but the bias.
 void standardise_features(Design* design, bool bias) {
+  design->centre.assign(design->columns, 0), design->scale.assign(design->columns, 1);
   for (std::size_t j = 0; j + (bias ? 1 : 0) < design->columns; ++j) standardise_column(design, j);
 }
 

@@ -32,7 +32,9 @@ struct Design {
   std::vector<double> y;                  ///< rows values: 0 or 1, or the place in `classes`
   std::vector<std::string> names;         ///< one per column of x; "bias" last when it was added
   std::vector<std::string> classes = {};  ///< names of more than two classes, in order
-  std::string source;                     ///< the file(s) it came from, for messages and the output's attributes
+  std::vector<double> centre = {},
+                      scale = {};  ///< of each column, where it was standardised: what was taken off, and divided by
+  std::string source;              ///< the file(s) it came from, for messages and the output's attributes
 };
 
 /// Reads a CSV file: a header, then rows of numbers, separated by commas; LF or CRLF line ends; names may be quoted.

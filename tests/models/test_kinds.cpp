@@ -36,7 +36,7 @@ struct Weights {
   static auto log_density(P& p, const model_detail::Nothing&) {
     const auto weight = p.simplex("weight", size<3>);
     const double alpha[] = {1, 1, 1};
-    return dirichlet_lp<3>(weight, alpha);
+    return dirichlet_lp(weight, alpha);
   }
 };
 struct Empty {

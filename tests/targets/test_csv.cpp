@@ -63,7 +63,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"empty", "", ": the file is empty (0 bytes). Is this the right file?"},
         BadText{"only_blanks", " \n\r\n", ": the file is empty (4 bytes). Is this the right file?"},
         BadText{"header_only", "a,b\n",
-                ": there are no rows below the header (2 columns, 0 rows). Is the file complete?"},
+                ": there are no rows below the header (2 columns, 0 rows). Is the file complete, and are its numbers "
+                "separated by commas?"},
         BadText{"short_row", "a,b,y\n1,2,0\n1,2\n",
                 ": a row has the wrong number of fields (line 3 has 2, line 1 has 3). Repair or remove the row?"},
         BadText{"long_row", "a,b,y\n1,2,0,4\n",
