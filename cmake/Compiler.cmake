@@ -33,6 +33,15 @@ if(KILOCHAIN_SANITIZE)
   endif()
 endif()
 
+function(kilochain_check_architectures architectures)
+  foreach(architecture ${architectures})
+    if(architecture MATCHES "^([0-9]+)" AND CMAKE_MATCH_1 LESS 70)
+      message(FATAL_ERROR "kilochain: CUDA architecture ${architecture} is too old (kernels need 70, compute capability 7.0). "
+                          "Set KILOCHAIN_CUDA_ARCHITECTURES to 70 and newer, or KILOCHAIN_CUDA=OFF?")
+    endif()
+  endforeach()
+endfunction()
+
 set(KILOCHAIN_HAS_CUDA OFF)
 set(KILOCHAIN_EMULATED OFF)
 if(KILOCHAIN_CUDA STREQUAL "EMULATED")
@@ -42,7 +51,10 @@ elseif(NOT KILOCHAIN_CUDA STREQUAL "OFF")
   include(CheckLanguage)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
-    # A device here is what this build is for; a build without one must run on any that the toolkit knows.
+    # A device here is what this build is for; a build without one must run on any that the toolkit knows and that has
+    # __grid_constant__ (7.0): of CUDA 12 those are fewer than all-major, of CUDA 13 more.
+    kilochain_check_architectures("${KILOCHAIN_CUDA_ARCHITECTURES}")
+    set(kilochain_architectures_asked ${KILOCHAIN_CUDA_ARCHITECTURES})
     if(NOT KILOCHAIN_CUDA_ARCHITECTURES)
       file(GLOB kilochain_devices /dev/nvidia[0-9]*)
       if(kilochain_devices)
@@ -52,7 +64,22 @@ elseif(NOT KILOCHAIN_CUDA STREQUAL "OFF")
       endif()
     endif()
     set(CMAKE_CUDA_ARCHITECTURES ${KILOCHAIN_CUDA_ARCHITECTURES})
+    set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)  # one runtime: CUDA::cudart, as cuBLAS has
     enable_language(CUDA)
+    if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12)
+      message(FATAL_ERROR "kilochain: nvcc ${CMAKE_CUDA_COMPILER_VERSION} is too old: it has no C++20 "
+                          "(${CMAKE_CUDA_COMPILER}). Install CUDA 12 or newer, or set KILOCHAIN_CUDA=OFF?")
+    endif()
+    if(KILOCHAIN_CUDA_ARCHITECTURES STREQUAL "native")
+      kilochain_check_architectures("${CMAKE_CUDA_ARCHITECTURES_NATIVE}")
+    elseif(KILOCHAIN_CUDA_ARCHITECTURES MATCHES "^all" AND CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13)
+      if(kilochain_architectures_asked)
+        message(FATAL_ERROR "kilochain: KILOCHAIN_CUDA_ARCHITECTURES = ${KILOCHAIN_CUDA_ARCHITECTURES} of CUDA "
+                            "${CMAKE_CUDA_COMPILER_VERSION} has architectures below 70. Leave it empty?")
+      endif()
+      set(KILOCHAIN_CUDA_ARCHITECTURES 70-real 80-real 90)  # what is newer compiles 90's PTX
+      set(CMAKE_CUDA_ARCHITECTURES ${KILOCHAIN_CUDA_ARCHITECTURES})
+    endif()
     if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25.1 does not know that nvcc >= 12 has it
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
