@@ -3,17 +3,24 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <set>
 
 #include "kernels/device/context.hpp"
 
 namespace kilochain {
+
+/// Says once what is not tested here, and why: bench/on_gpu.py reads it.
+inline void skip_aloud(const std::string& why) {
+  static std::set<std::string> said;
+  if (said.insert(why).second) std::cout << "SKIPPED ALOUD: " << why << "\n";
+}
 
 class GpuTest : public testing::Test {
  protected:
   void SetUp() override {
     const std::string why = cuda_unavailable();
     if (!why.empty()) {
-      std::cout << "SKIPPED ALOUD: no CUDA device: " << why << "\n";
+      skip_aloud("no CUDA device: " + why);
       GTEST_SKIP() << why;
     }
     device_ = &shared_device();

@@ -6,30 +6,40 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <type_traits>
 
 namespace kilochain {
 namespace {
 
-/// Four values of four features. A vector type of GCC and Clang, because neither keeps the sums of an ordinary loop in
-/// registers (20 times slower).
+// Sixteen: four values of four features, with
+//   fused(a, b, c)   `fused` of each, said aloud: whether a compiler contracts a * b + c depends on its flags
+//   shifted<s>(a, b) 16 from place s of a and b
+// Vector types of GCC and Clang, because neither keeps the sums of an ordinary loop in registers (20 times slower), nor
+// those of a vector that no register holds (AVX2: 30 times).
+#if defined(__FMA__) && !defined(__AVX512F__)
+struct Sixteen {
+  __m256 low, high;
+  Sixteen& operator+=(const Sixteen& b) {
+    low += b.low, high += b.high;
+    return *this;
+  }
+};
+inline Sixteen fused(const Sixteen& a, const Sixteen& b, const Sixteen& c) {
+  return {_mm256_fmadd_ps(a.low, b.low, c.low), _mm256_fmadd_ps(a.high, b.high, c.high)};
+}
+template <int s>
+inline Sixteen shifted(const Sixteen& a, const Sixteen& b) {
+  static_assert(s == 4 || s == 8 || s == 12 || s == 16);
+  const auto middle = [](__m256 l, __m256 h) { return _mm256_permute2f128_ps(l, h, 0x21); };
+  if constexpr (s == 4) return {middle(a.low, a.high), middle(a.high, b.low)};
+  if constexpr (s == 8) return {a.high, b.low};
+  if constexpr (s == 12) return {middle(a.high, b.low), middle(b.low, b.high)};
+  return b;
+}
+#else
 using Sixteen = float __attribute__((vector_size(64)));
-
-/// `fused` of each, said aloud: whether a compiler contracts a * b + c depends on its flags.
 inline Sixteen fused(Sixteen a, Sixteen b, Sixteen c) {
 #if defined(__AVX512F__)
   return (Sixteen)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif defined(__FMA__)
-  using Eight = float __attribute__((vector_size(32)));
-  const auto half = [](Sixteen v, auto upper) {
-    constexpr int o = decltype(upper)::value;
-    return __builtin_shufflevector(v, v, o, o + 1, o + 2, o + 3, o + 4, o + 5, o + 6, o + 7);
-  };
-  const auto of = [&](auto o) {
-    return (Eight)_mm256_fmadd_ps((__m256)half(a, o), (__m256)half(b, o), (__m256)half(c, o));
-  };
-  const Eight low = of(std::integral_constant<int, 0>()), high = of(std::integral_constant<int, 8>());
-  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 #elif defined(__ARM_FEATURE_FMA)
   for (int k = 0; k < 16; ++k) c[k] = kilochain::fused(a[k], b[k], c[k]);
   return c;
@@ -37,12 +47,18 @@ inline Sixteen fused(Sixteen a, Sixteen b, Sixteen c) {
   return a * b + c;
 #endif
 }
+template <int s>
+inline Sixteen shifted(Sixteen a, Sixteen b) {
+  return __builtin_shufflevector(a, b, s, s + 1, s + 2, s + 3, s + 4, s + 5, s + 6, s + 7, s + 8, s + 9, s + 10, s + 11,
+                                 s + 12, s + 13, s + 14, s + 15);
+}
+#endif
 
 /// Part of sum_products: the values i = kResidue, kResidue + 4, ..., which meet blocks of four values at aligned
 /// addresses. Block v, place j has lag kLags + kResidue - 4 v - j, so that the sums are shifted by places at the end.
 template <int kLags, int kResidue>
 inline void sum_residue(const float* values, const float* newest, int count, Sixteen* total) {
-  constexpr int kVectors = kLags / 4, s = 4 * (kResidue + 1);
+  constexpr int kVectors = kLags / 4;
   Sixteen sum[kVectors + 1] = {};
   for (int i = kResidue; i < count; i += 4) {
     Sixteen repeated, before;
@@ -52,10 +68,7 @@ inline void sum_residue(const float* values, const float* newest, int count, Six
       sum[v] = fused(before, repeated, sum[v]);
     }
   }
-  for (int v = 0; v < kVectors; ++v) {
-    total[v] += __builtin_shufflevector(sum[v], sum[v + 1], s, s + 1, s + 2, s + 3, s + 4, s + 5, s + 6, s + 7, s + 8,
-                                        s + 9, s + 10, s + 11, s + 12, s + 13, s + 14, s + 15);
-  }
+  for (int v = 0; v < kVectors; ++v) total[v] += shifted<4 * (kResidue + 1)>(sum[v], sum[v + 1]);
 }
 
 /// sums[(kLags - 1 - k) * kFeatures + f] = sum over `count` values from values + kLags * kFeatures on, of

@@ -2,7 +2,8 @@
 // Level 0 has lags 0 to 31 of the draws; level l >= 1 has lags 0 to 15 of means of 4^l neighbouring draws, which is the
 // autocovariance near lag 4^l k averaged over lags (a triangle of that half width), up to lag 15 * 4^5 = 15 360.
 // Draws wait until 64 are there and enter as a frame, so that nothing depends on how they were cut into windows; sums
-// of products over series are integers, exact in any order. Cost: about 6 ns a draw for all four features.
+// of products over series are integers, exact in any order. Cost: about 6 ns a draw for all four features with AVX-512, twice that with
+// AVX2, 5 times without fused multiply-adds.
 #pragma once
 #include <array>
 #include <cmath>
@@ -20,14 +21,14 @@ inline constexpr int kLagSlots = kNearLags + kLevels * kFarLags;
 inline constexpr double kProductsPerUnit = 1 << 20;
 inline constexpr float kMeanUnit = 1.0f / 2048;  // of the stored means: features stay within +-10
 
-/// a b + c in one rounding where the processor has it, as every device does: sums of products are the same bits there.
-KC_INLINE float fused(float a, float b, float c) {
+/// Whether this build's processors have a b + c in one rounding, as every device does: sums of products are the same bits
+/// there. x86 has it from -march=x86-64-v3 on; without it std::fma is a call, and all of this would take 15 times as long.
 #if defined(__CUDACC__) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-  return std::fma(a, b, c);
+inline constexpr bool kFusedOnce = true;
 #else
-  return a * b + c;
+inline constexpr bool kFusedOnce = false;
 #endif
-}
+KC_INLINE float fused(float a, float b, float c) { return kFusedOnce ? std::fma(a, b, c) : a * b + c; }
 /// `count` values came after `before` others: how many pairs that many places apart are new.
 KC_INLINE std::int64_t new_pairs(std::int64_t count, std::int64_t before, std::int64_t places) {
   const std::int64_t wanting = places > before ? places - before : 0;
