@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "host/registry/registry.hpp"
+#include "tests/gpu/device.hpp"
+#include "tests/support/folders.hpp"
 
 namespace kilochain {
 
@@ -13,10 +15,10 @@ struct TargetCase {
   SettingTexts settings;
 };
 
-/// Those of data beside this folder, too, where it is there and `large`.
+/// Those of the public data sets, too, if `large`; which of them are not there is said aloud.
 inline std::vector<TargetCase> all_target_cases(bool large = true) {
   std::vector<TargetCase> out;
-  const std::string root = KILOCHAIN_SOURCE_DIR, shared = root + "/../shared/data/";
+  const std::string root = testing_support::source_folder();
   for (const auto& entry : targets()) {
     if (entry.spins) continue;  // those run on the CPU
     if (entry.name == "gaussian") {
@@ -24,8 +26,14 @@ inline std::vector<TargetCase> all_target_cases(bool large = true) {
         out.push_back({entry.name, {{"preset", preset}}});
     } else if (entry.name == "logistic_regression") {
       std::vector<std::string> files = {root + "/data/challenger.csv"};
-      for (const char* more : {"german.csv", "caravan.csv"})
-        if (large && std::filesystem::exists(shared + more)) files.push_back(shared + more);
+      if (large)
+        for (const char* more : {"german.csv", "caravan.csv"}) {
+          const std::string folder = testing_support::shared_data(), file = folder + "/" + more;
+          if (!folder.empty() && std::filesystem::exists(file))
+            files.push_back(file);
+          else
+            skip_aloud(std::string("no logistic regression of ") + more + ", which is not among the public data sets");
+        }
       for (const auto& file : files)
         for (const char* evaluator : {"auto", "team", "gemm", "tiles"})
           if (evaluator != std::string("tiles") ||

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "kernels/device/error.hpp"
+#include "tests/support/folders.hpp"
 
 namespace kilochain::testing_support {
 
@@ -59,14 +60,6 @@ void expect_error(Call&& call, ExitStatus status, const std::string& prefix, con
     EXPECT_EQ(prefix + text, error.what());
     EXPECT_EQ(static_cast<int>(status), static_cast<int>(error.status()));
   }
-}
-
-/// The folder of the public data sets beside the source tree; empty (and said aloud) when it is not there.
-inline std::string shared_data() {
-  const std::string folder = KILOCHAIN_SOURCE_DIR "/../shared/data";
-  if (std::filesystem::exists(folder)) return folder;
-  std::puts("skipped: the public data sets are not at " KILOCHAIN_SOURCE_DIR "/../shared/data");
-  return "";
 }
 
 }  // namespace kilochain::testing_support
