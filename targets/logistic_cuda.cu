@@ -36,12 +36,7 @@ std::unique_ptr<Target<Real>> LogisticRegression<Real>::make_cuda(const Context&
           "it is the CPU's, and the device is CUDA", "Try evaluator = auto?");
   const bool tensor = settings.matmul != Matmul::float32, team = settings.evaluator == Evaluator::team,
              tiles = settings.evaluator == Evaluator::tiles;
-  check_matmul("logistic_regression", settings.matmul,
-               team                           ? "evaluator = team makes no matrix products"
-               : tiles                        ? "evaluator = tiles makes no matrix products"
-               : std::is_same_v<Real, double> ? "the run is in double"
-                                              : "",
-               team || tiles ? "Try evaluator = gemm?" : "Try --real float?");
+  check_matmul_of_cuda<Real>("logistic_regression", settings.matmul, team ? "team" : tiles ? "tiles" : "", context);
   if (team) return nullptr;
   const Design design = read_logistic_design(settings);
   if (settings.evaluator != Evaluator::gemm && !tensor) {

@@ -2,8 +2,9 @@
 // such products, and what is said where it cannot be.
 #pragma once
 #include <string>
+#include <type_traits>
 
-#include "kernels/device/error.hpp"
+#include "kernels/device/context.hpp"
 #include "kernels/settings.hpp"
 
 namespace kilochain {
@@ -22,6 +23,21 @@ void matmul_field(V&& visit, Matmul& matmul) {
 inline void check_matmul(const char* model, Matmul matmul, const std::string& why_not, const std::string& advice) {
   require(matmul == Matmul::float32 || why_not.empty(), ExitStatus::usage,
           std::string(model) + ": matmul = " + matmul_names[static_cast<int>(matmul)], why_not, advice);
+}
+/// Why this CUDA device has no tensor cores for such numbers; empty where it has them.
+inline std::string tensor_cores_missing(const Context& context) {
+  constexpr int since = 80;  // bf16 and tf32; cuBLAS fails on an older device in the middle of a run
+  if (context.capability >= since) return "";
+  return context.name + " has compute capability " + capability_text(context.capability) +
+         ", and tensor cores multiply bf16 and tf32 from " + capability_text(since) + " on";
+}
+/// On a CUDA device. `evaluator`: empty, or the one asked for that makes no products.
+template <class Real>
+void check_matmul_of_cuda(const char* model, Matmul matmul, const std::string& evaluator, const Context& context) {
+  if (!evaluator.empty())
+    check_matmul(model, matmul, "evaluator = " + evaluator + " makes no matrix products", "Try evaluator = gemm?");
+  if (std::is_same_v<Real, double>) check_matmul(model, matmul, "the run is in double", "Try --real float?");
+  check_matmul(model, matmul, tensor_cores_missing(context), "Leave matmul out?");
 }
 /// On the CPU.
 inline void check_matmul_of_cpu(const char* model, Matmul matmul) {

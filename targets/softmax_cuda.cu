@@ -32,11 +32,7 @@ struct SoftmaxTerms {
 template <class Real>
 std::unique_ptr<Target<Real>> SoftmaxRegression<Real>::make_cuda(const Context& context, const Settings& settings) {
   const bool team = settings.evaluator == SoftmaxEvaluator::team, tensor = settings.matmul != Matmul::float32;
-  check_matmul("softmax_regression", settings.matmul,
-               team                           ? "evaluator = team makes no matrix products"
-               : std::is_same_v<Real, double> ? "the run is in double"
-                                              : "",
-               team ? "Try evaluator = gemm?" : "Try --real float?");
+  check_matmul_of_cuda<Real>("softmax_regression", settings.matmul, team ? "team" : "", context);
   if (team) return nullptr;
   const Design design = read_softmax_design(settings);
   const double entries = static_cast<double>(design.rows) * static_cast<double>(design.columns * design.classes.size());

@@ -30,9 +30,15 @@ struct Context : Place {
   bool graphs = true;       ///< CUDA: capture a round's launches once and replay them, where the sampler allows it
   bool fuse = true;         ///< CUDA: whole iterations in one kernel, where the target has tiles (targets/tiles.hpp)
   int multiprocessors = 0;  ///< of a CUDA device
+  int capability = 0;       ///< its compute capability, times ten
   std::size_t shared_bytes = 0;  ///< shared memory that a block of it may ask for
   std::string name = "cpu";
 };
+
+/// A compute capability as NVIDIA writes it: 75 is "7.5".
+inline std::string capability_text(int capability) {
+  return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+}
 
 /// A context on the CPU with `threads` threads (0: all that the machine offers).
 Context cpu_context(int threads = 0);

@@ -56,15 +56,16 @@ Handles& handles_of(const Place& place) { return *static_cast<Handles*>(place.ow
 
 std::atomic<std::uint64_t> epoch{0};
 
+int capability_of(const cudaDeviceProp& p) { return 10 * p.major + p.minor; }
+
 /// Why this build cannot run on device k: it is older than everything that was compiled. Empty when it can.
 std::string too_old([[maybe_unused]] const cudaDeviceProp& p) {
 #if defined(__CUDA_ARCH_LIST__)  // nvcc: 800,900; newer devices compile the newest one's PTX
   constexpr int compiled[] = {__CUDA_ARCH_LIST__};
-  const int least = *std::min_element(std::begin(compiled), std::end(compiled)) / 10, has = 10 * p.major + p.minor;
+  const int least = *std::min_element(std::begin(compiled), std::end(compiled)) / 10, has = capability_of(p);
   if (has < least)
-    return std::string(p.name) + " has compute capability " + std::to_string(p.major) + "." + std::to_string(p.minor) +
-           ", and this build was compiled for " + std::to_string(least / 10) + "." + std::to_string(least % 10) +
-           " and newer";
+    return std::string(p.name) + " has compute capability " + capability_text(has) +
+           ", and this build was compiled for " + capability_text(least) + " and newer";
 #endif
   return "";
 }
@@ -132,6 +133,7 @@ Context cuda_context(int device) {
   c.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // for what the host does with draws
   c.name = p.name;
   c.multiprocessors = p.multiProcessorCount;
+  c.capability = capability_of(p);
   c.shared_bytes = p.sharedMemPerBlockOptin;
   c.stream = handles->stream;
   c.blas = handles->blas;

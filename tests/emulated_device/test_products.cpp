@@ -120,6 +120,16 @@ TEST(EmulatedProducts, WhatCannotBeDoneIsRefused) {
     };
     EXPECT_NE(refusal(0.0F, host).find("this run is on the CPU"), std::string::npos) << model;
     EXPECT_NE(refusal(0.0, device).find("--real float"), std::string::npos) << model;
+    for (const char* mode : {"bf16x3", "tf32"}) {
+      Context old = device;
+      old.capability = 75;
+      settings["matmul"] = mode;
+      EXPECT_NE(
+          refusal(0.0F, old).find("has compute capability 7.5, and tensor cores multiply bf16 and tf32 from 8.0 on"),
+          std::string::npos)
+          << model;
+      EXPECT_EQ(refusal(0.0F, device), "") << model;
+    }
     settings["evaluator"] = "team";
     EXPECT_NE(refusal(0.0F, device).find("evaluator = team"), std::string::npos) << model;
   }
