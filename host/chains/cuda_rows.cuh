@@ -118,6 +118,10 @@ class CudaRows final : public Replicas {
     memory_ = Buffer<char>(context, bytes(num_chains), "state of the chains");
     view_.words = reinterpret_cast<typename Board::Bits*>(memory_.data());
     view_.scratch = memory_.data() + bytes_of_words(num_chains);
+    // A block's words may take 43 KB: L1 cedes what it can, so that several blocks share a multiprocessor.
+    CUDA_CHECK(kilochain::cuda::set_device(place_.device));
+    CUDA_CHECK(cudaFuncSetAttribute(cuda::advance_rows<Sampler, Board>, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                    cudaSharedmemCarveoutMaxShared));
   }
   /// All chains: a device has one tile.
   void advance(const SpinsView& view, const SpinSegment& segment, Index, Index last) override {

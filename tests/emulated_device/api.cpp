@@ -97,10 +97,15 @@ cudaError_t refuse(cudaError_t error, const std::string& why) {
   return state().last = error;
 }
 
-cudaError_t set_dynamic_shared(const void* kernel, int bytes) {
+cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int value) {
   KC_ENTER();
-  if (bytes > 227 << 10) return refuse(cudaErrorInvalidValue, "too much dynamic shared memory");
-  state().dynamic_shared[kernel] = static_cast<std::size_t>(bytes);
+  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {  // a wish about speed, which is not played
+    if (value < cudaSharedmemCarveoutDefault || value > cudaSharedmemCarveoutMaxShared)
+      return refuse(cudaErrorInvalidValue, "a carve-out of shared memory is -1 or 0 to 100 per cent");
+    return cudaSuccess;
+  }
+  if (value > 227 << 10) return refuse(cudaErrorInvalidValue, "too much dynamic shared memory");
+  state().dynamic_shared[kernel] = static_cast<std::size_t>(value);
   return cudaSuccess;
 }
 cudaError_t occupancy(int* blocks, const void*, int threads, std::size_t) {

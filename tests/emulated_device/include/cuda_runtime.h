@@ -104,7 +104,15 @@ enum cudaDeviceAttr {
   cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
 };
-enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+enum cudaFuncAttribute {
+  cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+  cudaFuncAttributePreferredSharedMemoryCarveout = 9
+};
+enum cudaSharedCarveout {
+  cudaSharedmemCarveoutDefault = -1,
+  cudaSharedmemCarveoutMaxL1 = 0,
+  cudaSharedmemCarveoutMaxShared = 100
+};
 
 namespace kilochain::emulated {
 struct Stream;
@@ -260,7 +268,7 @@ struct Call {
   std::size_t bytes, stored;  ///< of the arguments as CUDA lays them out; of the copies
 };
 cudaError_t launch(const cudaLaunchConfig_t& config, Call call);
-cudaError_t set_dynamic_shared(const void* kernel, int bytes);
+cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int value);
 cudaError_t occupancy(int* blocks, const void* kernel, int threads, std::size_t dynamic_shared);
 }  // namespace kilochain::emulated
 
@@ -283,8 +291,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
       *config, {invoke, reinterpret_cast<const void*>(kernel), std::move(copies), bytes, sizeof(Copies)});
 }
 template <class Kernel>
-cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute, int value) {
-  return kilochain::emulated::set_dynamic_shared(reinterpret_cast<const void*>(kernel), value);
+cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute attribute, int value) {
+  return kilochain::emulated::set_attribute(reinterpret_cast<const void*>(kernel), attribute, value);
 }
 template <class Kernel>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel* kernel, int threads,
