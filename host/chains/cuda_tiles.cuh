@@ -4,7 +4,8 @@
 //                   again, until no chain of the block waits. The samplers' bodies are those of advance_chains: a warp for a
 //                   chain, one after another; a chain that asks for more points than others keeps its block waiting.
 // A block that is done with its chains takes the next ones. Chains of different blocks never meet, so adaptation is not pooled
-// here. The bits are those of rounds of evaluate_tiles and advance_chains.
+// here. Its draws are those of rounds of evaluate_tiles and advance_chains but for rounding: one body, which nvcc compiles
+// twice and may fuse differently.
 #pragma once
 #include "host/chains/advance.hpp"
 #include "targets/tiles.cuh"
