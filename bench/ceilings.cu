@@ -1,20 +1,23 @@
 // What this device reaches at best, for bench/roofline.py's assumptions: copies, products of matrices in each mode at the
 // shapes of MNIST and Caravan with 4 096 chains, and the time between two small nodes of a graph. Prints one JSON object.
 // Each figure is the best of some repeats, timed by events; products are checked against their first entry.
+// And what rounding does to X W and X^T R of MNIST's shape in each --matmul: tensor cores may drop bits where they add.
+// Without tensor cores of bf16 and tf32 (compute capability 8.0) only float32 is there.
 //   ceilings --smoke: small sizes, which measure nothing
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <random>
 
-#include "kernels/device/launch.cuh"
-#include "kernels/device/short_floats.hpp"
+#include "targets/design_products.cuh"
 
 namespace kilochain {
 namespace {
 
 bool small_sizes = false;
-Place place;  // the device and the stream
+Context place;  // the device, the stream, cuBLAS
 cudaStream_t stream;
 cudaEvent_t begin_mark, end_mark;
 
@@ -83,12 +86,104 @@ double between_nodes() {
   return s / nodes;
 }
 
+/// to[i] = from[i % period].
+__global__ void __launch_bounds__(256)
+    repeat(const float* __restrict__ from, std::size_t period, float* __restrict__ to, std::size_t n) {
+  for (std::size_t i = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x; i < n;
+       i += gridDim.x * std::size_t(blockDim.x))
+    to[i] = from[i % period];
+}
+/// As a target's kernel hands its residuals on.
+template <class Residuals>
+__global__ void __launch_bounds__(256)
+    write_residuals(const float* __restrict__ from, std::size_t n, const __grid_constant__ Residuals to) {
+  for (std::size_t i = blockIdx.x * std::size_t(blockDim.x) + threadIdx.x; i < n;
+       i += gridDim.x * std::size_t(blockDim.x))
+    to(i, from[i]);
+}
+
+/// X of pixels (a fifth of them not 0), W normal, R uniform, `kinds` different columns of both, again and again; and the
+/// products of these in double.
+class KnownProducts {
+ public:
+  KnownProducts(int rows, int dim, int chains) : chains_(chains) {
+    design_.rows = std::size_t(rows), design_.columns = std::size_t(dim);
+    const std::size_t n = design_.columns, row = padded(n), column = padded(design_.rows);
+    std::mt19937 bits(7);
+    std::normal_distribution<float> normal;
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    for (std::size_t i = 0; i < design_.rows * n; ++i)
+      design_.x.push_back(bits() % 5 ? 0 : static_cast<double>(bits() % 256) / 255);
+    design_.y.resize(design_.rows);
+    std::vector<float> x(design_.rows * row), w(kinds * row), r(kinds * column);
+    for (std::size_t i = 0; i < design_.rows; ++i)
+      for (std::size_t j = 0; j < n; ++j) x[i * row + j] = static_cast<float>(design_.x[i * n + j]);
+    logits_.resize(kinds * column), gradients_.resize(kinds * row);
+    for (std::size_t c = 0; c < kinds; ++c) {
+      for (std::size_t j = 0; j < n; ++j) w[c * row + j] = normal(bits);
+      for (std::size_t i = 0; i < design_.rows; ++i) r[c * column + i] = uniform(bits);
+      for (std::size_t i = 0; i < design_.rows; ++i)
+        for (std::size_t j = 0; j < n; ++j) {
+          logits_[c * column + i] += design_.x[i * n + j] * double(w[c * row + j]);
+          gradients_[c * row + j] += design_.x[i * n + j] * double(r[c * column + i]);
+        }
+    }
+    x_ = Buffer<float>(place, x.size());
+    x_.upload(x.data());
+    w_ = wide(w), r_ = wide(r);
+  }
+  /// {"X W": the largest |error| in units of the values' root mean square, "X^T R": the same}, as JSON.
+  std::string errors(Matmul matmul) const {
+    const Index row = static_cast<Index>(padded(design_.columns)), column = static_cast<Index>(padded(design_.rows));
+    cuda::DesignProducts<float> products(
+        place, design_, {x_.data(), static_cast<Index>(design_.columns), row, static_cast<Index>(design_.rows), column},
+        matmul);
+    const cuda::Panels panels{1, chains_};
+    const Buffer<float> logits(place, r_.size()), gradients(place, w_.size());
+    products.logits(w_.data(), panels, logits.data());
+    const double of_logits = error(logits, logits_);
+    products.residuals(panels, logits.data(), [&](auto to) {
+      cuda::launch(place, write_residuals<decltype(to)>, dim3(small_sizes ? 2 : 1024), 256,
+                   static_cast<const float*>(r_.data()), r_.size(), to);
+    });
+    products.transposed(panels, logits.data(), gradients.data());
+    char text[80];
+    std::snprintf(text, sizeof text, "{\"X W\": %.3g, \"X^T R\": %.3g}", of_logits, error(gradients, gradients_));
+    return text;
+  }
+
+ private:
+  static constexpr std::size_t kinds = 8;
+  Buffer<float> wide(const std::vector<float>& columns) const {
+    Buffer<float> from(place, columns.size()), to(place, columns.size() / kinds * static_cast<std::size_t>(chains_));
+    from.upload(columns.data());
+    cuda::launch(place, repeat, dim3(small_sizes ? 2 : 1024), 256, static_cast<const float*>(from.data()), from.size(),
+                 to.data(), to.size());
+    synchronize(place);
+    return to;
+  }
+  /// Of the last columns of each kind.
+  static double error(const Buffer<float>& found, const std::vector<double>& right) {
+    std::vector<float> last(right.size());
+    copy_to_host(place, last.data(), found.data() + (found.size() - right.size()), right.size() * sizeof(float));
+    double largest = 0, square = 0, count = 0;
+    for (std::size_t i = 0; i < right.size(); ++i) {
+      largest = std::max(largest, std::abs(double(last[i]) - right[i]));
+      square += right[i] * right[i], count += right[i] != 0;
+    }
+    return largest / std::sqrt(square / count);
+  }
+
+  Index chains_;
+  Design design_;
+  std::vector<double> logits_, gradients_;  ///< (kind, padded observation or coordinate)
+  Buffer<float> x_, w_, r_;
+};
+
 void run() {
-  cudaDeviceProp p;
-  CUDA_CHECK(cudaGetDeviceProperties(&p, 0));
-  CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  place = cuda_context(0);
+  stream = cuda::stream_of(place);
   CUDA_CHECK(cudaEventCreate(&begin_mark)), CUDA_CHECK(cudaEventCreate(&end_mark));
-  place.backend = Backend::cuda, place.stream = stream;
   const std::size_t bytes = std::size_t(1) << (small_sizes ? 12 : 30), window = std::size_t(1)
                                                                                 << (small_sizes ? 10 : 26);
   char *from = filled(bytes, '1'), *to = filled(bytes, '0'), *host = nullptr;
@@ -97,29 +192,37 @@ void run() {
       seconds(5, [&] { CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream)); });
   const double out =
       seconds(5, [&] { CUDA_CHECK(cudaMemcpyAsync(host, from, window, cudaMemcpyDeviceToHost, stream)); });
-  CUDA_CHECK(cudaFree(from)), CUDA_CHECK(cudaFree(to));
-  cublasHandle_t blas;
-  CUDA_CHECK(cublasCreate(&blas));
-  CUDA_CHECK(cublasSetStream(blas, stream));
+  CUDA_CHECK(cudaFree(from)), CUDA_CHECK(cudaFree(to)), CUDA_CHECK(cudaFreeHost(host));
+  const auto blas = static_cast<cublasHandle_t>(place.blas);
   std::printf(
       "{\"device\": \"%s\", \"copy_bytes_per_second\": %.4g, \"to_host_bytes_per_second\": %.4g, "
       "\"seconds_between_nodes\": %.3g",
-      p.name, 2.0 * double(bytes) / inside, double(window) / out, between_nodes());
+      place.name.c_str(), 2.0 * double(bytes) / inside, double(window) / out, between_nodes());
   struct {
     const char* name;
     int rows, dim;
   } const shapes[] = {{"mnist", small_sizes ? 64 : 11339, small_sizes ? 40 : 785},
                       {"caravan", small_sizes ? 32 : 5822, small_sizes ? 20 : 86}};
   const int chains = small_sizes ? 8 : 4096;
+  const bool tensor_cores = tensor_cores_missing(place).empty();
   const Bfloat16 half = to_bfloat16(0.5F), quarter = to_bfloat16(0.25F);
   for (const auto& s : shapes) {
     const int k = (s.dim + 31) / 32 * 32;
-    std::printf(", \"%s_tflops\": {\"float32\": %.4g, \"tf32\": %.4g, \"bf16\": %.4g}", s.name,
-                product(blas, s.rows, chains, k, 0.5F, 0.25F, CUDA_R_32F, CUBLAS_COMPUTE_32F),
-                product(blas, s.rows, chains, k, 0.5F, 0.25F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32),
-                product(blas, s.rows, chains, k, half, quarter, CUDA_R_16BF, CUBLAS_COMPUTE_32F));
+    std::printf(", \"%s_tflops\": {\"float32\": %.4g", s.name,
+                product(blas, s.rows, chains, k, 0.5F, 0.25F, CUDA_R_32F, CUBLAS_COMPUTE_32F));
+    if (tensor_cores)
+      std::printf(", \"tf32\": %.4g, \"bf16\": %.4g",
+                  product(blas, s.rows, chains, k, 0.5F, 0.25F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32),
+                  product(blas, s.rows, chains, k, half, quarter, CUDA_R_16BF, CUBLAS_COMPUTE_32F));
+    std::printf("}");
   }
-  std::printf("}\n");
+  const KnownProducts known(shapes[0].rows, shapes[0].dim, chains);
+  std::printf(", \"mnist_errors\": {\"float32\": %s", known.errors(Matmul::float32).c_str());
+  if (tensor_cores)
+    std::printf(", \"tf32\": %s, \"bf16x3\": %s", known.errors(Matmul::tf32).c_str(),
+                known.errors(Matmul::bf16x3).c_str());
+  std::printf("}}\n");
+  place = {};  // before the runtime ends: it owns stream and handle
 }
 
 }  // namespace
