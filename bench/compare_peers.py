@@ -18,6 +18,7 @@ p.add_argument("--data", required=True, help="folder of the problems' data files
 p.add_argument("--problem", default="german")
 p.add_argument("--kilochain", default=os.path.join(here, "..", "build", "release", "kilochain"))
 p.add_argument("--python", default=sys.executable)
+p.add_argument("--libraries", default="", help="folders of libraries for Kilochain alone, as in LD_LIBRARY_PATH: peers have their own CUDA")
 p.add_argument("--chains", type=int, default=64)
 p.add_argument("--num-warmup", type=int, default=600)
 p.add_argument("--num-samples", type=int, default=4000)
@@ -28,6 +29,9 @@ p.add_argument("--peer-seconds", type=float, default=None, help="a peer that tak
 p.add_argument("--device", default="cpu")
 p.add_argument("--output", help="JSON file to write")
 a = p.parse_args()
+own = dict(os.environ)
+if a.libraries:
+    own["LD_LIBRARY_PATH"] = ":".join(filter(None, [a.libraries, own.get("LD_LIBRARY_PATH")]))
 
 PEERS = [("blackjax_chees_diagonal", 500, 500), ("blackjax_meads_low_rank", 500, 1000), ("blackjax_nuts_low_rank", 500, 500), ("numpyro_nuts_dense", 500, 500)]
 
@@ -66,7 +70,7 @@ def ours(seed, folder):
     command = [a.kilochain, "sample", *target, "--sampler", "gad_mala_fast", "--adapt-scope", "pooled", "--real", "float", "--num-chains", str(a.chains),
                "--num-warmup", str(a.num_warmup), "--num-samples", str(min(a.num_samples, a.most_samples)), "--seed", str(seed), "--device", a.device, "--output", nc, "--json", "--quiet"]
     begin = time.time()
-    out = subprocess.run(command, capture_output=True, text=True)
+    out = subprocess.run(command, capture_output=True, text=True, env=own)
     cold = time.time() - begin
     if out.returncode not in (0, 6):  # what has not converged has a low score, as the peers have
         sys.exit(out.stderr)

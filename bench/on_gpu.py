@@ -1,7 +1,7 @@
 """The steps of bench/on_gpu.sh, which finds the programs and libraries. Standard library only.
 
-What came out is in OUTPUT/on_gpu.json after each step and each run, so whoever is cut off keeps what was done. A step that
-fails says so and the next one begins. Steps, in the order of what is wanted most:"""
+What came out is in OUTPUT/on_gpu.json (of some steps: on_gpu.STEPS.json) after each step and each run, so whoever is cut
+off keeps what was done. A step that fails says so and the next one begins. Steps, in the order of what is wanted most:"""
 import argparse, datetime, gzip, json, math, os, random, re, shutil, struct, subprocess, sys, tempfile, time
 
 STEPS = {
@@ -22,7 +22,9 @@ p.add_argument("--output", required=True)
 p.add_argument("--data", required=True)
 p.add_argument("--peers", required=True)
 p.add_argument("--steps", default=",".join(STEPS))
-p.add_argument("--seconds", type=float, default=1e9, help="nothing is begun that would end later, by a guess for each run")
+p.add_argument("--problems", default="german,neal,caravan,mnist", help="of the peers")
+p.add_argument("--libraries", default="", help="folders of libraries for our programs, as in LD_LIBRARY_PATH")
+p.add_argument("--seconds", type=float, default=1e9, help="nothing goes on for longer")
 p.add_argument("--smoke", action="store_true")
 a = p.parse_args()
 begin = time.time()
@@ -30,6 +32,11 @@ here = os.path.dirname(os.path.abspath(__file__))
 root = os.path.dirname(here)
 program, tests = os.path.join(a.build, "kilochain"), os.path.join(a.build, "tests", "test_gpu")
 steps = a.steps.split(",")
+a.data = os.path.abspath(a.data)
+# Of our programs. The peers must not see these libraries: they come with CUDA of their own.
+own = dict(os.environ, KILOCHAIN_SOURCE_DIR=root, KILOCHAIN_SHARED_DATA=a.data)
+if a.libraries:
+    own["LD_LIBRARY_PATH"] = ":".join(filter(None, [a.libraries, own.get("LD_LIBRARY_PATH")]))
 for name in steps:
     if name not in STEPS:
         sys.exit(f"on_gpu: no step {name}. One of {', '.join(STEPS)}?")
@@ -39,9 +46,13 @@ class NoTime(Exception):
     pass
 
 
+def seconds_left():
+    return begin + a.seconds - time.time()
+
+
 def run(command, seconds=120.0, quiet=False, **more):
-    """(exit status, standard output, standard error); a run past its time counts as failed."""
-    left = begin + a.seconds - time.time()
+    """(exit status, standard output, standard error); a run past its time counts as failed, but for lack of --seconds."""
+    left = seconds_left()
     if left < min(seconds, 20):
         raise NoTime()
     at = time.time()
@@ -49,6 +60,9 @@ def run(command, seconds=120.0, quiet=False, **more):
         r = subprocess.run(command, capture_output=True, text=True, timeout=min(seconds, left), **more)
         status, out, err = r.returncode, r.stdout, r.stderr
     except subprocess.TimeoutExpired as e:
+        if left < seconds:
+            print(f"[{time.time() - at:6.1f} s, cut off] {' '.join(map(str, command))[:400]}", flush=True)
+            raise NoTime()
         out = e.stdout or ""
         status, out, err = 124, out if isinstance(out, str) else out.decode(), f"past {min(seconds, left):.0f} s"
     if not quiet:
@@ -63,6 +77,9 @@ def line_of(command):
         return ""
 
 
+for name in a.problems.split(","):
+    if name not in ("german", "neal", "caravan", "mnist"):
+        sys.exit(f"on_gpu: no problem {name}. One of german, neal, caravan, mnist?")
 kept = dict(
     date=datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
     device=line_of(["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]) or "none",
@@ -73,7 +90,7 @@ failures = []
 
 def keep():
     os.makedirs(a.output, exist_ok=True)
-    path = os.path.join(a.output, "on_gpu.json")
+    path = os.path.join(a.output, "on_gpu.json" if steps == list(STEPS) else f"on_gpu.{'-'.join(steps)}.json")
     with open(path + ".new", "w") as f:
         json.dump(kept, f, indent=1)
     os.replace(path + ".new", path)
@@ -101,22 +118,27 @@ def ran(out):
 
 
 def step_tests():
-    status, out, err = run([tests, "--gtest_brief=1"] + (["--gtest_filter=GpuDraws.*"] if a.smoke else []), 280)
-    there = "SKIPPED ALOUD" not in out
+    status, out, err = run([tests, "--gtest_brief=1"] + (["--gtest_filter=GpuDraws.*"] if a.smoke else []), 420, env=own)
+    there = "SKIPPED ALOUD: no CUDA device" not in out
+    for said in re.findall("SKIPPED ALOUD: (.*)", out):
+        print("SKIPPED ALOUD: " + said, flush=True)
+        kept["not_done"].append("tests: " + said)
     check("gpu tests", status == 0 and there and ran(out) > 0, f"{ran(out)} passed" if status == 0 and there else (out + err)[-3000:])
     if not there:
         sys.exit("on_gpu: there is no device to check")
 
 
 # Racecheck sees shared memory, the others all of it; each makes a kernel many times as slow.
+# Samplers: whole iterations in one kernel; a pooled factor with triangular solves; eigenvectors; trees, which wait for each other.
 CHECKED = ["GpuDraws.*", "GpuTargets.DoubleIsTheHosts", "GpuAsking.AnswersDoNotDependOnWhoElseAsks", "GpuMoments.AreTheCpusBits",
-           "GpuSpins.GoOnWithTheSameBitsWhenLoaded", "Registry/GpuSamplers.AChainThatStartsAtNanIsQuarantinedAlone/*",
-           "Registry/GpuSamplers.DrawsAreRecordedOnTheDevice/*", "Registry/GpuSamplers.LoadedChainsGoOnWithTheSameBits/*"]
+           "GpuSpins.GoOnWithTheSameBitsWhenLoaded",
+           *(f"Registry/GpuSamplers.{test}/{sampler}" for sampler in ("gad_mala_fast", "adaptive_metropolis", "cma", "nuts")
+             for test in ("AChainThatStartsAtNanIsQuarantinedAlone", "DrawsAreRecordedOnTheDevice", "LoadedChainsGoOnWithTheSameBits"))]
 
 
 def step_sanitizer():
     for pattern in CHECKED:  # a filter that nothing matches would pass
-        status, out, _ = run([tests, "--gtest_list_tests", "--gtest_filter=" + pattern], 60, quiet=True)
+        status, out, _ = run([tests, "--gtest_list_tests", "--gtest_filter=" + pattern], 60, quiet=True, env=own)
         if "\n  " not in out:
             check("the filter " + pattern, False, "no test has this name")
     sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
@@ -124,15 +146,21 @@ def step_sanitizer():
     if not there and not a.smoke:
         print("SKIPPED ALOUD: no compute-sanitizer here", flush=True)
         return kept["not_done"].append("sanitizer: there is none")
-    for tool in ["memcheck", "racecheck", "initcheck", "synccheck"]:
+    tools = ["memcheck", "racecheck", "initcheck", "synccheck"]
+    for k, tool in enumerate(tools):  # those that follow get their share of what is left
         with_it = [sanitizer, "--tool", tool, "--error-exitcode", "9"] if there else ["env"]
-        status, out, err = run([*with_it, tests, "--gtest_brief=1", "--gtest_filter=" + (CHECKED[0] if a.smoke else ":".join(CHECKED))], 240)
+        status, out, err = run([*with_it, tests, "--gtest_brief=1", "--gtest_filter=" + (CHECKED[0] if a.smoke else ":".join(CHECKED))],
+                               min(240, seconds_left() / (len(tools) - k)), env=own)
+        if status == 124:
+            print(f"SKIPPED ALOUD: compute-sanitizer {tool}: {err}", flush=True)
+            kept["not_done"].append(f"sanitizer: {tool}: {err}")
+            continue
         check("compute-sanitizer " + tool, status == 0 and ran(out) > 0, f"{ran(out)} passed" if status == 0 else (out + err)[-2000:])
 
 
 # ---- ceilings -----------------------------------------------------------------------------------------------------
 def step_ceilings():
-    status, out, err = run([os.path.join(a.build, "bench", "ceilings")] + (["--smoke"] if a.smoke else []), 120)
+    status, out, err = run([os.path.join(a.build, "bench", "ceilings")] + (["--smoke"] if a.smoke else []), 120, env=own)
     check("ceilings", status == 0 and not err, err)
     if status == 0:
         kept["ceilings"] = json.loads(out)
@@ -162,16 +190,15 @@ def sample(target, device, chains, warmup, samples, seed=1, draws="moments", mor
         chains, warmup, samples = min(chains, 4), min(warmup, most), min(samples, most)
     command = [program, "sample", *targets[target], "--sampler", sampler, "--adapt-scope", scope, "--device", device, "--num-chains", str(chains),
                "--num-warmup", str(warmup), "--num-samples", str(samples), "--seed", str(seed), "--draws", draws, "--json", "--quiet", *more]
-    if " ".join(command) in ran_before:  # in a smoke run sizes are one
+    if " ".join(command) in ran_before:  # the CPU's half of an agreement; in a smoke run, where sizes are one, most of them
         return ran_before[" ".join(command)]
     at = time.time()
-    status, out, err = run(command, seconds)
+    status, out, err = run(command, seconds, env=own)
     if status not in (0, 4, 6) or not out.lstrip().startswith("{"):
         check(f"{target} on {device}, {chains} chains, {' '.join(more)}", False, (err or out)[-1000:])
         return None
     r = dict(json.loads(out), command=command[1:], wall=time.time() - at, iterations=(warmup, samples))
-    if a.smoke:
-        ran_before[" ".join(command)] = r
+    ran_before[" ".join(command)] = r
     return r
 
 
@@ -196,25 +223,37 @@ def step_agreement():
 
 
 def timed(target, chains, matmul="float32", sampler="gad_mala_fast", scope="pooled", more=(), name="", draws="none"):
-    """A row: microseconds of an iteration of each phase, beside what is predicted. Each phase should take half a second."""
+    """A row: microseconds of an iteration of each phase, beside what is predicted: of two runs, what the longer one took more.
+    So kernels that are loaded, graphs that are captured and memory that is pinned do not count. A phase should take 0.5 s more."""
     trees = sampler in ("hmc", "nuts")  # predicted is a round of theirs, of which an iteration has many
     said = [{} if trees or name else predictions.get((target, chains, matmul, sampler, phase), {}) for phase in ("warm-up", "sampling")]
-    counts = [60 if trees else max(60, min(20000, round(0.5e6 / s.get("predicted_us", 1000)))) for s in said]
+    few = [40 if trees else max(40, min(20000, round(0.2e6 / s.get("predicted_us", 1000)))) for s in said]
+    many = [4 * n if trees else 6 * n for n in few]
+    if a.smoke:
+        few, many = ([1, 1], [3, 3]) if trees else ([6, 6], [12, 12])
     if matmul != "float32":
         more = (*more, "--matmul", matmul)
-    r = sample(target, "cuda", chains, *counts, draws=draws, more=more, sampler=sampler, scope=scope)
-    if not r:
-        return None
-    warmup, samples = r["iterations"]
-    s = r["seconds"]
-    row = dict(target=target, how=name, chains=chains, matmul=matmul, sampler=sampler, scope=scope, draws=draws, iterations=[warmup, samples],
-               warmup_us=1e6 * s["warmup"] / warmup, predicted_warmup_us=said[0].get("predicted_us"),
-               sampling_us=1e6 * s["sampling"] / samples, predicted_sampling_us=said[1].get("predicted_us"),
-               gradients_per_second=r["gradient_evaluations"] / (s["warmup"] + s["sampling"]), min_ess_per_second=r.get("min_ess_per_second"),
-               round_us=1e6 * (s["warmup"] + s["sampling"]) * chains / r["gradient_evaluations"],
+    runs = dict(draws=draws, more=more, sampler=sampler, scope=scope)
+    short = sample(target, "cuda", chains, *few, **runs)
+    for _ in range(3):
+        r = short and sample(target, "cuda", chains, *many, **runs)
+        if not r:
+            return None
+        took = [r["seconds"][phase] - short["seconds"][phase] for phase in ("warmup", "sampling")]
+        us = [1e6 * t / (n - m) if t > 0 else None for t, n, m in zip(took, many, few)]
+        if a.smoke or min(took) >= 0.5:
+            break
+        many = [n if t >= 0.5 else m + min(200000, round(1e6 / u) if u else 20 * (n - m)) for t, u, n, m in zip(took, us, many, few)]
+    gradients, all_took = r["gradient_evaluations"] - short["gradient_evaluations"], sum(took)
+    row = dict(target=target, how=name, chains=chains, matmul=matmul, sampler=sampler, scope=scope, draws=draws,
+               timing="difference of two runs", iterations=[short["iterations"], r["iterations"]], seconds_more=took,
+               warmup_us=us[0], predicted_warmup_us=said[0].get("predicted_us"),
+               sampling_us=us[1], predicted_sampling_us=said[1].get("predicted_us"),
+               gradients_per_second=gradients / all_took if all_took > 0 else None, min_ess_per_second=r.get("min_ess_per_second"),
+               round_us=1e6 * all_took * chains / gradients if all_took > 0 else None,
                predicted_round_us=predictions.get((target, chains, matmul, "nuts" if trees else sampler, "sampling"), {}).get("predicted_us"),
                predicted_min_ess_per_second=said[1].get("min_ess_per_second"), rhat_max=r.get("rhat_max"), device=r["device"],
-               seconds=s, cold_seconds=r["wall"], command=r["command"])
+               seconds=r["seconds"], cold_seconds=r["wall"], command=r["command"])
     kept["rows"].append(row)
     keep()
     return row
@@ -250,7 +289,7 @@ def step_samplers():
     rate = {}
     for sampler in ("hmc", "nuts"):  # trees of many depths side by side, against trajectories of one length
         row = timed("german", 1024, sampler=sampler, scope="chain")
-        rate[sampler] = row["gradients_per_second"] if row else math.nan
+        rate[sampler] = row and row["gradients_per_second"] or math.nan
     print(f"german, 1024 chains: nuts {rate['nuts']:.3g}, hmc {rate['hmc']:.3g} gradients a second", flush=True)
 
 
@@ -268,14 +307,15 @@ def step_peers():
         why = (err.strip().splitlines() or [""])[-1] if os.path.exists(a.peers) else "no " + a.peers
         print("SKIPPED ALOUD: peers: " + why, flush=True)
         return kept["not_done"].append("peers: " + why)
-    for problem, most in (("german", 1000), ("neal", 1000), ("caravan", 300), ("mnist", 60)):  # what is scored is held whole
+    most_of = dict(german=1000, neal=1000, caravan=300, mnist=60)  # what is scored is held whole
+    for problem, most in ((name, most_of[name]) for name in a.problems.split(",")):
         for chains in (1024,) if a.smoke else (1024, 4096):
             out = os.path.join(scratch, "peers.json")
             sizes = ["--chains", "4", "--num-warmup", "12", "--num-samples", "12", "--repeats", "1"] if a.smoke else [
                 "--chains", str(chains), "--repeats", "3", "--most-samples", str(most), "--peer-seconds", "120"]
             try:
                 status, said, err = run([sys.executable, os.path.join(here, "compare_peers.py"), "--peers", a.peers, "--data", a.data, "--kilochain", program,
-                                         "--python", sys.executable, "--problem", problem, "--device", "cuda", "--output", out, *sizes], 540)
+                                         "--python", sys.executable, "--libraries", a.libraries, "--problem", problem, "--device", "cuda", "--output", out, *sizes], 540)
                 print(said, flush=True)
                 check(f"peers on {problem}, {chains} chains", status == 0, err[-1000:] if status else "")
             finally:
@@ -300,7 +340,8 @@ def stand_ins(folder):
     with gzip.open(os.path.join(folder, "mnist56-labels-idx1-ubyte.gz"), "wb") as f:
         f.write(struct.pack(">II", 0x801, 50) + bytes(5 + i % 2 for i in range(50)))
     with open(os.path.join(folder, "peers.py"), "w") as f:
-        f.write("import json, sys\nname = sys.argv[sys.argv.index('--peer') + 1]\n"
+        f.write(f"import os\nassert {a.libraries!r} not in os.environ.get('LD_LIBRARY_PATH', ''), 'peers see our libraries'\n"
+                "import json, sys\nname = sys.argv[sys.argv.index('--peer') + 1]\n"
                 "print(json.dumps(dict(peer=name, samples=1, warmup=1, seconds_warm=1.0, seconds_cold=2.0, ess_min=1.0, ess_squares_min=1.0, min_ess_per_second=1.0, rhat_max=1.0)))\n")
     with open(os.path.join(folder, "numpy.py"), "w") as f:
         f.write("def save(path, x):\n    open(path, 'w').close()\n")
@@ -323,12 +364,12 @@ def table():
     print(f"\n{'target':<11} {'chains':>6} {'products':>8} {'sampler':<26} {'draws':>7} {'warm-up us':>11} {'predicted':>10} {'sampling us':>11} {'predicted':>10} {'gradients/s':>12} "
           f"{'min ESS/s':>10} {'predicted':>10}")
     for r in kept["rows"]:
-        print(f"{r['target']:<11} {r['chains']:>6} {r['matmul']:>8} {r['sampler'] + (', ' + r['how'] if r['how'] else ''):<26} {r['draws']:>7} {r['warmup_us']:>11.1f} {figure(r['predicted_warmup_us']):>10} "
-              f"{r['sampling_us']:>11.1f} {figure(r['predicted_sampling_us']):>10} {r['gradients_per_second']:>12.3g} {figure(r['min_ess_per_second'], 0):>10} {figure(r['predicted_min_ess_per_second'], 0):>10}")
+        print(f"{r['target']:<11} {r['chains']:>6} {r['matmul']:>8} {r['sampler'] + (', ' + r['how'] if r['how'] else ''):<26} {r['draws']:>7} {figure(r['warmup_us']):>11} {figure(r['predicted_warmup_us']):>10} "
+              f"{figure(r['sampling_us']):>11} {figure(r['predicted_sampling_us']):>10} {r['gradients_per_second'] or math.nan:>12.3g} {figure(r['min_ess_per_second'], 0):>10} {figure(r['predicted_min_ess_per_second'], 0):>10}")
     for r in kept["rows"]:
         for phase in ("warmup", "sampling"):
             said = r[f"predicted_{phase}_us"]
-            if said and r["draws"] == "none" and not a.smoke and r[phase + "_us"] > 1.5 * said:
+            if said and r["draws"] == "none" and not a.smoke and (r[phase + "_us"] or 0) > 1.5 * said:
                 print(f"beyond 1.5 of its prediction: {r['target']}, {r['chains']} chains, {r['matmul']}, {r['sampler']}, {phase}: {r[phase + '_us']:.1f} us for {said:.1f}")
 
 
@@ -337,7 +378,7 @@ scratch = tempfile.mkdtemp()
 try:
     if a.smoke:
         stand_ins(scratch)
-    elif not os.path.exists(data("german.csv")):
+    elif set(steps) - {"tests", "ceilings", "sanitizer"} and not os.path.exists(data("german.csv")):
         sys.exit(f"on_gpu: no german.csv in {a.data}. Name the data's folder with --data?")
     for name in steps:
         print(f"---- {name}: {STEPS[name]}", flush=True)
@@ -354,5 +395,5 @@ finally:
     shutil.rmtree(scratch, ignore_errors=True)
 if kept["not_done"]:
     print("not done: " + "; ".join(kept["not_done"]))
-print("on_gpu: " + ("every check passed" if not failures else "FAILED: " + ", ".join(failures)))
+print("on_gpu: " + (("every check passed" if not kept["not_done"] else "every check that was made passed") if not failures else "FAILED: " + ", ".join(failures)))
 sys.exit(1 if failures else 0)
