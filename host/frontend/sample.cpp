@@ -45,12 +45,6 @@ void print_end(std::FILE* out, const Options& options, const Result& result) {
     fmt::print(out, "draws: none were kept (--draws none), so {} was not written\n", options.output);
 }
 
-int status_of(const Result& result) {
-  if (result.interrupted) return 130;
-  if (result.summary.quarantined > 0) return static_cast<int>(ExitStatus::quarantined);
-  return verdict_of(result.summary).converged ? 0 : static_cast<int>(ExitStatus::not_converged);
-}
-
 }  // namespace
 
 int sample(const std::vector<std::string>& arguments) {
@@ -78,7 +72,7 @@ int sample(const std::vector<std::string>& arguments) {
   for (const std::string& note : result.notes) fmt::print(words, "note: {}\n", note);
   print_quarantined(words, result.quarantined);
   print_end(words, c.options, result);
-  return status_of(result);
+  return result.interrupted ? 130 : status_of(result.summary);
 }
 
 }  // namespace kilochain::cli

@@ -19,7 +19,7 @@ int summary(const std::string& path, bool json, std::int64_t rows) {
     print_summary(std::cout, run, rows);
     if (!verdict.converged) fmt::print("not converged: {}\n", verdict.reason);
   }
-  return verdict.converged ? 0 : static_cast<int>(ExitStatus::not_converged);
+  return status_of(run);
 }
 
 }  // namespace kilochain::cli

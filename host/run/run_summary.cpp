@@ -100,6 +100,11 @@ Verdict verdict_of(const RunSummary& run) {
   return v;
 }
 
+int status_of(const RunSummary& run) {
+  if (run.quarantined > 0) return static_cast<int>(ExitStatus::quarantined);
+  return verdict_of(run).converged ? 0 : static_cast<int>(ExitStatus::not_converged);
+}
+
 nlohmann::json to_json(const RunSummary& run) {
   const Extremes extremes = extremes_of(run);
   const Verdict verdict = verdict_of(run);

@@ -57,6 +57,9 @@ struct Verdict {
 /// them together, and none enough to show that it has forgotten its start.
 Verdict verdict_of(const RunSummary& run);
 
+/// The exit status of a command that tells of a run that came to its end.
+int status_of(const RunSummary& run);
+
 /// The figures over parameters.
 struct Extremes {
   double ess_min, ess_median, ess_max;  ///< of ess_bulk

@@ -135,8 +135,9 @@ TEST(Sample, QuarantinedChainsGiveStatus4) {
   ScratchFiles files;
   // exp(-|x|^2/2) is zero in double beyond 1e154: chain 1 starts where there is no density.
   const std::string start = files.write("start.csv", "0,0\n1e200,0\n0,1\n1,0\n0,0\n1,1\n0,0.5\n0.5,0\n");
-  const Outcome run = kilochain(files, small({"--init", "file:" + start}));
+  const Outcome run = kilochain(files, small({"--init", "file:" + start, "--output", files.path("draws.nc")}));
   EXPECT_EQ(run.status, 4) << run.err;
+  EXPECT_EQ(kilochain(files, {"summary", files.path("draws.nc")}).status, 4);
   EXPECT_TRUE(contains(run.out, "quarantined: chain 1 at iteration 0: ")) << run.out;
   EXPECT_TRUE(contains(run.out, "quarantined 1 of 8 chains")) << run.out;
 }

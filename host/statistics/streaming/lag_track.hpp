@@ -2,8 +2,8 @@
 // Level 0 has lags 0 to 31 of the draws; level l >= 1 has lags 0 to 15 of means of 4^l neighbouring draws, which is the
 // autocovariance near lag 4^l k averaged over lags (a triangle of that half width), up to lag 15 * 4^5 = 15 360.
 // Draws wait until 64 are there and enter as a frame, so that nothing depends on how they were cut into windows; sums
-// of products over series are integers, exact in any order. Cost: about 6 ns a draw for all four features with AVX-512, twice that with
-// AVX2, 5 times without fused multiply-adds.
+// of products over series are integers, exact in any order. Cost: about 6 ns a draw for all four features with AVX-512,
+// twice that with AVX2, 5 times without fused multiply-adds.
 #pragma once
 #include <array>
 #include <cmath>
