@@ -3,6 +3,8 @@
 //   free: choose i among all and flip it;  slice: choose i among the up and j among the down spins, flip both
 // The law of the choice is that of one flip; the pair's coupling enters where the exact ratio accepts:
 //   log r = -beta (E_new - E_old) + log q(back) - log q(forth)
+// Flips turn an odd count of up spins into an even one. Where all states are as likely none is refused, so that an even
+// number of moves would never see the others: there a tie (log r = 0) is taken by half, and so is the one swap of two spins.
 #pragma once
 #include "kernels/discrete/board.hpp"
 
@@ -41,6 +43,7 @@ struct GibbsWithGradients {
     const double beta = heat.beta;
     Uniforms drawn(rng, Purpose::proposal), accept(rng, Purpose::accept);
     board.set_law(team, {Law::half, beta});
+    const double tie = s.slice && board.size() > 2 ? 1 : 0.5;
     double accepted = 0;
     for (std::int32_t m = 0; m < s.moves; ++m) {
       const auto t = static_cast<std::uint32_t>(m);
@@ -57,7 +60,7 @@ struct GibbsWithGradients {
       if (s.slice) board.flip(team, j);
       const double back = s.slice ? log_choice(board, true, j, i) : log_choice(board, false, i, j);
       const double log_r = -beta * (board.energy() - before) + back - forth;
-      const double rate = log_r < 0 ? math::exp(log_r) : 1;
+      const double rate = log_r < 0 ? math::exp(log_r) : log_r > 0 ? 1 : tie;
       info.acceptance_rate += rate / s.moves;
       if (accept(t) < rate) {
         accepted += 1;

@@ -3,7 +3,7 @@
 // colour's: half a row up and down, itself, and one to the left or right as rows are odd or even.
 // Bit a of colour s: row a / half, column 2 (a % half) + ((row + s) & 1). Each array has half a row more at both ends.
 // Acceptance is compared with p bit by bit, most significant first, for 512 spins at once; after eight bits one spin in 256
-// that asked is undecided, and takes the other 48 of its 56 from half a block of its own.
+// that asked is undecided, and takes the other 48 of its 56 from half a block of its own. A tie takes the first bit alone.
 // The CPU asks eight words at a time, which vectorise; a lane of a device has one word, and the same random bits for it.
 #pragma once
 #include "kernels/discrete/sweep_board.hpp"
@@ -67,11 +67,12 @@ class PackedLattice {
   KC_HD double sweep(const Team& team, const Rng& rng, const FlipRule& rule) {
     const double j = model_.coupling < 0 ? -model_.coupling : model_.coupling;
     const Bits three = as_bits(rule(2 * j)), four = as_bits(rule(4 * j));
+    const Bits level = rule(-2 * j) < 1 ? ~Bits(0) : 0;  // beta J is 0, or as good as: every flip is a tie
     double agree = 0, flips = 0;
     for (int s = 0; s < 2; ++s) {
       constexpr int W = together<Team>;
-      const double tally = team.template sum<double>(model_.groups * (group / W),
-                                                     [&](Index k) { return update<W>(s, k * W, rng, three, four); });
+      const double tally = team.template sum<double>(
+          model_.groups * (group / W), [&](Index k) { return update<W>(s, k * W, rng, three, four, level); });
       team.sync();
       team.single([&] { spread(s); });
       team.sync();
@@ -158,7 +159,7 @@ class PackedLattice {
   }
   /// Asks W words from word k on; returns agreements after it and flips.
   template <int W>
-  KC_HD double update(int s, Index k, const Rng& rng, Bits three, Bits four) const {
+  KC_HD double update(int s, Index k, const Rng& rng, Bits three, Bits four, Bits level) const {
     Bits a[4][W], is_three[W], is_four[W], flip[W], open[W];
     agreements(s, k, a);
     const Bits* valid = model_.valid + k;
@@ -166,10 +167,11 @@ class PackedLattice {
     for (Index w = 0; w < W; ++w) {
       const Bits one = a[0][w] ^ a[1][w], both = a[0][w] & a[1][w];
       const Bits other_one = a[2][w] ^ a[3][w], other_both = a[2][w] & a[3][w];
-      is_three[w] = (one ^ other_one) & (both | other_both);
-      is_four[w] = both & other_both;
-      open[w] = (is_three[w] | is_four[w]) & valid[w];
-      flip[w] = ~(is_three[w] | is_four[w]) & valid[w];
+      const Bits two = (one & other_one) | ((both ^ other_both) & ~(one | other_one));
+      is_three[w] = (one ^ other_one) & (both | other_both) & ~level;
+      is_four[w] = both & other_both & ~level;
+      open[w] = (is_three[w] | is_four[w] | two | level) & valid[w];
+      flip[w] = valid[w] & ~open[w];
       any |= open[w];
     }
     // A group has sixteen blocks of four planes at a time: block w holds the upper halves of word w, block w + 8 the lower.
@@ -189,9 +191,10 @@ class PackedLattice {
         const Bits t3 = three >> bit & 1 ? ~Bits(0) : 0, t4 = four >> bit & 1 ? ~Bits(0) : 0;
         for (Index w = 0; w < W; ++w) {
           const Bits random = static_cast<Bits>(drawn[p][w]) << 32 | drawn[p][w + W];
-          const Bits threshold = (is_three[w] & t3) | (is_four[w] & t4);
+          const Bits no_tie = p == 0 ? is_three[w] | is_four[w] : ~Bits(0);  // ties are none after the first bit
+          const Bits threshold = (is_three[w] & t3) | (is_four[w] & t4) | ~no_tie;
           flip[w] |= open[w] & ~random & threshold;
-          open[w] &= ~(random ^ threshold);
+          open[w] &= ~(random ^ threshold) & no_tie;
         }
       }
       for (Index w = 0; w < W; ++w) any |= open[w];

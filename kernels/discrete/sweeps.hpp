@@ -1,6 +1,6 @@
 // Samplers of free models that ask every spin in turn, colour after colour (a checkerboard on lattices of even sizes):
-//   gibbs: flips with probability 1 / (1 + exp(2 beta v));  metropolis: with min(1, exp(-2 beta v))
-// where a flip costs 2 v. In an RBM a layer is a colour: its block Gibbs sampler.
+//   gibbs: flips with probability 1 / (1 + exp(2 beta v));  metropolis: with min(1, exp(-2 beta v)),
+// or 1/2 where beta v = 0; a flip costs 2 v. In an RBM a layer is a colour: its block Gibbs sampler.
 #pragma once
 #include "kernels/discrete/sweep_board.hpp"
 
@@ -44,7 +44,8 @@ struct Gibbs : Sweeps<Board, FlipRule::heat_bath> {
 };
 template <class Board>
 struct Metropolis : Sweeps<Board, FlipRule::metropolis> {
-  static constexpr const char* meaning = "every spin asked to flip, by colours; free models, 64 spins to a word in 2-D";
+  static constexpr const char* meaning =
+      "every spin asked to flip, by colours, ties taken by half; free models, 64 spins to a word in 2-D";
 };
 
 }  // namespace kilochain::discrete
