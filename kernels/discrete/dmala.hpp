@@ -3,13 +3,14 @@
 //   slice: a partner for each spin, i and r - i modulo n with r uniform; pairs of unlike spins swap with probability
 //   logistic((d_i + d_j) / 2 - 4 / step_size). Who is whose partner depends on no spin, so that the way back is as likely.
 //   log r = -beta (E_new - E_old) + log q(back) - log q(forth);  cost: twice the edges, for as many spins as flip
+// The paper's step is of states 0 and 1, where |change|^2 is a quarter: step_size here is 4 times that.
 #pragma once
 #include "kernels/discrete/sweep_board.hpp"
 
 namespace kilochain::discrete {
 
 struct DmalaSettings {
-  double step_size = 0.5;
+  double step_size = 0;
   bool slice = false;  ///< filled in by the model
 };
 
@@ -23,7 +24,10 @@ struct Dmala {
   using Settings = DmalaSettings;
   template <class V>
   static void settings(V&& visit, Settings& s) {
-    visit("step_size", s.step_size, positive(), "step of the Langevin proposal: small ones flip few spins");
+    visit(
+        "step_size", s.step_size, at_least(0),
+        "step of the Langevin proposal: small ones flip few spins; 0: by the number of spins n, 4 / log(n), on a slice "
+        "8 / log(n / 4)");
   }
   /// v of every spin, and what was flipped.
   static KC_INLINE std::size_t scratch(const Settings&, const typename Board::Model& model) {
@@ -44,7 +48,15 @@ struct Dmala {
     return out = -beta * (v[i] + v[j]) - 4 / s.step_size, true;
   }
 
-  static void resolve(Settings& s, const Facts& facts) { s.slice = facts.slice; }
+  /// Without a step of its own it flips about sqrt(n) of n spins that feel no field, or swaps as many of the n / 4 pairs
+  /// that are unlike: then the log ratio, a sum over pairs of what moved, neither grows nor vanishes with n. Figures:
+  /// docs/discrete.md.
+  static void resolve(Settings& s, const Facts& facts) {
+    s.slice = facts.slice;
+    if (s.step_size > 0) return;
+    const double able = s.slice ? facts.n / 4.0 : facts.n;
+    s.step_size = (s.slice ? 8 : 4) / math::log(able < 4 ? 4 : able);
+  }
 
   template <class Team>
   static KC_HD void step(const Team& team, const Rng& rng, const Settings& s, const Heat& heat, Board& board,
