@@ -43,6 +43,9 @@ struct Heat {
   double beta = 1, ratio = 1;
 };
 
+/// Whether two states are as likely, by the logarithm of their ratio: known to rounding, which differs between devices.
+KC_INLINE bool is_tie(double log_ratio) { return log_ratio < 0x1p-40 && log_ratio > -0x1p-40; }
+
 /// How likely a spin of value v is chosen, up to the sum over its side.
 struct Law {
   /// equal: 1; heat_bath: 1 / (1 + exp(2 rate v)); half: exp(-rate v), the locally balanced choice.

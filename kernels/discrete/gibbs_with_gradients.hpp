@@ -4,7 +4,7 @@
 // The law of the choice is that of one flip; the pair's coupling enters where the exact ratio accepts:
 //   log r = -beta (E_new - E_old) + log q(back) - log q(forth)
 // Flips turn an odd count of up spins into an even one. Where all states are as likely none is refused, so that an even
-// number of moves would never see the others: there a tie (log r = 0) is taken by half, and so is the one swap of two spins.
+// number of moves would never see the others: there a tie is taken by half, and so is the one swap of two spins.
 #pragma once
 #include "kernels/discrete/board.hpp"
 
@@ -60,7 +60,7 @@ struct GibbsWithGradients {
       if (s.slice) board.flip(team, j);
       const double back = s.slice ? log_choice(board, true, j, i) : log_choice(board, false, i, j);
       const double log_r = -beta * (board.energy() - before) + back - forth;
-      const double rate = log_r < 0 ? math::exp(log_r) : log_r > 0 ? 1 : tie;
+      const double rate = is_tie(log_r) ? tie : log_r < 0 ? math::exp(log_r) : 1;
       info.acceptance_rate += rate / s.moves;
       if (accept(t) < rate) {
         accepted += 1;

@@ -12,15 +12,14 @@ namespace kilochain::discrete {
 
 /// The probability that a spin of value v flips. Of two states that differ in a spin one at least may stay: were a tie
 /// always taken, spins asked in a fixed order could be led round some states for ever (why no others are: decision 11).
-/// Ties are known to rounding, on either device alike; both ways are as likely, so the law is off by 2^-40 at most.
+/// Both ways of a tie are as likely, so the law is off by 2^-40 at most.
 struct FlipRule {
   enum Kind : std::int32_t { heat_bath, metropolis } kind = heat_bath;
   double beta = 1;
-  static KC_INLINE bool tie(double x) { return x < 0x1p-40 && x > -0x1p-40; }
   KC_INLINE double operator()(double v) const {
     const double x = 2 * beta * v;
     if (kind == heat_bath) return 1 / (1 + math::exp(x));
-    if (tie(x)) return 0.5;
+    if (is_tie(x)) return 0.5;
     return x > 0 ? math::exp(-x) : 1.0;
   }
 };

@@ -42,6 +42,17 @@ inline SpinModel glass(Index n, bool real, double beta, std::optional<std::int64
   return m;
 }
 
+/// A spin between others whose pulls cancel but for rounding: 0.1 + 0.2 - 0.3 = 6e-17.
+inline SpinModel rounded_ties(double beta) {
+  SpinModel m;
+  m.target = "spin_glass", m.shape = {4}, m.field.assign(4, 0);
+  m.edges = {{0, 1, 0.1}, {0, 2, 0.2}, {0, 3, -0.3}};
+  SpinSettings s;
+  s.beta = beta;
+  finish(m, s);
+  return m;
+}
+
 /// The reference RBM of 6 visible and 4 hidden units; with its biases or without.
 inline SpinModel small_rbm(bool biases, std::optional<std::int64_t> hamming) {
   const std::vector<std::vector<double>> w = {

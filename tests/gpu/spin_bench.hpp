@@ -117,6 +117,8 @@ inline std::vector<SpinCase> spin_cases() {
   }
   models.push_back({"6x10 torus in words", torus("6x10", 0.4, {}), true});
   models.push_back({"20x60 torus in words, J < 0", torus("20x60", 0.4, {}, -1), true});
+  models.push_back({"6x10 torus in words, all ties", torus("6x10", 0, {}), true});
+  models.push_back({"ties but for rounding", rounded_ties(0.5), false});
   const auto add = [&](const std::string& sampler, const SettingTexts& settings, const Model& m) {
     std::string what = sampler;
     for (const auto& [name, text] : settings) what += " " + name + "=" + text;
@@ -132,7 +134,7 @@ inline std::vector<SpinCase> spin_cases() {
     } else {
       add("metropolis", {{"sweeps", "2"}}, m);
       if (!words) add("gibbs", {}, m);
-      add("tempering", {{"of", words ? "metropolis" : "gibbs"}, {"rungs", "2"}}, m);
+      if (m.model.beta > 0) add("tempering", {{"of", words ? "metropolis" : "gibbs"}, {"rungs", "2"}}, m);
     }
     if (words) continue;
     add("gibbs_with_gradients", {{"moves", "3"}}, m);
