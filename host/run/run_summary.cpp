@@ -10,6 +10,7 @@
 #include <ostream>
 
 #include "host/statistics/ranks.hpp"
+#include "kernels/device/error.hpp"
 
 namespace kilochain {
 namespace {
