@@ -63,7 +63,8 @@ Extremes extremes_of(const RunSummary& run) {
 }
 
 void set_acceptance(RunSummary& run, std::vector<double> per_chain) {
-  run.stuck = std::count_if(per_chain.begin(), per_chain.end(), accepts_nothing);
+  run.stuck = std::count_if(per_chain.begin(), per_chain.end(),
+                            [](double rate) { return !std::isnan(rate) && accepts_nothing(rate); });
   double sum = 0;
   for (const double rate : per_chain) sum += rate;
   const std::vector<double> sorted = sorted_or_empty(std::move(per_chain));

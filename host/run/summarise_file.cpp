@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "host/draws/draws_file.hpp"
+#include "host/registry/registry.hpp"
 #include "host/run/run.hpp"
 #include "host/run/run_attributes.hpp"
 
@@ -79,6 +80,9 @@ void summarise_stats(RunSummary& s, const DrawsReader& reader, const std::vector
   for (std::size_t c = 0; const double rate : reader.mean_acceptance_rate())
     if (!out[c++]) acceptance.push_back(rate);
   set_acceptance(s, acceptance);
+  const auto is_it = [&](const SamplerEntry& e) { return e.name == s.sampler; };
+  if (std::any_of(spin_samplers().begin(), spin_samplers().end(), is_it))
+    s.stuck = 0;  // cold spins may be right to stay
   if (!reader.has_draws()) return;
   s.divergences = 0;
   for (std::size_t c = 0; const std::int64_t count : reader.num_diverging()) s.divergences += out[c++] ? 0 : count;
