@@ -118,7 +118,7 @@ def main():
 
     # ---- walks by lists: a warp for each replica, one lane at work in a flip
     lists = piece["probe_lists_choose"] + 2 * piece["probe_lists_total"] + piece["probe_lists_flip"] + piece["probe_philox"] / 2
-    list_registers = registers_of(registers, "intracluster", "advance_replicas", "ClassBoardIt")
+    list_registers = registers_of(registers, "intracluster", "advance_replicas", "MemberListsIt")
     warps = 65536 // (list_registers * 128) * 4
     chain_of_loads = 40  # one after another: the member, five spins' classes, places and last members
     cycles = lists * 2 + chain_of_loads * LATENCY["l2"]
