@@ -44,6 +44,15 @@ ChunkShape stats_chunk_shape(const DrawsHeader& header) {
   return {even_part(header.num_chains, kChunkBytes / (bytes * draws)), draws, 1};
 }
 
+ChunkShape read_chunk(int group, int variable, std::int64_t num_chains) {
+  std::size_t chunk[NC_MAX_VAR_DIMS] = {1, 1, 1};
+  int storage = NC_CHUNKED;
+  netcdf::check(nc_inq_var_chunking(group, variable, &storage, chunk));
+  if (storage != NC_CHUNKED) throw netcdf::Failure{NC_EBADCHUNK};
+  const std::int64_t chains = chunk[0], draws = chunk[1], parameters = chunk[2];
+  return {std::min(chains, num_chains), draws, netcdf::shape_of(group, variable).size() > 2 ? parameters : 1};
+}
+
 std::int64_t touched_elements(const ChunkShape& chunk, std::int64_t num_chains, std::int64_t dim, std::int64_t first,
                               std::int64_t count) {
   const std::int64_t along_draws = (first + count - 1) / chunk.draws - first / chunk.draws + 1;

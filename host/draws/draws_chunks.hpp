@@ -16,6 +16,8 @@ namespace kilochain {
 ChunkShape chunk_shape(const DrawsHeader& header, std::int64_t size);
 /// Shape of the chunks of a statistic; its parameters are 1.
 ChunkShape stats_chunk_shape(const DrawsHeader& header);
+/// Shape of the chunks that a file has.
+ChunkShape read_chunk(int group, int variable, std::int64_t num_chains);
 /// Elements of all chunks that draws first .. first + count - 1 touch.
 std::int64_t touched_elements(const ChunkShape& chunk, std::int64_t num_chains, std::int64_t dim, std::int64_t first,
                               std::int64_t count);

@@ -3,7 +3,8 @@
 // diverging, the sampler's own; divergence_chain, _draw, _point for the divergences whose points are kept),
 // warmup_sample_stats when asked, constant_data; or, when only moments are kept, summary (a variable per figure, and
 // acceptance_rate of each chain). Attributes of the root and of posterior: header, whole configuration, timings. Root
-// variable draws_written: the draws per chain that are complete. What readers do not know leaves the format at 1.
+// variable draws_written: the draws per chain that are complete; run_state_0 and _1: what a run is gone on with from, bytes in
+// turn, so that one of them is whole at any time. What readers do not know leaves the format at 1.
 // Promise: after append() returns, a killed process leaves these draws readable; a full disk is found before the
 // library is asked to write, so it costs the window at hand and no earlier one. Not promised: a power cut, or a kill in
 // the microseconds in which HDF5 splits a node of its index.
@@ -66,6 +67,9 @@ class DrawsWriter {
  public:
   /// Creates (replaces) the file. Error(usage) when the path cannot be written or the header is wrong.
   DrawsWriter(std::string path, DrawsHeader header);
+  /// Opens a file that another writer has left, to go on after its first `draws_written` draws; what lies behind them is
+  /// written over. Error(data) when it cannot be read, (usage) when it cannot be written or has fewer draws.
+  DrawsWriter(std::string path, std::int64_t draws_written);
   ~DrawsWriter();  ///< closes what finish() has not; errors are lost
   DrawsWriter(const DrawsWriter&) = delete;
   DrawsWriter& operator=(const DrawsWriter&) = delete;
@@ -85,11 +89,15 @@ class DrawsWriter {
   /// Adds what a run that kept moments only leaves: a variable for each of summary_columns over the parameters, and the
   /// mean acceptance probability of each chain while sampling, NaN where there is none.
   void write_summary(const std::vector<ParameterSummary>& parameters, const std::vector<double>& acceptance_rates);
+  /// Keeps what a run can be gone on with from; what was kept before stays until this is whole. False when it does not fit on
+  /// the disk.
+  bool save_state(const std::vector<char>& bytes);
   /// Adds or replaces attributes, for example {"sampling_time": 12.5, "quarantined": [3, 17]}.
   void add_attributes(const nlohmann::json& attributes);
   /// Closes the file; Error(output) when that fails. The writer is then done.
   void finish();
 
+  const DrawsHeader& header() const { return header_; }
   std::int64_t draws_written() const { return written_; }
   const std::string& path() const { return path_; }
 
@@ -102,6 +110,7 @@ class DrawsWriter {
   };
 
   void define();
+  void find();
   void define_posterior();
   void define_spins(const int* chain_and_draw);
   StatsGroup define_stats(const char* name);
@@ -122,13 +131,18 @@ class DrawsWriter {
   std::vector<DrawsVariable> variables_;
   int file_ = -1, posterior_ = -1, draw_ = -1, written_variable_ = -1, constant_ = -1, spins_ = -1;
   StatsGroup sample_stats_, warmup_stats_;
+  struct StateVariables {
+    int bytes[2] = {-1, -1}, size[2] = {-1, -1}, latest = -1;
+    int now = -1;  ///< which of the two is the latest; -1: there is none
+  } state_;
   struct DivergenceVariables {
     int chain = -1, draw = -1, point = -1;
     std::size_t written = 0;
   } divergence_;
   std::vector<std::byte> scratch_;  // one chunk
   std::int64_t written_ = 0;
-  bool lost_ = false;  // the library itself failed: the file is as of the last append
+  std::int64_t on_disk_ = 0;  ///< more than written_ while draws that are there already are made again
+  bool lost_ = false;         // the library itself failed: the file is as of the last append
 };
 
 /// Reads such a file, also that of a run that was killed.
@@ -161,6 +175,7 @@ class DrawsReader {
   std::vector<Divergence> divergences() const;      ///< those whose points are in the file, by draw
   std::vector<std::int64_t> quarantined() const;    ///< attribute "quarantined": chain numbers, as written
   std::vector<double> constant_data(const std::string& name) const;  ///< row-major
+  std::vector<char> state() const;                     ///< what save_state() has kept last; empty: nothing
   std::vector<ParameterSummary> read_summary() const;  ///< of moments; columns that a file does not have are NaN
 
  private:

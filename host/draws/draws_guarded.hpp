@@ -1,10 +1,26 @@
-// Failures while a file of draws is read, as errors that say what could not be.
+// Failures while a file of draws is written or read, as errors that say what could not be.
 #pragma once
 #include "host/draws/draws_file.hpp"
 #include "host/draws/netcdf.hpp"
+#include "host/draws/unbroken.hpp"
 #include "kernels/device/error.hpp"
 
 namespace kilochain {
+
+template <class Body>
+void DrawsWriter::guarded(const std::string& what, Body body) {
+  const auto safe = [&] { return std::to_string(written_) + " draws of each chain are safely in the file"; };
+  require(file_ >= 0 && !lost_, ExitStatus::output, path_ + ": " + what + " cannot be written",
+          "the file is closed or an earlier write failed; " + safe(), "Run again with another --output?");
+  const Unbroken unbroken;
+  try {
+    body();
+  } catch (const netcdf::Failure& failure) {
+    lost_ = true;
+    throw Error(ExitStatus::output, path_ + ": " + what + " could not be written",
+                netcdf::reason(failure.status) + "; " + safe(), "Is the disk still there, and not full?");
+  }
+}
 
 template <class Body>
 auto DrawsReader::guarded(const std::string& what, Body body) const -> decltype(body()) {

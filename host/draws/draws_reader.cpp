@@ -10,33 +10,10 @@ namespace kilochain {
 namespace {
 
 using netcdf::check;
-
-/// Id of the group, -1 when there is none.
-int find_group(int file, const char* name) {
-  int group = -1;
-  return nc_inq_grp_ncid(file, name, &group) == NC_NOERR ? group : -1;
-}
-
-std::vector<std::int64_t> shape_of(int group, int variable) {
-  int rank = 0;
-  check(nc_inq_varndims(group, variable, &rank));
-  std::vector<int> dims(rank);
-  check(nc_inq_vardimid(group, variable, dims.data()));
-  std::vector<std::size_t> shape(dims.size());
-  for (std::size_t i = 0; i < dims.size(); ++i) check(nc_inq_dimlen(group, dims[i], &shape[i]));
-  return {shape.begin(), shape.end()};
-}
-
-int find_variable(int group, const std::string& name) {
-  int variable = -1;
-  check(nc_inq_varid(group, name.c_str(), &variable));
-  return variable;
-}
-
-bool has_variable(int group, const char* name) {
-  int variable = -1;
-  return nc_inq_varid(group, name, &variable) == NC_NOERR;
-}
+using netcdf::find_group;
+using netcdf::find_variable;
+using netcdf::has_variable;
+using netcdf::shape_of;
 
 std::vector<double> read_doubles(int group, int variable) {
   std::size_t size = 1;
@@ -53,15 +30,6 @@ std::vector<std::string> read_labels(int group, const std::string& name) {
   std::vector<std::string> labels(pointers.begin(), pointers.end());
   nc_free_string(pointers.size(), pointers.data());
   return labels;
-}
-
-ChunkShape read_chunk(int group, int variable, std::int64_t num_chains) {
-  std::size_t chunk[NC_MAX_VAR_DIMS] = {1, 1, 1};
-  int storage = NC_CHUNKED;
-  check(nc_inq_var_chunking(group, variable, &storage, chunk));
-  if (storage != NC_CHUNKED) throw netcdf::Failure{NC_EBADCHUNK};
-  const std::int64_t chains = chunk[0], draws = chunk[1], parameters = chunk[2];
-  return {std::min(chains, num_chains), draws, shape_of(group, variable).size() > 2 ? parameters : 1};
 }
 
 }  // namespace
@@ -95,6 +63,10 @@ void DrawsReader::open() {
   warmup_stats_ = find_group(file_, "warmup_sample_stats");
   summary_ = find_group(file_, "summary");
   if (!has_draws()) return;
+  if (has_variable(posterior_, "spins")) {
+    const auto shape = shape_of(posterior_, find_variable(posterior_, "spins"));
+    header_.spins.assign(shape.begin() + 2, shape.end());
+  }
   long long written = 0;
   check(nc_get_var_longlong(file_, find_variable(file_, "draws_written"), &written));
   variables_ = variables_of(header_);

@@ -5,9 +5,7 @@
 #include "host/draws/draws_chunks.hpp"
 #include "host/draws/draws_file.hpp"
 #include "host/draws/draws_groups.hpp"
-#include "host/draws/netcdf.hpp"
-#include "host/draws/unbroken.hpp"
-#include "kernels/device/error.hpp"
+#include "host/draws/draws_guarded.hpp"
 
 namespace kilochain {
 namespace {
@@ -82,21 +80,6 @@ DrawsWriter::~DrawsWriter() {
   release_disk_space(path_);
 }
 
-template <class Body>
-void DrawsWriter::guarded(const std::string& what, Body body) {
-  const auto safe = [&] { return std::to_string(written_) + " draws of each chain are safely in the file"; };
-  require(file_ >= 0 && !lost_, ExitStatus::output, path_ + ": " + what + " cannot be written",
-          "the file is closed or an earlier write failed; " + safe(), "Run again with another --output?");
-  const Unbroken unbroken;
-  try {
-    body();
-  } catch (const netcdf::Failure& failure) {
-    lost_ = true;
-    throw Error(ExitStatus::output, path_ + ": " + what + " could not be written",
-                netcdf::reason(failure.status) + "; " + safe(), "Is the disk still there, and not full?");
-  }
-}
-
 /// Throws unless `bytes` and the margin fit on the disk. HDF5 leaves a file that it cannot extend half changed, so it
 /// is never asked to.
 void DrawsWriter::reserve(std::int64_t bytes, std::int64_t first_draw, std::int64_t count) {
@@ -134,10 +117,10 @@ void DrawsWriter::append(std::int64_t first_draw, std::int64_t count, const Wind
     if (!divergences.empty()) put_divergences(divergences);
     check(nc_sync(file_));
     // Only now, and in a flush of its own: a killed process must not leave a count that is ahead of its draws.
-    const long long written = first_draw + count;
+    written_ = first_draw + count;
+    const long long written = on_disk_ = std::max(on_disk_, written_);
     check(nc_put_var_longlong(file_, written_variable_, &written));
     check(nc_sync(file_));
-    written_ = written;
   });
 }
 

@@ -124,6 +124,32 @@ json read_attributes(int group) {
   return out;
 }
 
+int find_group(int file, const char* name) {
+  int group = -1;
+  return nc_inq_grp_ncid(file, name, &group) == NC_NOERR ? group : -1;
+}
+
+int find_variable(int group, const std::string& name) {
+  int variable = -1;
+  check(nc_inq_varid(group, name.c_str(), &variable));
+  return variable;
+}
+
+bool has_variable(int group, const char* name) {
+  int variable = -1;
+  return nc_inq_varid(group, name, &variable) == NC_NOERR;
+}
+
+std::vector<std::int64_t> shape_of(int group, int variable) {
+  int rank = 0;
+  check(nc_inq_varndims(group, variable, &rank));
+  std::vector<int> dims(rank);
+  check(nc_inq_vardimid(group, variable, dims.data()));
+  std::vector<std::size_t> shape(dims.size());
+  for (std::size_t i = 0; i < dims.size(); ++i) check(nc_inq_dimlen(group, dims[i], &shape[i]));
+  return {shape.begin(), shape.end()};
+}
+
 int define_dim(int group, const std::string& name, std::int64_t size) {
   int dim = -1;
   check(nc_def_dim(group, name.c_str(), size, &dim));

@@ -42,6 +42,12 @@ std::array<std::size_t, N> sizes(const std::array<std::int64_t, N>& counts) {
   return out;
 }
 
+/// A group and a variable by name; of a group that is not there -1, of a variable a Failure.
+int find_group(int file, const char* name);
+int find_variable(int group, const std::string& name);
+bool has_variable(int group, const char* name);
+std::vector<std::int64_t> shape_of(int group, int variable);
+
 /// A new dimension (NC_UNLIMITED: one that grows), and a variable of that name that labels it, by 0 .. size - 1 or by names.
 int define_dim(int group, const std::string& name, std::int64_t size);
 void put_indices(int group, int dim, const std::string& name, std::int64_t size);

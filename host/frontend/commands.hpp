@@ -10,6 +10,9 @@
 namespace kilochain::cli {
 
 int sample(const std::vector<std::string>& arguments);
+/// Goes on with the run that has left the file `path`; flags: of the few keys that resume_keys lists.
+int resume(const std::string& path, const std::vector<Assignment>& flags, bool quiet, bool verbose, bool json);
+inline constexpr const char* resume_keys[] = {"num_samples", "max_seconds", "checkpoint_seconds", "device", "threads"};
 int estimate(const std::vector<std::string>& arguments);
 int tune(const std::vector<std::string>& arguments);
 int summary(const std::string& path, bool json, std::int64_t rows);
@@ -21,5 +24,8 @@ int generate(const std::string& output, std::int64_t rows, std::int64_t features
 /// What sample and estimate begin with: the configuration, told with --verbose. Empty where help was asked for and is
 /// printed: common keys by group, and how to list the settings of a sampler or target.
 std::optional<Configuration> configuration_of(const std::string& command, const std::vector<std::string>& arguments);
+
+/// Runs what is configured, tells of it, and returns the exit status: sample and resume.
+int run_and_tell(const Configuration& configuration);
 
 }  // namespace kilochain::cli

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <map>
 #include <memory>
 
 #include "host/frontend/commands.hpp"
@@ -92,6 +93,34 @@ std::function<int()> summary_flags(CLI::App& command) {
   return [f] { return summary(f->path, f->json, f->rows); };
 }
 
+std::function<int()> resume_flags(CLI::App& command) {
+  struct Flags {
+    std::string path;
+    std::map<std::string, std::string> texts;
+    bool quiet = false, verbose = false, json = false;
+  };
+  const auto f = std::make_shared<Flags>();
+  command.add_option("FILE", f->path, "file that `kilochain sample --output` wrote; draws are added to it")->required();
+  for (const std::string key : resume_keys)
+    command.add_option(flag_of(key), f->texts[key],
+                       key == "num_samples"
+                           ? "iterations of each chain in all, those in the file counted; without it as "
+                             "many as the run was to make"
+                           : find_common_key(key)->info.meaning);
+  command.add_flag("--quiet", f->quiet, "no progress");
+  command.add_flag("--verbose", f->verbose, "configuration, estimate, and how the target is evaluated and why");
+  command.add_flag("--json", f->json, "exactly one JSON object on standard output");
+  command.footer(
+      "Everything else is as it was. On the same device the draws are those of a run that was never interrupted.\n"
+      "Exit status: as of `kilochain sample`.");
+  return [f] {
+    std::vector<Assignment> flags;
+    for (const auto& [key, text] : f->texts)
+      if (!text.empty()) flags.push_back({key, text, "command line", flag_of(key)});
+    return resume(f->path, flags, f->quiet, f->verbose, f->json);
+  };
+}
+
 /// Of samplers and targets.
 std::function<int()> list_flags(CLI::App& command, const char* one, int (*list)(const std::string&, bool)) {
   struct Flags {
@@ -120,6 +149,7 @@ std::function<int()> generate_flags(CLI::App& command) {
 
 void add_commands(CLI::App& app, int& status) {
   add_whole(app, "sample", "draw from a target, summarise, write the draws", sample, status);
+  add(app, {"resume", "go on with a run that ended early, or draw more", resume_flags}, status);
   add(app, {"summary", "summarise a file of draws", summary_flags}, status);
   add(app,
       {"samplers", "list the samplers, or the settings of one",

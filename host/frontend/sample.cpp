@@ -29,13 +29,20 @@ bool nothing_drawn(const Result& result) {
 
 /// How it ended, and where the draws are.
 void print_end(std::FILE* out, const Options& options, const Result& result) {
+  const std::string ended =
+      result.out_of_time ? fmt::format("the time is over (--max-seconds {})", options.max_seconds) : "interrupted";
   if (nothing_drawn(result)) {
-    fmt::print(out, "interrupted after {} warm-up iterations: nothing was drawn\n", result.summary.num_warmup);
+    fmt::print(out, "{} after {} warm-up iterations: nothing was drawn\n", ended, result.summary.num_warmup);
     return;
   }
   const Verdict verdict = verdict_of(result.summary);
-  if (result.interrupted) fmt::print(out, "interrupted: these are the draws until then\n");
+  if (result.interrupted)
+    fmt::print(out, "{}: these are the draws until then{}\n", ended,
+               result.resumable ? fmt::format("; `kilochain resume {}` goes on", options.output) : "");
   if (!verdict.converged) fmt::print(out, "not converged: {}\n", verdict.reason);
+  if (verdict.draws_wanted > 0 && result.resumable && !result.interrupted)
+    fmt::print(out, "`kilochain resume {} --num-samples {}` draws the others\n", options.output,
+               verdict.draws_wanted * options.thin);
   if (stores_draws(options))
     fmt::print(out, "draws: {0} ({1} of each chain); `kilochain summary {0}` summarises them again\n", options.output,
                result.draws_written);
@@ -49,8 +56,10 @@ void print_end(std::FILE* out, const Options& options, const Result& result) {
 
 int sample(const std::vector<std::string>& arguments) {
   const auto asked = configuration_of("sample", arguments);
-  if (!asked) return 0;
-  const Configuration& c = *asked;
+  return asked ? run_and_tell(*asked) : 0;
+}
+
+int run_and_tell(const Configuration& c) {
   const PreparedRun prepared(c.options);
   if (c.verbose) fmt::print(stderr, "{}", estimate_table(prepared.estimate()));
   catch_signals();
@@ -72,7 +81,8 @@ int sample(const std::vector<std::string>& arguments) {
   for (const std::string& note : result.notes) fmt::print(words, "note: {}\n", note);
   print_quarantined(words, result.quarantined);
   print_end(words, c.options, result);
-  return result.interrupted ? 130 : status_of(result.summary);
+  if (result.interrupted && !result.out_of_time) return 130;
+  return nothing_drawn(result) ? static_cast<int>(ExitStatus::not_converged) : status_of(result.summary);
 }
 
 }  // namespace kilochain::cli

@@ -118,7 +118,8 @@ std::int64_t Batches<Real>::fill(Segment<Real> segment, std::int64_t from, std::
     segment.recording = {};
     if (into.buffer) {
       into.buffer->clear(first);
-      segment.recording = into.buffer->recording(first, from, into.thin, (until - from) / into.thin);
+      const std::int64_t begin = from - into.late;
+      segment.recording = into.buffer->recording(first, begin, into.thin, (until - begin) / into.thin);
     }
     // What a batch has handed to the user of windows cannot be taken back, so the others follow.
     static const std::atomic<bool> go_on{false};
@@ -129,7 +130,7 @@ std::int64_t Batches<Real>::fill(Segment<Real> segment, std::int64_t from, std::
       into.buffer->send(first);
     } else if (reached == until || batches_.size() == 1) {
       if (staying_ && staying_ != into.buffer) settle(*staying_);  // before the next digest is sent
-      into.buffer->stay(first, (reached - from) / into.thin, *into.user);
+      into.buffer->stay(first, (reached - from + into.late) / into.thin, *into.user);
       staying_ = into.buffer;
     }
   }
@@ -215,6 +216,34 @@ std::vector<ChainControl> Batches<Real>::controls() {
     out.insert(out.end(), part.begin(), part.end());
   });
   return out;
+}
+
+template <class Real>
+std::vector<Real> Batches<Real>::first_positions() {
+  bring(0);
+  return chains_->positions();
+}
+
+template <class Real>
+std::vector<std::vector<char>> Batches<Real>::save() {
+  std::vector<std::vector<char>> out;
+  for (std::size_t k = 0; k < batches_.size(); ++k)
+    out.push_back(k == on_device_ ? chains_->save() : batches_[k].saved);
+  return out;
+}
+
+template <class Real>
+void Batches<Real>::load(const std::vector<std::vector<char>>& saved) {
+  require(saved.size() == batches_.size(), ExitStatus::data, "the state of the chains does not fit this run",
+          fmt::format("{} batches of chains, this run has {}", saved.size(), batches_.size()),
+          "Was the file changed by another program?");
+  for (std::size_t k = 0; k < batches_.size(); ++k) {
+    batches_[on_device_].saved = saved[on_device_];
+    chains_->load(saved[k]);
+    batches_[k].saved.clear();
+    on_device_ = k;
+    quarantine_.note(chains_->controls(), batches_[k].first);
+  }
 }
 
 template <class Real>

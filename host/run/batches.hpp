@@ -18,6 +18,7 @@ struct Into {
   DrawsBuffer<Real>* buffer = nullptr;
   std::int64_t thin = 1;
   WindowUser<Real>* user = nullptr;  ///< if any: the window stays on the device, and goes to it
+  std::int64_t late = 0;             ///< iterations since the last draw that was kept, below thin
 };
 
 template <class Real>
@@ -55,6 +56,11 @@ class Batches {
     }
   }
   std::vector<ChainControl> controls();
+  /// Of the first batch, (chain, dim).
+  std::vector<Real> first_positions();
+  /// Checkpoints of all batches, and back: in place of start. No window may be under way.
+  std::vector<std::vector<char>> save();
+  void load(const std::vector<std::vector<char>>& saved);
   /// Gradients since they were last taken.
   std::int64_t take_gradients();
 

@@ -112,6 +112,10 @@ class Accounting {
       add("draws", "disk",
           bytes(o_.num_chains * draws_,
                 bytes(recorded_, real()) + bytes(kept_spins(o_, info_), 1) + 13 + bytes(stats_, sizeof(float))));
+    const std::size_t state = bytes_of_run_state(o_, context_, info_, precision_, draws_);
+    if (state == 0) return;
+    add("state of the chains", "disk", 2 * state);
+    add("state on its way to the disk", "host", 2 * state);
   }
 
   const Options& o_;
@@ -215,6 +219,17 @@ std::int64_t window_draws(std::int64_t num_chains, std::int64_t dim, std::int64_
   const std::int64_t slot = num_chains * (dim * bytes_of(precision) + 16);
   return std::clamp<std::int64_t>((std::int64_t(64) << 20) / slot, 4,
                                   std::max<std::int64_t>(4, std::min<std::int64_t>(1000, num_draws)));
+}
+
+std::size_t bytes_of_run_state(const Options& o, const Context& context, const TargetInfo& info, Precision precision,
+                               std::int64_t num_draws) {
+  if (!stores_draws(o)) return 0;
+  const std::int64_t batch = batch_size(o);
+  const ChainBytes of = bytes_of_chains(context, o.sampler, o.sampler_settings, static_cast<Index>(batch), info,
+                                        o.adapt_scope, precision);
+  const std::size_t state = (of.state + of.adaptation) * static_cast<std::size_t>(o.num_chains / batch),
+                    draws = bytes(o.num_chains * num_draws, bytes(std::ssize(info.names), bytes_of(precision)));
+  return state <= std::max<std::size_t>(draws, 1 << 20) ? state : 0;
 }
 
 Estimate estimate_for(const Options& o, const Context& context, const TargetInfo& info, Precision precision) {

@@ -48,6 +48,9 @@ std::int64_t window_values(const Options& options, const TargetInfo& info, Preci
 inline int windows_of(const Options& o, bool ahead) { return (ahead ? 3 : 1) + (stores_draws(o) ? 1 : 0); }
 /// Draws of one window: enough to be written in large pieces, few enough to stay small in memory.
 std::int64_t window_draws(std::int64_t num_chains, std::int64_t dim, std::int64_t num_draws, Precision precision);
+/// What a run tells its file of where it stands, about; 0: nothing, because it would take more room than the draws.
+std::size_t bytes_of_run_state(const Options& options, const Context& context, const TargetInfo& info,
+                               Precision precision, std::int64_t num_draws);
 /// The accounting of a run whose target is loaded; without a predicted time.
 Estimate estimate_for(const Options& options, const Context& context, const TargetInfo& info, Precision precision);
 /// The same with the time of a few chains for a fraction of a second.

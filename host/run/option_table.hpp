@@ -33,6 +33,10 @@ void visit_options(Visitor&& visit, AnyOptions& options) {
   visit("draws", o.draws, kept_draws_names,
         "what is kept: every draw, what the summary needs, nothing, or draws without their spins");
   visit("output", o.output, "path", "NetCDF file for the draws (ArviZ reads it); without it none is written");
+  visit("max_seconds", o.max_seconds, between(0, far),
+        "end after so many seconds of warm-up and sampling with what was drawn; 0: no limit");
+  visit("checkpoint_seconds", o.checkpoint_seconds, between(0, far),
+        "how often the file is told where the run stands, for `kilochain resume`; 0: at its end alone");
   visit("save_warmup", o.save_warmup, "yes/no", "statistics of the iterations of a --num-warmup N into the file too");
 }
 

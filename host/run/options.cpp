@@ -72,6 +72,8 @@ void check(const Options& o) {
   require(!o.save_warmup || o.num_warmup, ExitStatus::usage, "save_warmup = yes",
           "the length of an automatic warm-up is not known before its end, and the file has no room for its statistics",
           "Give its length, such as --num-warmup 1000?");
+  require(!o.resume || stores_draws(o), ExitStatus::usage, "resume",
+          "only a run that stores its draws can be gone on with", "Was it made with --output and --draws all?");
   check_settings(o.sampler, o.sampler_settings, o.target, o.target_settings);
   const bool spins = find_target(o.target).spins;
   require(spins || o.draws != KeptDraws::energy, ExitStatus::usage, "draws = energy",

@@ -31,6 +31,9 @@ struct Options {
   bool save_warmup = false;           ///< statistics of warm-up iterations too
   int threads = 0;                    ///< CPU threads; 0: all
   std::int64_t chain_batch_size = 0;  ///< chains at a time; 0: all at once
+  std::int64_t max_seconds = 0;       ///< of warm-up and sampling, after which a run ends with what it has; 0: no limit
+  std::int64_t checkpoint_seconds = 600;  ///< how often `output` is told where the run stands; 0: at its end alone
+  bool resume = false;  ///< goes on with the run that has left `output`; num_samples counts its iterations too
 };
 
 /// What automatic num_warmup and num_samples stop at.

@@ -7,7 +7,7 @@ namespace kilochain {
 
 OutputFile::OutputFile(const Options& options, const TargetInfo& info, Precision precision)
     : options_(options), info_(info), precision_(precision) {
-  if (writes_file(options))
+  if (writes_file(options) && !options.resume)
     create(options.num_warmup.value_or(0), options.num_samples.value_or(most_automatic_samples));
 }
 
@@ -15,6 +15,20 @@ OutputFile::~OutputFile() { settle(); }
 
 void OutputFile::set_length(std::int64_t num_warmup, std::int64_t num_samples) {
   if (writer_) create(num_warmup, num_samples);
+}
+
+void OutputFile::go_on(std::int64_t draws) {
+  writer_ = std::make_unique<DrawsWriter>(options_.output, draws);
+  require(writer_->header().names == info_.names, ExitStatus::data,
+          options_.output + ": the target is not the one that the draws are of",
+          std::to_string(info_.names.size()) + " values of each draw beside " +
+              std::to_string(writer_->header().names.size()) + " in the file, or with other names",
+          "Have its data or its code changed since?");
+}
+
+bool OutputFile::save_state(const std::vector<char>& bytes) {
+  wait();
+  return writer_->save_state(bytes);
 }
 
 void OutputFile::create(std::int64_t num_warmup, std::int64_t num_samples) {

@@ -10,13 +10,17 @@ namespace kilochain {
 
 class OutputFile {
  public:
-  /// Creates the file, as long as the run may become. Throws Error (usage) when it cannot be written.
+  /// Creates the file, as long as the run may become. Throws Error (usage) when it cannot be written. Of a run that is gone on
+  /// with it waits for go_on.
   OutputFile(const Options& options, const TargetInfo& info, Precision precision);
   ~OutputFile();
 
   bool is_open() const { return writer_ != nullptr; }
   /// Creates it anew once an automatic length is known: chunks fit the number of draws.
   void set_length(std::int64_t num_warmup, std::int64_t num_samples);
+  /// Opens the file behind its first draws. Throws Error (usage) when it cannot be written, (data) when its draws have other
+  /// names.
+  void go_on(std::int64_t draws);
   template <class Real>
   void append_warmup_stats(std::int64_t first, std::int64_t count, const Window<Real>& window) {
     writer_->append_warmup_stats(first, count, window);
@@ -31,6 +35,8 @@ class OutputFile {
   void settle() const {
     if (pending_.valid()) pending_.wait();
   }
+  /// False when there is no room for it on the disk.
+  bool save_state(const std::vector<char>& bytes);
   void add_attributes(const nlohmann::json& attributes);
   /// Of a run that keeps moments only. acceptance: mean of each chain.
   void write_summary(const std::vector<ParameterSummary>& parameters, const std::vector<double>& acceptance);

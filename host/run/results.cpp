@@ -101,6 +101,7 @@ Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sam
   r.summary = summary_of(run, warm, sampled);
   r.quarantined = run.batches.quarantine().list();
   r.interrupted = sampled.interrupted;
+  r.resumable = sampled.resumable;
   r.draws_written = sampled.draws;
   r.divergences = std::move(sampled.divergences);
   if (!warm.advice.empty()) r.notes.push_back(warm.advice);

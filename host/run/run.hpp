@@ -37,6 +37,8 @@ struct Result {
   RunSummary summary;
   std::vector<QuarantinedChain> quarantined;
   bool interrupted = false;  ///< `stop` became true: summary and file hold what was drawn until then
+  bool out_of_time = false;  ///< `interrupted`, by max_seconds
+  bool resumable = false;    ///< the file knows where the run stands: Options::resume goes on with it
   std::int64_t draws_written = 0;
   std::vector<Divergence>
       divergences;  ///< where trajectories diverged, by draw; the first few of each chain and window

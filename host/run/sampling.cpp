@@ -20,7 +20,8 @@ std::int64_t automatic_samples(const Options& o, double ess_per_iteration) {
   return (samples + o.thin - 1) / o.thin * o.thin;
 }
 
-std::int64_t samples_wanted(const Options& o, const WarmedUp& warm) {
+std::int64_t samples_wanted(const Options& o, const WarmedUp& warm, const RunState* before) {
+  if (before) return o.num_samples.value_or(before->wanted);
   return warm.interrupted ? 0 : o.num_samples.value_or(automatic_samples(o, warm.ess_per_iteration));
 }
 
@@ -34,24 +35,29 @@ struct WrittenFirst {
 }  // namespace
 
 template <class Real>
-Sampling<Real>::Sampling(const Phases<Real>& run, const WarmedUp& warm)
+Sampling<Real>::Sampling(const Phases<Real>& run, const WarmedUp& warm, const RunState* before)
     : run_(run),
+      warm_(warm),
+      before_(before),
       num_warmup_(warm.iterations),
-      num_samples_(samples_wanted(run.options, warm)),
+      num_samples_(samples_wanted(run.options, warm, before)),
       look_(run.options.num_chains, run.recorded()) {
   out_.interrupted = warm.interrupted;
+  if (!before) return;
+  out_.iterations = before->iterations, out_.draws = before->draws;
+  out_.num_divergences = before->num_divergences;
 }
 
 template <class Real>
 Sampled<Real> Sampling<Real>::operator()() {
-  const auto begin = std::chrono::steady_clock::now();
+  begin_ = std::chrono::steady_clock::now();
   run_.reporter.begin("sampling", num_warmup_, num_samples_);
   const std::int64_t num_draws = num_samples_ / run_.options.thin;
   if (num_draws > 0) {
     prepare(num_draws);
     fill_windows();
   }
-  out_.seconds = seconds_since(begin);
+  out_.seconds = seconds_so_far();
   for (const auto& c : run_.batches.controls())
     out_.acceptance.push_back(c.status == ChainStatus::running ? c.acceptance_sum / c.counted : NAN);
   out_.gradients = run_.batches.take_gradients();
@@ -62,8 +68,9 @@ Sampled<Real> Sampling<Real>::operator()() {
 template <class Real>
 void Sampling<Real>::prepare(std::int64_t num_draws) {
   const Options& o = run_.options;
-  if (!o.num_samples) run_.file.set_length(num_warmup_, num_samples_);
-  out_.summary_from = summary_from(o, run_.recorded(), num_draws);
+  if (!o.num_samples && !before_) run_.file.set_length(num_warmup_, num_samples_);
+  out_.summary_from = before_ ? SummaryFrom::file : summary_from(o, run_.recorded(), num_draws);
+  leaves_state_ = bytes_of_run_state(o, run_.context, run_.target.info(), precision_of<Real>, num_draws) > 0;
   if (out_.summary_from == SummaryFrom::memory || (o.keep_draws && o.draws != KeptDraws::none))
     out_.memory = std::make_unique<DrawsInMemory<Real>>(o.num_chains, num_draws, run_.recorded());
   if (out_.summary_from == SummaryFrom::stream)
@@ -119,7 +126,8 @@ void Sampling<Real>::fill_windows() {
     if (delivery.valid()) delivery.get();
   };
   while (true) {
-    while (std::ssize(begun) < run_.batches.windows_under_way() && out_.iterations < num_samples_ &&
+    const bool save = save_is_due();
+    while (!save && std::ssize(begun) < run_.batches.windows_under_way() && out_.iterations < num_samples_ &&
            !out_.interrupted) {
       if (leaves_host_next()) {
         if (!begun.empty()) break;  // the host has to see them first
@@ -129,14 +137,20 @@ void Sampling<Real>::fill_windows() {
         for (DrawsBuffer<Real>& window : windows) window.leave_host();
       }
       DrawsBuffer<Real>& window = windows[next++ % windows.size()];
-      const std::int64_t first = num_warmup_ + out_.iterations,
-                         wanted = std::min(num_samples_ - out_.iterations, next_draws(room) * o.thin),
+      // A run that was interrupted between two kept draws goes on there: its first window begins before.
+      const std::int64_t late = out_.iterations % o.thin, now = num_warmup_ + out_.iterations,
+                         wanted = std::min(num_samples_ - out_.iterations, next_draws(room) * o.thin - late),
                          done =
-                             run_.batches.begin(segment, first, first + wanted, {&window, o.thin, on_device_.get()}) -
-                             first;
+                             run_.batches.begin(segment, now, now + wanted, {&window, o.thin, on_device_.get(), late}) -
+                             now;
       out_.interrupted = done < wanted;
       out_.iterations += done;
-      begun.push_back({&window, first, done});
+      begun.push_back({&window, now - late, late + done});
+    }
+    if (begun.empty() && save) {
+      delivered();
+      save_state();
+      continue;
     }
     if (begun.empty()) break;
     const auto [buffer, first, done] = begun.front();
@@ -158,6 +172,37 @@ void Sampling<Real>::fill_windows() {
   delivered();
   if (on_device_) out_.streaming->bring_back();
   run_.file.wait();
+  if (leaves_state_ && saved_ != out_.iterations) save_state();
+}
+
+template <class Real>
+double Sampling<Real>::seconds_so_far() const {
+  return seconds_since(begin_) + (before_ ? before_->seconds : 0);
+}
+
+/// At once, so that a killed run need not warm up again, and then every now and then.
+template <class Real>
+bool Sampling<Real>::save_is_due() const {
+  const std::int64_t every = run_.options.checkpoint_seconds;
+  return leaves_state_ && !out_.interrupted && every > 0 && saved_ != out_.iterations &&
+         (saved_ < 0 || seconds_since(saved_at_) >= static_cast<double>(every));
+}
+
+/// Tells the file where the run stands; no window is under way. Batches of which the last has not come as far as the first are
+/// not told: the file keeps what it was told before.
+template <class Real>
+void Sampling<Real>::save_state() {
+  saved_ = out_.iterations, saved_at_ = std::chrono::steady_clock::now();
+  if (out_.interrupted && run_.batches.batch_size() < run_.batches.num_chains()) return;
+  RunState state{warm_,
+                 out_.iterations,
+                 out_.draws,
+                 num_samples_,
+                 out_.num_divergences,
+                 seconds_so_far(),
+                 value_of_first(run_),
+                 run_.batches.save()};
+  out_.resumable = run_.file.save_state(to_bytes(state));
 }
 
 /// Hands a window to whoever wants it.
@@ -217,13 +262,13 @@ std::vector<Divergence> Sampling<Real>::note_divergences(const DrawsBuffer<Real>
 }
 
 template <class Real>
-Sampled<Real> sample(const Phases<Real>& run, const WarmedUp& warm) {
-  return Sampling<Real>(run, warm)();
+Sampled<Real> sample(const Phases<Real>& run, const WarmedUp& warm, const RunState* before) {
+  return Sampling<Real>(run, warm, before)();
 }
 
 template class Sampling<float>;
 template class Sampling<double>;
-template Sampled<float> sample(const Phases<float>&, const WarmedUp&);
-template Sampled<double> sample(const Phases<double>&, const WarmedUp&);
+template Sampled<float> sample(const Phases<float>&, const WarmedUp&, const RunState*);
+template Sampled<double> sample(const Phases<double>&, const WarmedUp&, const RunState*);
 
 }  // namespace kilochain

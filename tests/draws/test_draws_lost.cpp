@@ -42,6 +42,39 @@ TEST(DrawsFile, InterruptedRunHasTheDrawsItWrote) {
   writer.finish();
   const DrawsReader reader(file.path);
   EXPECT_EQ(reader.draws_written(), 23);
+  EXPECT_TRUE(reader.state().empty());
+  EXPECT_EQ(wrong_numbers<float>(reader, 3), 0);
+}
+
+/// The state of a run is there whole, the one before until then; and another writer goes on behind the first draws.
+TEST(DrawsFile, GoesOnBehindItsFirstDraws) {
+  const TemporaryFile file;
+  const DrawsHeader header = make_header(5, 1000, 6, Precision::single_precision);
+  const std::vector<char> large(200000, 'l'), small(3, 's');
+  {
+    DrawsWriter writer(file.path, header);
+    write_run<float>(writer, header, 23);
+    for (const auto* state : {&small, &large, &small}) EXPECT_TRUE(writer.save_state(*state));
+    writer.finish();
+  }
+  EXPECT_EQ(DrawsReader(file.path).state(), small);
+  expect_error([&] { DrawsWriter writer(file.path, 24); }, ExitStatus::usage,
+               file.path +
+                   ": the file has fewer draws than the state of its chains says (23 of 24). Was the file changed "
+                   "by another program?");
+  {
+    DrawsWriter writer(file.path, 10);
+    EXPECT_EQ(writer.draws_written(), 10);
+    Buffers<float> window(header, 7);
+    for (std::int64_t first = 10; first < 31; first += 7) {
+      writer.append(first, 7, window.fill(first, 7));
+      EXPECT_TRUE(writer.save_state(large));
+    }
+    writer.finish();
+  }
+  const DrawsReader reader(file.path);
+  EXPECT_EQ(reader.draws_written(), 31);
+  EXPECT_EQ(reader.state(), large);
   EXPECT_EQ(wrong_numbers<float>(reader, 3), 0);
 }
 

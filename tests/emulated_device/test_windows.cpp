@@ -1,5 +1,6 @@
 // Windows of draws on the emulated device: each leaves in one copy, behind one event, and the host waits for none of its
 // rounds; a phase captures its graph once; what is drawn is what one stretch after the other would have drawn.
+#include "host/draws/draws_file.hpp"
 #include "tests/emulated_device/fixture.hpp"
 #include "tests/emulated_device/window_bench.hpp"
 #include "tests/support/scratch_files.hpp"
@@ -157,6 +158,45 @@ TEST_F(EmulatedWindows, AWholeRunKeepsTheDrawsThatBatchesOfChainsMake) {
   EXPECT_EQ(ahead.draws_written, 3100);
   EXPECT_FALSE(ahead.interrupted);
   EXPECT_EQ(ahead.draws, batches.draws);
+  EXPECT_TRUE(emulated::faults().empty());
+}
+
+// Chains leave the device for a file and come back to another one, at the end of a run and where one is interrupted with windows
+// under way: the draws are those of a run that did not stop.
+TEST_F(EmulatedWindows, ARunThatIsGoneOnWithKeepsItsBits) {
+  const testing_support::ScratchFiles files;
+  const auto draws_of = [](const Options& o) {
+    std::vector<double> all;
+    const DrawsReader reader(o.output);
+    reader.read_parameters(0, std::ssize(reader.header().names), all);
+    return all;
+  };
+  for (const char* sampler : {"rwm", "gad_mala_fast", "nuts"})
+    for (const bool interrupted : {false, true}) {
+      SCOPED_TRACE(std::string(sampler) + (interrupted ? ", interrupted" : ""));
+      Options o = Bench::of(sampler, 0);
+      o.num_chains = 3;
+      o.num_warmup = 20;
+      o.thin = 2;
+      o.device = "cuda";
+      o.output = files.path("part.nc");
+      o.num_samples = interrupted ? 4000 : 17;
+      std::atomic<bool> stop{false};
+      const Result part =
+          run(o, [&](const Progress& p) { stop = interrupted && p.phase == "sampling" && p.done > 0; }, stop);
+      EXPECT_EQ(part.interrupted, interrupted);
+      EXPECT_TRUE(part.resumable);
+      const std::int64_t made = part.summary.num_samples;
+      o.num_samples = made + 23;
+      o.resume = true;
+      stop = false;
+      EXPECT_EQ(run(o, {}, stop).summary.num_samples, made + 23);
+      Options whole = o;
+      whole.resume = false;
+      whole.output = files.path("whole.nc");
+      run(whole, {}, stop);
+      EXPECT_EQ(draws_of(o), draws_of(whole));
+    }
   EXPECT_TRUE(emulated::faults().empty());
 }
 

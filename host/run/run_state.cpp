@@ -1,0 +1,148 @@
+#include "host/run/run_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "host/draws/draws_file.hpp"
+
+namespace kilochain {
+namespace {
+
+/// What is kept as JSON, once. `State`: RunState or const RunState.
+template <class Visitor, class State>
+void visit_state(const Visitor& visit, State& s) {
+  visit("warmup_iterations", s.warm.iterations);
+  visit("warmup_gradients", s.warm.gradients);
+  visit("warmup_seconds", s.warm.seconds);
+  visit("warmup_ess_per_iteration", s.warm.ess_per_iteration);
+  visit("warmup_converged", s.warm.converged);
+  visit("warmup_note", s.warm.note);
+  visit("warmup_advice", s.warm.advice);
+  visit("iterations", s.iterations);
+  visit("draws", s.draws);
+  visit("wanted", s.wanted);
+  visit("num_divergences", s.num_divergences);
+  visit("seconds", s.seconds);
+  visit("value_of_first", s.value_of_first);
+}
+
+struct Write {
+  nlohmann::json& out;
+  template <class T>
+  void operator()(const char* name, const T& value) const {
+    out[name] = value;
+  }
+  void operator()(const char* name, const std::optional<bool>& value) const {
+    if (value) out[name] = *value;
+  }
+};
+
+struct Read {
+  const nlohmann::json& in;
+  template <class T>
+  void operator()(const char* name, T& value) const {
+    in.at(name).get_to(value);
+  }
+  void operator()(const char* name, double& value) const {  // JSON has no NaN: null
+    value = in.at(name).is_null() ? NAN : in.at(name).get<double>();
+  }
+  void operator()(const char* name, std::optional<bool>& value) const {
+    if (in.contains(name)) value = in.at(name).get<bool>();
+  }
+};
+
+/// Writes length and bytes; returns where the next ones go.
+char* put(char* to, const char* from, std::size_t size) {
+  const std::uint64_t length = size;
+  std::memcpy(to, &length, sizeof length);
+  return std::copy_n(from, size, to + sizeof length);
+}
+
+}  // namespace
+
+std::vector<char> to_bytes(const RunState& state) {
+  nlohmann::json j;
+  visit_state(Write{j}, state);
+  const std::string text = j.dump();
+  std::size_t size = text.size() + 8;
+  for (const auto& batch : state.chains) size += batch.size() + 8;
+  std::vector<char> out(size);
+  char* to = put(out.data(), text.data(), text.size());
+  for (const auto& batch : state.chains) to = put(to, batch.data(), batch.size());
+  return out;
+}
+
+RunState run_state_of(const std::vector<char>& bytes, const std::string& path) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ExitStatus::data, path + ": the state of its chains cannot be read", why,
+                "Was the file made by kilochain sample of this version, and copied whole?");
+  };
+  std::size_t at = 0;
+  const auto next = [&]() -> std::pair<const char*, std::size_t> {
+    std::uint64_t length = 0;
+    if (bytes.size() - at < sizeof length) refuse("it ends too early");
+    std::memcpy(&length, bytes.data() + at, sizeof length);
+    at += sizeof length;
+    if (bytes.size() - at < length) refuse("it ends too early");
+    at += length;
+    return {bytes.data() + at - length, length};
+  };
+  RunState state;
+  const auto [text, length] = next();
+  try {
+    visit_state(Read{nlohmann::json::parse(text, text + length)}, state);
+  } catch (const nlohmann::json::exception& error) {
+    refuse(error.what());
+  }
+  while (at < bytes.size()) {
+    const auto [batch, size] = next();
+    state.chains.emplace_back(batch, batch + size);
+  }
+  return state;
+}
+
+RunState read_run_state(const std::string& path) {
+  const DrawsReader reader(path);
+  const auto bytes = reader.has_draws() ? reader.state() : std::vector<char>{};
+  require(!bytes.empty(), ExitStatus::usage, path + ": the run cannot be gone on with",
+          reader.header().kept == KeptDraws::moments
+              ? "it kept moments only"
+              : "the state of its chains is not in the file: it ended in its warm-up, or its chains take more room than "
+                "their draws",
+          "Run it again?");
+  return run_state_of(bytes, path);
+}
+
+template <class Real>
+double value_of_first(const Phases<Real>& run) {
+  std::vector<Real> x = run.batches.first_positions();
+  if (run.target.info().spin_model) return static_cast<double>(x[0]);
+  x.resize(static_cast<std::size_t>(run.dim()));
+  const auto chain = make_chains<Real>(run.context, "rwm", {}, 1, run.dim(), Scope::chain);
+  Rounds<Real>(run.context, run.target, *chain, 1).start(x);
+  double lp = NAN;
+  copy_to_host(run.context, &lp, chain->exchange(Phase::start).lp, sizeof lp);
+  return lp;
+}
+
+template <class Real>
+void require_same_target(const Phases<Real>& run, const RunState& state) {
+  const double now = value_of_first(run), before = state.value_of_first,
+               near = 1e-3 * (1 + std::abs(before));  // float, perhaps on another device
+  require(!std::isfinite(before) || std::abs(now - before) <= near, ExitStatus::data,
+          run.options.output + ": the target is not the one that the draws are of",
+          fmt::format("where the first chain stands its {} is {}, and was {}",
+                      run.target.info().spin_model ? "energy" : "log density", now, before),
+          "Have its data or its code changed since?");
+}
+
+template double value_of_first(const Phases<float>&);
+template double value_of_first(const Phases<double>&);
+template void require_same_target(const Phases<float>&, const RunState&);
+template void require_same_target(const Phases<double>&, const RunState&);
+
+}  // namespace kilochain

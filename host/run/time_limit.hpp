@@ -1,0 +1,54 @@
+// A run's time: a flag that becomes true when a caller's does, or when so many seconds are over.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace kilochain {
+
+class TimeLimit {
+ public:
+  /// seconds 0: no limit, and no thread.
+  TimeLimit(std::int64_t seconds, const std::atomic<bool>& stop) : stop_(stop) {
+    if (seconds > 0) watch_ = std::thread([this, end = Clock::now() + std::chrono::seconds(seconds)] { watch(end); });
+  }
+  TimeLimit(const TimeLimit&) = delete;
+  ~TimeLimit() {
+    if (!watch_.joinable()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    changed_.notify_one();
+    watch_.join();
+  }
+  /// Becomes true when the run should end.
+  const std::atomic<bool>& flag() const { return watch_.joinable() ? end_ : stop_; }
+  /// Whether the time is over, and nobody else has asked for the end before.
+  bool is_over() const { return over_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  /// A caller's flag may be set by a signal handler, which can wake nobody up: it is looked at every now and then.
+  void watch(Clock::time_point end) {
+    std::unique_lock lock(mutex_);
+    while (!done_ && !end_) {
+      const auto next = std::min(end, Clock::now() + std::chrono::milliseconds(20));
+      changed_.wait_until(lock, next, [this] { return done_; });
+      if (!stop_ && Clock::now() >= end) over_ = true;
+      if (stop_ || over_) end_ = true;
+    }
+  }
+
+  const std::atomic<bool>& stop_;
+  std::atomic<bool> end_{false}, over_{false};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::thread watch_;
+};
+
+}  // namespace kilochain

@@ -1,0 +1,97 @@
+// kilochain resume, and --max-seconds: runs that end early and go on.
+#include "host/draws/draws_file.hpp"
+#include "tests/cli/program.hpp"
+
+namespace kilochain {
+namespace {
+
+using namespace testing_support;
+using nlohmann::json;
+
+Argv run_to(const std::string& output, const char* num_samples, Argv more = {}) {
+  Argv argv = {"sample", "--target",     "gaussian", "--preset",      "gauss2d_corr", "--num-chains",
+               "4",      "--num-warmup", "100",      "--num-samples", num_samples,    "--thin",
+               "100",    "--device",     "cpu",      "--output",      output};
+  argv.insert(argv.end(), more.begin(), more.end());
+  return argv;
+}
+
+std::vector<double> draws_of(const std::string& path) {
+  std::vector<double> all;
+  const DrawsReader reader(path);
+  reader.read_parameters(0, std::ssize(reader.header().names), all);
+  return all;
+}
+
+TEST(ResumeCommand, ARunThatIsKilledGoesOnWithTheSameDraws) {
+  for (const int how : {SIGKILL, SIGTERM}) {
+    ScratchFiles files;
+    const std::string path = files.path("draws.nc"), whole = files.path("whole.nc");
+    {
+      Program program(files, run_to(path, "100000000", {"--checkpoint-seconds", "1"}));
+      const auto lines = [&] {
+        int count = 0;
+        const std::string told = program.err();
+        for (std::size_t at = told.find("sampling"); at != std::string::npos; at = told.find("sampling", at + 1)) ++count;
+        return count;
+      };
+      ASSERT_TRUE(wait_until(program, [&] { return lines() >= 2; })) << program.err();
+      program.send(how);
+      EXPECT_EQ(program.wait(), how == SIGKILL ? 1000 + SIGKILL : 130) << program.err();
+      if (how == SIGTERM) {
+        EXPECT_TRUE(contains(program.out(), "`kilochain resume " + path + "` goes on")) << program.out();
+      }
+    }
+    const std::int64_t before = DrawsReader(path).draws_written(), wanted = (before + 1000) * 100;
+    ASSERT_GT(before, 0);
+    std::printf("killed after %lld draws\n", static_cast<long long>(before));
+    const Outcome on = kilochain(files, {"resume", path, "--num-samples", std::to_string(wanted), "--json", "--quiet"});
+    ASSERT_TRUE(on.status == 0 || on.status == 6) << on.err;
+    EXPECT_FALSE(contains(on.err, "HDF5")) << on.err;
+    EXPECT_EQ(json::parse(on.out)["num_samples"], wanted);
+    ASSERT_LE(kilochain(files, run_to(whole, std::to_string(wanted).c_str())).status, 6);
+    EXPECT_TRUE(draws_of(path) == draws_of(whole));
+  }
+}
+
+TEST(ResumeCommand, TheTimeIsLimitedAndThatIsNoFailure) {
+  ScratchFiles files;
+  const std::string path = files.path("draws.nc");
+  const Outcome run = kilochain(files, run_to(path, "100000000", {"--max-seconds", "1"}));
+  EXPECT_EQ(run.status, 0) << run.out << run.err;
+  EXPECT_TRUE(contains(run.out, "the time is over (--max-seconds 1): these are the draws until then; `kilochain resume " +
+                                    path + "` goes on"))
+      << run.out;
+  const std::int64_t before = DrawsReader(path).draws_written();
+  EXPECT_EQ(kilochain(files, {"resume", path, "--max-seconds", "1"}).status, 0);
+  EXPECT_GT(DrawsReader(path).draws_written(), before);
+  const Outcome none = kilochain(files, {"sample", "--target", "gaussian", "--preset", "neal_gaussian", "--num-chains",
+                                         "64", "--num-warmup", "100000000", "--num-samples", "10", "--max-seconds", "1",
+                                         "--output", files.path("none.nc")});
+  EXPECT_EQ(none.status, 6) << none.out;
+  EXPECT_TRUE(contains(none.out, "the time is over (--max-seconds 1) after ")) << none.out;
+  EXPECT_TRUE(contains(none.out, " warm-up iterations: nothing was drawn")) << none.out;
+  expect_refusal(files, {"resume", files.path("none.nc")}, 2,
+                 files.path("none.nc") +
+                     ": the run cannot be gone on with (the state of its chains is not in the file: it ended in its "
+                     "warm-up, or its chains take more room than their draws). Run it again?");
+}
+
+TEST(ResumeCommand, SaysWhatItCannotDo) {
+  ScratchFiles files;
+  const std::string path = files.path("draws.nc");
+  ASSERT_LE(kilochain(files, run_to(path, "1000")).status, 6);
+  expect_refusal(files, {"resume", path}, 2,
+                 path + ": nothing is left to draw (1000 iterations of each chain are wanted in all, 1000 are there). "
+                        "Ask for more in all, such as --num-samples 2000?");
+  expect_refusal(files, {"resume", path, "--seed", "2"}, 2,
+                 "command line: unknown flag --seed (kilochain resume). Did you mean --help?");
+  expect_refusal(files, {"resume", files.path("missing.nc")}, 3,
+                 files.path("missing.nc") + ": no such file of draws (missing file). Is the path right?");
+  expect_refusal(files, {"resume", path, "--num-samples", "many"}, 2,
+                 "command line: --num-samples = many (not a number). Write --num-samples = a number >= 1 and <= "
+                 "1099511627776?");
+}
+
+}  // namespace
+}  // namespace kilochain
