@@ -33,7 +33,8 @@ void look_at_all(int group) {
 
 }  // namespace
 
-DrawsWriter::DrawsWriter(std::string path, std::int64_t draws_written) : path_(std::move(path)), written_(draws_written) {
+DrawsWriter::DrawsWriter(std::string path, std::int64_t draws_written)
+    : path_(std::move(path)), written_(draws_written) {
   {
     const DrawsReader reader(path_);  // and closed again: HDF5 locks a file that is read
     header_ = reader.header();

@@ -24,7 +24,8 @@ std::vector<Assignment> assignments_of(const std::string& path) {
     // Of this call alone, or known better now: where the file is, and the precision that its draws have.
     if (key == "output" || key == "real" || key == "max_seconds" || key == "num_samples") continue;
     if (key == "sampler_settings" || key == "target_settings") {
-      for (const auto& [name, setting] : value.items()) add((key == "sampler_settings" ? "sampler." : "target.") + name, text_of(setting));
+      for (const auto& [name, setting] : value.items())
+        add((key == "sampler_settings" ? "sampler." : "target.") + name, text_of(setting));
     } else {
       add(key, text_of(value));
     }

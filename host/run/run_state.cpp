@@ -108,12 +108,13 @@ RunState run_state_of(const std::vector<char>& bytes, const std::string& path) {
 RunState read_run_state(const std::string& path) {
   const DrawsReader reader(path);
   const auto bytes = reader.has_draws() ? reader.state() : std::vector<char>{};
-  require(!bytes.empty(), ExitStatus::usage, path + ": the run cannot be gone on with",
-          reader.header().kept == KeptDraws::moments
-              ? "it kept moments only"
-              : "the state of its chains is not in the file: it ended in its warm-up, or its chains take more room than "
-                "their draws",
-          "Run it again?");
+  require(
+      !bytes.empty(), ExitStatus::usage, path + ": the run cannot be gone on with",
+      reader.header().kept == KeptDraws::moments
+          ? "it kept moments only"
+          : "the state of its chains is not in the file: it ended in its warm-up, or its chains take more room than "
+            "their draws",
+      "Run it again?");
   return run_state_of(bytes, path);
 }
 

@@ -14,8 +14,8 @@ struct RunState {
   std::int64_t iterations = 0, draws = 0;  ///< of each chain while sampling: made; kept
   std::int64_t wanted = 0;                 ///< iterations that the run was to make
   std::int64_t num_divergences = 0;
-  double seconds = 0;   ///< of sampling so far
-  double value_of_first = NAN;  ///< see below
+  double seconds = 0;                     ///< of sampling so far
+  double value_of_first = NAN;            ///< see below
   std::vector<std::vector<char>> chains;  ///< Chains::save of each batch
 };
 

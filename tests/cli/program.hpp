@@ -89,6 +89,14 @@ inline bool wait_until(Program& program, const std::function<bool()>& done) {
   return false;
 }
 
+/// How often a word stands in what the program has said on standard error: a phase's second line comes seconds after its first.
+inline int times_said(const Program& program, const std::string& word) {
+  int count = 0;
+  const std::string told = program.err();
+  for (std::size_t at = told.find(word); at != std::string::npos; at = told.find(word, at + 1)) ++count;
+  return count;
+}
+
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// A refusal: this status, nothing on standard output, and exactly this line on standard error.

@@ -59,13 +59,7 @@ TEST(Ends, ASecondCtrlCKills) {
   }
   Program program(files, long_run(path, "100000000", "100"));
   // The second line of a phase comes seconds after its first: by then draws are in the file.
-  const auto lines = [&] {
-    int count = 0;
-    const std::string told = program.err();
-    for (std::size_t at = told.find("sampling"); at != std::string::npos; at = told.find("sampling", at + 1)) ++count;
-    return count;
-  };
-  ASSERT_TRUE(wait_until(program, [&] { return lines() >= 2; })) << program.err();
+  ASSERT_TRUE(wait_until(program, [&] { return times_said(program, "sampling") >= 2; })) << program.err();
   program.send(SIGINT);
   ASSERT_TRUE(wait_until(program, [&] { return !pending(program.pid(), SIGINT); })) << program.err();
   program.send(SIGINT);

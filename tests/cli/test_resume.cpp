@@ -29,13 +29,7 @@ TEST(ResumeCommand, ARunThatIsKilledGoesOnWithTheSameDraws) {
     const std::string path = files.path("draws.nc"), whole = files.path("whole.nc");
     {
       Program program(files, run_to(path, "100000000", {"--checkpoint-seconds", "1"}));
-      const auto lines = [&] {
-        int count = 0;
-        const std::string told = program.err();
-        for (std::size_t at = told.find("sampling"); at != std::string::npos; at = told.find("sampling", at + 1)) ++count;
-        return count;
-      };
-      ASSERT_TRUE(wait_until(program, [&] { return lines() >= 2; })) << program.err();
+      ASSERT_TRUE(wait_until(program, [&] { return times_said(program, "sampling") >= 2; })) << program.err();
       program.send(how);
       EXPECT_EQ(program.wait(), how == SIGKILL ? 1000 + SIGKILL : 130) << program.err();
       if (how == SIGTERM) {
@@ -59,15 +53,16 @@ TEST(ResumeCommand, TheTimeIsLimitedAndThatIsNoFailure) {
   const std::string path = files.path("draws.nc");
   const Outcome run = kilochain(files, run_to(path, "100000000", {"--max-seconds", "1"}));
   EXPECT_EQ(run.status, 0) << run.out << run.err;
-  EXPECT_TRUE(contains(run.out, "the time is over (--max-seconds 1): these are the draws until then; `kilochain resume " +
-                                    path + "` goes on"))
+  EXPECT_TRUE(contains(
+      run.out,
+      "the time is over (--max-seconds 1): these are the draws until then; `kilochain resume " + path + "` goes on"))
       << run.out;
   const std::int64_t before = DrawsReader(path).draws_written();
   EXPECT_EQ(kilochain(files, {"resume", path, "--max-seconds", "1"}).status, 0);
   EXPECT_GT(DrawsReader(path).draws_written(), before);
-  const Outcome none = kilochain(files, {"sample", "--target", "gaussian", "--preset", "neal_gaussian", "--num-chains",
-                                         "64", "--num-warmup", "100000000", "--num-samples", "10", "--max-seconds", "1",
-                                         "--output", files.path("none.nc")});
+  const Outcome none = kilochain(
+      files, {"sample", "--target", "gaussian", "--preset", "neal_gaussian", "--num-chains", "64", "--num-warmup",
+              "100000000", "--num-samples", "10", "--max-seconds", "1", "--output", files.path("none.nc")});
   EXPECT_EQ(none.status, 6) << none.out;
   EXPECT_TRUE(contains(none.out, "the time is over (--max-seconds 1) after ")) << none.out;
   EXPECT_TRUE(contains(none.out, " warm-up iterations: nothing was drawn")) << none.out;
@@ -82,8 +77,9 @@ TEST(ResumeCommand, SaysWhatItCannotDo) {
   const std::string path = files.path("draws.nc");
   ASSERT_LE(kilochain(files, run_to(path, "1000")).status, 6);
   expect_refusal(files, {"resume", path}, 2,
-                 path + ": nothing is left to draw (1000 iterations of each chain are wanted in all, 1000 are there). "
-                        "Ask for more in all, such as --num-samples 2000?");
+                 path +
+                     ": nothing is left to draw (1000 iterations of each chain are wanted in all, 1000 are there). "
+                     "Ask for more in all, such as --num-samples 2000?");
   expect_refusal(files, {"resume", path, "--seed", "2"}, 2,
                  "command line: unknown flag --seed (kilochain resume). Did you mean --help?");
   expect_refusal(files, {"resume", files.path("missing.nc")}, 3,

@@ -182,8 +182,8 @@ TEST_F(EmulatedWindows, ARunThatIsGoneOnWithKeepsItsBits) {
       o.output = files.path("part.nc");
       o.num_samples = interrupted ? 4000 : 17;
       std::atomic<bool> stop{false};
-      const Result part =
-          run(o, [&](const Progress& p) { stop = interrupted && p.phase == "sampling" && p.done > 0; }, stop);
+      const Result part = run(
+          o, [&](const Progress& p) { stop = interrupted && p.phase == "sampling" && p.done > 0; }, stop);
       EXPECT_EQ(part.interrupted, interrupted);
       EXPECT_TRUE(part.resumable);
       const std::int64_t made = part.summary.num_samples;

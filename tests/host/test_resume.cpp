@@ -225,8 +225,9 @@ TEST(Resume, SaysWhyARunCannotGoOn) {
   Options o = options(files.path("draws.nc"), 40);
   run_quietly(o);
   o.resume = true;
-  EXPECT_NE(message_of(o, ExitStatus::usage).find("nothing is left to draw (40 iterations of each chain are wanted in "
-                                                  "all, 40 are there). Ask for more in all, such as --num-samples 80?"),
+  EXPECT_NE(message_of(o, ExitStatus::usage)
+                .find("nothing is left to draw (40 iterations of each chain are wanted in "
+                      "all, 40 are there). Ask for more in all, such as --num-samples 80?"),
             std::string::npos);
   o.num_samples = 90;
   Options moved = o, renamed = o, other = o;
