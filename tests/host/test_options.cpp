@@ -119,6 +119,8 @@ TEST(Options, TomlIsFlags) {
                                                      {"chain_batch_size", "3"},
                                                      {"draws", "none"},
                                                      {"output", "out.nc"},
+                                                     {"max_seconds", "60"},
+                                                     {"checkpoint_seconds", "30"},
                                                      {"save_warmup", "true"},
                                                      {"quiet", "true"},
                                                      {"verbose", "true"},
