@@ -94,13 +94,16 @@ struct Parts {
   Index all, chains;            ///< columns of all parts, of which there may be more; who may ask
 };
 
-/// One warp, a thread for each part. seen: rounds, columns of parts that were opened, and what would be those of all chains.
+/// One thread: CUDA allows no two calls that set conditions at a time. seen: rounds, columns of parts that were opened, and
+/// what would be those of all chains.
 template <class Handle>
 __global__ void __launch_bounds__(32, 1)
     open_parts(const Index* __restrict__ count, const __grid_constant__ Parts<Handle> parts, std::int64_t* seen) {
-  const Index asking = *count, part = here::thread();
-  if (part < parts.count) set_condition(parts.open[part], parts.first + part * parts.columns < asking);
-  if (part > 0 || parts.first > 0) return;
+  if (threadIdx.x > 0) return;
+  const Index asking = *count;
+  for (Index part = 0; part < parts.count; ++part)
+    set_condition(parts.open[part], parts.first + part * parts.columns < asking);
+  if (parts.first > 0) return;
   const Index opened = (asking + parts.columns - 1) / parts.columns * parts.columns;
   seen[0] += 1, seen[1] += opened < parts.all ? opened : parts.all, seen[2] += parts.chains;
 }

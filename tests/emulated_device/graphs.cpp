@@ -1,5 +1,6 @@
 // Graphs: nodes hold copies of their arguments, so what changes after a capture changes nothing in them. Conditional nodes
-// look at a value that a kernel of the same launch must have set; their bodies are what CUDA allows: kernels, products, copies
+// look at a value that a kernel of the same launch must have set, by one thread (CUDA leaves undefined what calls beside each
+// other do); their bodies are what CUDA allows: kernels, products, copies
 // on the device, and such nodes again, and they are not empty (before CUDA 12.8 a device would hang).
 #include <algorithm>
 
@@ -58,6 +59,10 @@ void begin_launch(Family* family) {
   }
 }
 void set_conditional(unsigned long long handle, unsigned value) {
+  static std::uint32_t kernel = ~0u, thread = 0;  // that set one last
+  if (kernel == now.launch && thread != now.thread)
+    fault(cudaErrorLaunchFailure, here_in_kernel() + ": another thread of this kernel sets a condition, too");
+  kernel = now.launch, thread = now.thread;
   const auto found = conditionals().find(handle);
   const auto condition = found == conditionals().end() ? nullptr : found->second.lock();
   if (!condition || condition->of != launched) trap();

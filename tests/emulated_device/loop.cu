@@ -23,6 +23,11 @@ template <class Handle>
 __global__ void __launch_bounds__(32) set_true(Handle condition) {
   if (threadIdx.x == 0) cuda::set_condition(condition, true);
 }
+/// By a thread each, which CUDA leaves undefined.
+template <class Handle>
+__global__ void __launch_bounds__(32) set_both(Handle one, Handle other) {
+  if (threadIdx.x < 2) cuda::set_condition(threadIdx.x == 0 ? one : other, true);
+}
 
 /// counts: rounds left in this iteration, iterations left, rounds of all, odd ones. Asks for the part of odd ones.
 template <class Handle>
@@ -57,6 +62,7 @@ std::vector<int> run_nested_loops(const Context& context, int iterations, int ro
     branches.repeat(all, [&] {
       const cuda::Condition each = branches.condition();
       if (what != NestedLoops::unset) cuda::launch(context, set_true<cuda::Condition>, dim3(1), 32, each);
+      if (what == NestedLoops::set_at_once) cuda::launch(context, set_both<cuda::Condition>, dim3(1), 32, each, all);
       branches.repeat(each, [&] {
         const cuda::Condition odd = branches.condition();
         cuda::launch(context, round_of<cuda::Condition>, dim3(1), 32, counts, each, odd,

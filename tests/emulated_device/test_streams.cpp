@@ -184,6 +184,12 @@ TEST_F(EmulatedStreams, ANumberThatNobodySetsIsNotLookedAt) {
     emulated::forget_faults();
   }
 }
+TEST_F(EmulatedStreams, OneThreadOfAKernelSetsNumbers) {
+  EXPECT_THROW(run_nested_loops(cuda_context(0), 3, 5, NestedLoops::set_at_once), Error);
+  ASSERT_FALSE(emulated::faults().empty());
+  EXPECT_NE(emulated::faults()[0].find("another thread"), std::string::npos) << emulated::faults()[0];
+  emulated::forget_faults();
+}
 TEST_F(EmulatedStreams, ALoopHoldsWhatCudaAllows) {
   for (const bool allowed : {true, false}) {
     cudaGraph_t graph = nullptr, body = nullptr;
