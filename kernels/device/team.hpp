@@ -84,16 +84,18 @@ struct WarpTeam {
     for (Index i = rank(); i < n; i += lanes) part += f(i);
     return all_sum(part);
   }
-  /// give(c, sum of f(i, c) over i < n) for every c < W, by one lane each: the bits of W calls of sum, but in W - 1 +
-  /// log2(32 / W) shuffles where those take 5 W, and five deep. At each level of the tree the halves of the warp share the
-  /// columns between them; so column c ends with the lanes whose upper bits are c.
+  /// give(c, sum of f(i)(c) over i < n) for every c < W, by one lane each: the bits of W calls of sum, but in W - 1 +
+  /// log2(32 / W) shuffles where those take 5 W, and five deep. f(i) is asked once: what the columns of a row share. At each
+  /// level of the tree the halves of the warp share the columns between them; so column c ends with the lanes whose upper
+  /// bits are c.
   template <class T, int W, class F, class G>
   KC_INLINE void sums(Index n, F&& f, G&& give) const {
     static_assert(W == 1 || W == 2 || W == 4 || W == 8 || W == 16 || W == 32);
     T part[W] = {};
     for (Index i = rank(); i < n; i += lanes) {
+      const auto row = f(i);
       KC_UNROLL
-      for (int c = 0; c < W; ++c) part[c] += f(i, c);
+      for (int c = 0; c < W; ++c) part[c] += row(c);
     }
     share<W, lanes / 2>(part);
     if (rank() % (lanes / W) == 0) give(rank() / (lanes / W), part[0]);

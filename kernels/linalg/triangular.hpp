@@ -5,6 +5,7 @@
 // which they were made before (kernels/factor_products.hpp).
 #pragma once
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/device/math.hpp"
 #include "kernels/device/pack.hpp"
@@ -48,8 +49,9 @@ KC_HD void multiply_lower(const Team& team, Factor<Real> L, Row<Real> v, Row<Rea
       const Real* panel = L.data + panel_offset<P>(p);
       const Index columns = panel_columns<P>(p, n);
       team.for_each(P, [&](Index l) {
+        const Real *row = panel + l, *own = v.data;
         Real s = 0;
-        for (Index j = 0; j < columns; ++j) s += panel[std::size_t(j) * P + l] * v[j];
+        for (Index j = 0; j < columns; ++j, row += P, ++own) s += *row * *own;
         y.data[p * P + l] = s;  // zero in the padding
       });
     }
@@ -84,20 +86,24 @@ KC_HD void multiply_transposed(const Team& team, Factor<Real> L, Row<Real> v, Ro
       }
       Vec::store(y.data + first, Vec::sums(part));
     }
-  } else if constexpr (sums_columns<Team>) {  // as many at a time as registers hold
-    constexpr int W = 8;
-    for (Index j = 0; j < n; j += W) {
+  } else if constexpr (sums_columns<Team>) {  // as many at a time as registers hold, none that is not there
+    const auto columns = [&](auto width, Index j) {
       const Index first = j / P * P;
-      team.template sums<Real, W>(
+      team.template sums<Real, decltype(width)::value>(
           n - first,
-          [&](Index r, Index c) {
+          [&](Index r) {
             const Index i = first + r;
-            return j + c < n ? L[factor_index<P>(i, j + c)] * v[i] : Real(0);
+            return [row = &L[factor_index<P>(i, j)], own = v[i]](Index c) {
+              return row[c * Team::template panel<Real>] * own;
+            };
           },
-          [&](Index c, Real s) {
-            if (j + c < n) y[j + c] = s;
-          });
-    }
+          [&](Index c, Real s) { y[j + c] = s; });
+    };
+    Index j = 0;
+    for (; j + 8 <= n; j += 8) columns(std::integral_constant<int, 8>{}, j);
+    if (j + 4 <= n) columns(std::integral_constant<int, 4>{}, j), j += 4;
+    if (j + 2 <= n) columns(std::integral_constant<int, 2>{}, j), j += 2;
+    if (j < n) columns(std::integral_constant<int, 1>{}, j);
   } else {
     for (Index j = 0; j < n; ++j) {
       const Index first = j / P;
