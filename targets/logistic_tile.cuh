@@ -149,7 +149,7 @@ struct LogisticTile {
         cuda::tile_term(t[v][c], signs.v[v], residual.v[v], l, f);
         linear[c][0] += l, factor[c][0] *= f;
       }
-      *reinterpret_cast<cuda::Several<Real, V>*>(p.r + (group * K + c) * layout.ldr + k * chunk + V * lane) = residual;
+      cuda::put(p.r + (group * K + c) * layout.ldr + k * chunk + V * lane, residual);
     }
     cuda::fold_chains(linear, [](Real a, Real b) { return a + b; });
     cuda::fold_chains(factor, [](Real a, Real b) { return a * b; });  // at most 2^32

@@ -43,6 +43,20 @@ __device__ __forceinline__ Several<Real, V> several(const Real* at) {
   return *reinterpret_cast<const Several<Real, V>*>(at);
 }
 
+/// Into shared memory; four floats as one store, which nvcc makes four of here: their lanes, 16 bytes apart, would share banks.
+template <int V, class Real>
+__device__ __forceinline__ void put(Real* at, const Several<Real, V>& s) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (V == 4 && sizeof(Real) == 4) {
+    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(at))),
+                 "f"(s.v[0]), "f"(s.v[1]), "f"(s.v[2]), "f"(s.v[3])
+                 : "memory");
+    return;
+  }
+#endif
+  *reinterpret_cast<Several<Real, V>*>(at) = s;
+}
+
 /// x: the lane's first observation of feature 0, ldx from one feature to the next; w: the first chain's, ldw likewise.
 template <int V, int K, class Real>
 __device__ __forceinline__ void multiply(const Real* x, Index ldx, const Real* w, Index ldw, Index n, Real (&a)[V][K]) {
