@@ -198,8 +198,8 @@ def round_of(target, chains, compiled, matmul, warm_up, device):
         size = 1024 * tiles * real
         out.append(Kernel("pool_tiles", compiled["pool_tiles"], 256, tiles * chunks, l2=tiles * 64.0 * C * real, l1=tiles * C / 32 * 192.0 * 128,
                           flops=tiles * 2048.0 * C))
-        out.append(Kernel("pool_facts", compiled["pool_facts"], 512, 1, l2=C * (56.0 * 2 + 8)))
-        out.append(Kernel("natural_tiles", compiled["natural_tiles"], 256, tiles, l2=size * (chunks + 3.0)))
+        out.append(Kernel("pool_facts", compiled["pool_facts"], 512, 1, l2=C * (56.0 + 8)))
+        out.append(Kernel("natural_tiles", compiled["natural_tiles"], 256, 4 * tiles, l2=size * (chunks + 3.0)))
         steps = panels * (panels + 1) * (panels + 2) / 6
         # the longest block decides: panels products of tiles, 1280 reads of 128 bytes each
         out.append(Kernel("product_tiles", compiled["product_tiles"], 256, min(132, tiles), l2=steps * 8192.0,

@@ -1,6 +1,7 @@
 // The natural rule's pooled step of a dense factor, L <- L (I + B), over the whole device: adapt_factor cut at its barriers.
 //   pool_facts     one block: means over the chains, what all entries share, the next beta
-//   natural_tiles  B = rate A/(1 + sqrt G) and G, a block for each 32 x 32 tile of the factor
+//   natural_tiles  B = rate A/(1 + sqrt G) and G, four blocks for each 32 x 32 tile of the factor: where tiles are few, the
+//                  chunks of a sum are many, and one block would wait for them long
 //   product_tiles  L + L B into scratch, a block for each tile, terms in the order of multiply_right
 //   put_back       scratch into L
 // Promise: adapt_factor's operations in its order, so the same bits but for what compilers contract; no atomics on numbers.
@@ -23,18 +24,23 @@ struct PoolMeans {
   double running, accepted;
   int latest;
 };
+/// One pass over the chains, whose records lie far apart: each thread adds up its own, then the team.
 template <class Sampler, class Real>
 __device__ PoolMeans pool_means(const BlockTeam<adapt_block>& team, const ChainsView<Sampler, Real>& c) {
   __shared__ int latest;
   if (team.rank() == 0) latest = -1;
-  const double running = team.template sum<double>(
-      c.num_chains, [&](Index i) { return c.control[i].status == ChainStatus::running ? 1.0 : 0.0; });
-  const double accepted = team.template sum<double>(c.num_chains, [&](Index i) {
-    return c.control[i].status == ChainStatus::running ? c.exchange.adaptation_signal[i] : 0.0;
-  });
+  double running = 0, accepted = 0;
+  int own = -1;
   team.for_each(c.num_chains, [&](Index i) {
-    if (c.control[i].status == ChainStatus::running) atomicMax(&latest, i);
+    const bool runs = c.control[i].status == ChainStatus::running;
+    const double signal = c.exchange.adaptation_signal[i];
+    running += runs ? 1.0 : 0.0;
+    accepted += runs ? signal : 0.0;
+    own = runs ? i : own;
   });
+  running = team.template sum<double>(adapt_block, [&](Index) { return running; });
+  accepted = team.template sum<double>(adapt_block, [&](Index) { return accepted; });
+  if (own >= 0) atomicMax(&latest, own);
   team.sync();
   return {running, accepted, latest};
 }
@@ -97,14 +103,12 @@ __global__ void __launch_bounds__(tile_block, 1)
   const FactorStep<Real> step = facts->step;
   const Real scale = facts->scale;
   const auto a = c.template adaptation<32>(0);
-#pragma unroll
-  for (int e = 0; e < 4; ++e) {
-    const Index i = at.row(), j = at.column(e);
-    if (i >= c.dim || j > i) continue;
-    const std::size_t k = at.offset(e);
-    const Real g = sum_of_chunks(partial, size, chunks, k) * scale + (i == j ? step.beta : Real(0));
-    a.first[k] = natural_entry(step.rate, step.decay, g, a.second[k]);
-  }
+  const int e = here::block_row();
+  const Index i = at.row(), j = at.column(e);
+  if (i >= c.dim || j > i) return;
+  const std::size_t k = at.offset(e);
+  const Real g = sum_of_chunks(partial, size, chunks, k) * scale + (i == j ? step.beta : Real(0));
+  a.first[k] = natural_entry(step.rate, step.decay, g, a.second[k]);
 }
 
 template <class Sampler, class Real>
@@ -166,7 +170,7 @@ class NaturalStep {
     const dim3 tiles(static_cast<unsigned>((size + tile_size - 1) / tile_size));
     PoolFacts<Real>* facts = facts_.data();
     launch(context, pool_facts<Sampler, Real>, dim3(1), adapt_block, c, segment, facts);
-    launch(context, natural_tiles<Sampler, Real>, tiles, tile_block, c, facts, partial, size, chunks);
+    launch(context, natural_tiles<Sampler, Real>, dim3(tiles.x, 4), tile_block, c, facts, partial, size, chunks);
     launch(context, product_tiles<Sampler, Real>, tiles, tile_block, c, facts, size, scratch);
     launch(context, put_back<Sampler, Real>, tiles, tile_block, c, facts, size, static_cast<const Real*>(scratch));
   }
