@@ -1,5 +1,6 @@
 // Logistic regression of all chains on CUDA as matrix products (design_target.cuh), for data that no cache near a core holds
-// and no block's shared memory; which way is taken, and what is refused.
+// and no block's shared memory; which way is taken, and what is refused. A float's terms come from the device's own units, as
+// those of tiles: with the polynomials of all machines the kernel between the products waits for arithmetic, not for memory.
 #include <cmath>
 
 #include "targets/design_target.cuh"
@@ -14,10 +15,11 @@ struct LogisticTerms {
   using Data = typename LogisticRegression<Real>::Data;
   static KC_INLINE Index classes(const Data&) { return 1; }
   template <class Write>
-  static KC_INLINE double value(const Data& d, const Real* t, Index i, std::size_t, Write&& write) {
-    const LogisticTerm<Real> term = logistic_term(t[i], d.sign[i]);
-    write(0, term.residual);
-    return double(term.linear) - double(math::log(term.factor));
+  static __device__ __forceinline__ double value(const Data& d, const Real* t, Index i, std::size_t, Write&& write) {
+    Real residual, linear, factor;
+    cuda::tile_term(t[i], d.sign[i], residual, linear, factor);
+    write(0, residual);
+    return double(linear) - double(cuda::tile_log(factor));
   }
   template <class Write>
   static KC_INLINE void curvature(const Data& d, const Real* t, const Real* a, Index i, std::size_t, Write&& write) {

@@ -30,6 +30,21 @@ __device__ __forceinline__ void tile_term(Real logit, Real sign, Real& residual,
   const LogisticTerm<Real> term = logistic_term(logit, sign);
   residual = term.residual, linear = term.linear, factor = term.factor;
 }
+/// The logarithm of such a factor, which is from 1 to 2: 2 atanh((f - 1)/(f + 1)) without a reduction, and 3 ulp.
+template <class Real>
+__device__ __forceinline__ Real tile_log(Real factor) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(Real) == 4) {
+    float inverse, p = 0.0f;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(factor + 1.0f));
+    const float s = (factor - 1.0f) * inverse, s2 = s * s;
+    KC_UNROLL
+    for (int i = 6; i >= 1; --i) p = p * s2 + 2.0f / static_cast<float>(2 * i + 1);
+    return 2.0f * s + s * s2 * p;
+  }
+#endif
+  return math::log(factor);
+}
 
 }  // namespace cuda
 
