@@ -215,8 +215,13 @@ template <class Team, class Real>
 KC_HD void multiply_right(const Team& team, Factor<Real> L, Factor<Real> B, Index n) {
   constexpr int P = Team::template panel<Real>;
   const auto entry = [&](Index i, Index j) {
-    Real s = L[factor_index<P>(i, j)];
-    for (Index k = j; k <= i; ++k) s += L[factor_index<P>(i, k)] * B[factor_index<P>(k, j)];
+    const Real* left = &L[factor_index<P>(i, j)];  // of the row: the next column is P further
+    Real s = *left;
+    for (Index k = j; k <= i;) {  // rows k of B's column j, panel by panel
+      const Real* right = &B[factor_index<P>(k, j)];
+      const Index end = (k / P + 1) * P <= i ? (k / P + 1) * P : i + 1;
+      for (; k < end; ++k, left += P, ++right) s += *left * *right;
+    }
     return s;
   };
   if constexpr (Team::on_host) {
