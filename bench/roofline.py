@@ -20,15 +20,15 @@ CHAINS = (256, 1024, 4096, 16384)
 
 def steps_of_chain(n, passes=2, together=False):
     """Clocks of a chain's own part of an iteration that wait for each other: ten sums over the warp, five shuffles each; `L^T g`,
-    eight columns together: nine shuffles, five deep; a load for each column of L, a dozen rows, random numbers and logarithms."""
+    sixteen columns together: sixteen shuffles, five deep; a load for each column of L, a dozen rows, random numbers and logarithms."""
     a_sum = 5 * (LATENCY["shuffle"])
     own = 10 * a_sum + 12 * LATENCY["l1"] + 500
     if together:
         return own
     panels = math.ceil(n / 32)
-    columns = a_sum + 9 * LATENCY["add"] + math.ceil(panels / 2) * LATENCY["l1"]  # eight of L^T g
+    columns = a_sum + 16 * LATENCY["add"] + math.ceil(panels / 2) * LATENCY["l1"]  # sixteen of L^T g
     row = LATENCY["add"] + LATENCY["l1"] / IN_FLIGHT  # a column of L h, of each panel
-    return own + (passes - 1) * math.ceil(n / 8) * columns + n * panels / 2 * row * (1 if panels > 1 else 2)
+    return own + (passes - 1) * math.ceil(n / 16) * columns + n * panels / 2 * row * (1 if panels > 1 else 2)
 
 
 def least_product(n):
@@ -415,7 +415,7 @@ def main():
     without = at("german", 4096, "float32", "sampling") - 1e6 * own.predicted("H200") + 1e6 * max(by_throughput["l1"] / REACHED["pipe"], by_throughput["l2"] / REACHED["memory"], by_throughput["flops"] / REACHED["pipe"])
     whole = at("german", 4096, "float32", "sampling")
     w(f"- German, 4 096 chains, H200, a sampling round: {without:.0f} us by throughput (bar: 25), **{whole:.1f} us with latencies**: {1e6 * own.latency('H200'):.1f} us are the sampler's own part, two chains")
-    w("  after another to a warp; the columns of `L^T g` are summed eight together (kernels/device/team.hpp, sums). Block by block, `L^T g` and `L h` as products of its chains,")
+    w("  after another to a warp; the columns of `L^T g` are summed sixteen together (kernels/device/team.hpp, sums). Block by block, `L^T g` and `L h` as products of its chains,")
     w("  or states in shared memory, would be next.")
     factor = [k for k in round_of("mnist", 4096, compiled, "bf16x3", False, "H200") if k.name.startswith("L")]
     w(f"- MNIST: `L h` and `L^T g` of all chains, products of a full square in float, are {1e6 * sum(k.predicted('H200') for k in factor):.0f} us of such a round, "

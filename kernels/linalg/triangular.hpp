@@ -99,8 +99,11 @@ KC_HD void multiply_transposed(const Team& team, Factor<Real> L, Row<Real> v, Ro
           },
           [&](Index c, Real s) { y[j + c] = s; });
     };
+    constexpr int most = 64 / static_cast<int>(sizeof(Real));
     Index j = 0;
-    for (; j + 8 <= n; j += 8) columns(std::integral_constant<int, 8>{}, j);
+    for (; j + most <= n; j += most) columns(std::integral_constant<int, most>{}, j);
+    if constexpr (most > 8)
+      if (j + 8 <= n) columns(std::integral_constant<int, 8>{}, j), j += 8;
     if (j + 4 <= n) columns(std::integral_constant<int, 4>{}, j), j += 4;
     if (j + 2 <= n) columns(std::integral_constant<int, 2>{}, j), j += 2;
     if (j < n) columns(std::integral_constant<int, 1>{}, j);
