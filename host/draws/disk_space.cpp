@@ -1,6 +1,7 @@
 #include "host/draws/disk_space.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -43,6 +44,28 @@ std::string why_not_writable(const std::string& path) {
   if (file.fd < 0) return std::strerror(errno);
   if (!existed) ::unlink(path.c_str());
   return may_be_draws(path) ? "" : "the file is there already and holds something else than draws";
+}
+
+bool is_locked(const std::string& path, bool against_writers_alone) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const int kind = against_writers_alone ? LOCK_SH : LOCK_EX;
+  return file.fd >= 0 && ::flock(file.fd, kind | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+std::string remove_unlocked(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (file.fd < 0) return errno == ENOENT ? "" : std::strerror(errno);
+  // Held until the name is gone: of two programs that come here for the same file one finds it locked.
+  if (::flock(file.fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return "another program has it open";
+  struct stat held {};
+  if (::fstat(file.fd, &held) != 0) return std::strerror(errno);
+  if (identity_of(path) != FileIdentity{held.st_dev, held.st_ino}) return "another program has just made it";
+  return ::unlink(path.c_str()) == 0 ? "" : std::strerror(errno);
+}
+
+FileIdentity identity_of(const std::string& path) {
+  struct stat now {};
+  return ::stat(path.c_str(), &now) == 0 ? FileIdentity{now.st_dev, now.st_ino} : FileIdentity{};
 }
 
 std::string reserve_disk_space(const std::string& path, std::int64_t bytes) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "host/chains/window.hpp"
+#include "host/draws/disk_space.hpp"
 #include "host/statistics/summary.hpp"
 
 namespace kilochain {
@@ -65,7 +66,8 @@ std::vector<DrawsVariable> variables_of(const DrawsHeader& header);
 /// Writes one file while sampling goes on. After an Error of append the writer still takes attributes and finish().
 class DrawsWriter {
  public:
-  /// Creates (replaces) the file. Error(usage) when the path cannot be written or the header is wrong.
+  /// Creates (replaces) the file. Error(usage), and the file that is there stays as it is, when the path cannot be written,
+  /// another program has it open, or the header is wrong.
   DrawsWriter(std::string path, DrawsHeader header);
   /// Opens a file that another writer has left, to go on after its first `draws_written` draws; what lies behind them is
   /// written over. Error(data) when it cannot be read, (usage) when it cannot be written or has fewer draws.
@@ -94,7 +96,7 @@ class DrawsWriter {
   bool save_state(const std::vector<char>& bytes);
   /// Adds or replaces attributes, for example {"sampling_time": 12.5, "quarantined": [3, 17]}.
   void add_attributes(const nlohmann::json& attributes);
-  /// Closes the file; Error(output) when that fails. The writer is then done.
+  /// Closes the file; Error(output) when that fails, or when the path leads to another file by now. The writer is then done.
   void finish();
 
   const DrawsHeader& header() const { return header_; }
@@ -126,7 +128,8 @@ class DrawsWriter {
   template <class Body>
   void guarded(const std::string& what, Body body);
 
-  std::string path_;
+  std::string path_, place_;  ///< as it was given; where that leads
+  FileIdentity identity_;
   DrawsHeader header_;
   std::vector<DrawsVariable> variables_;
   int file_ = -1, posterior_ = -1, draw_ = -1, written_variable_ = -1, constant_ = -1, spins_ = -1;

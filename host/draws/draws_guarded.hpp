@@ -1,5 +1,7 @@
 // Failures while a file of draws is written or read, as errors that say what could not be.
 #pragma once
+#include <algorithm>
+
 #include "host/draws/draws_file.hpp"
 #include "host/draws/netcdf.hpp"
 #include "host/draws/unbroken.hpp"
@@ -9,7 +11,9 @@ namespace kilochain {
 
 template <class Body>
 void DrawsWriter::guarded(const std::string& what, Body body) {
-  const auto safe = [&] { return std::to_string(written_) + " draws of each chain are safely in the file"; };
+  const auto safe = [&] {
+    return std::to_string(std::max(written_, on_disk_)) + " draws of each chain are safely in the file";
+  };
   require(file_ >= 0 && !lost_, ExitStatus::output, path_ + ": " + what + " cannot be written",
           "the file is closed or an earlier write failed; " + safe(), "Run again with another --output?");
   const Unbroken unbroken;

@@ -34,7 +34,7 @@ void look_at_all(int group) {
 }  // namespace
 
 DrawsWriter::DrawsWriter(std::string path, std::int64_t draws_written)
-    : path_(std::move(path)), written_(draws_written) {
+    : path_(std::move(path)), identity_(identity_of(path_)), written_(draws_written) {
   {
     const DrawsReader reader(path_);  // and closed again: HDF5 locks a file that is read
     header_ = reader.header();
@@ -45,8 +45,9 @@ DrawsWriter::DrawsWriter(std::string path, std::int64_t draws_written)
     on_disk_ = reader.draws_written();
   }
   variables_ = variables_of(header_);
-  const std::string why = why_not_writable(path_);
-  require(why.empty(), ExitStatus::usage, path_ + ": no draws can be added to it", why, "May it be written?");
+  const std::string why = is_locked(path_) ? "another program has it open" : why_not_writable(path_);
+  require(why.empty(), ExitStatus::usage, path_ + ": no draws can be added to it", why,
+          "May it be written, and is it closed everywhere else?");
   try {
     check(nc_open(path_.c_str(), NC_WRITE, &file_));
     find();

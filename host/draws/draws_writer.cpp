@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 
 #include "host/draws/disk_space.hpp"
@@ -49,15 +50,21 @@ bool is_of_others(const std::string& path) {
 
 }  // namespace
 
-DrawsWriter::DrawsWriter(std::string path, DrawsHeader header) : path_(std::move(path)), header_(std::move(header)) {
+DrawsWriter::DrawsWriter(std::string path, DrawsHeader header)
+    : path_(std::move(path)), place_(path_), header_(std::move(header)) {
   draws_detail::require_header(path_, header_);
   variables_ = variables_of(header_);
   std::string why = why_not_writable(path_);
-  if (why.empty() && is_of_others(path_)) why = "the file is there already and another program made it";
+  std::error_code no_link;
+  if (const auto target = std::filesystem::canonical(path_, no_link); why.empty() && !no_link) place_ = target.string();
+  if (why.empty() && is_of_others(place_)) why = "the file is there already and another program made it";
+  // The library would cut a file to nothing before it finds out that another program has it open.
+  if (why.empty()) why = remove_unlocked(place_);
   require(why.empty(), ExitStatus::usage, path_ + ": the draws cannot be written there", why,
           "Choose another --output?");
   try {
-    check(nc_create(path_.c_str(), NC_NETCDF4 | NC_CLOBBER, &file_));
+    check(nc_create(place_.c_str(), NC_NETCDF4 | NC_NOCLOBBER, &file_));
+    identity_ = identity_of(place_);
     define();
     check(nc_sync(file_));
   } catch (const netcdf::Failure& failure) {
@@ -89,7 +96,7 @@ void DrawsWriter::reserve(std::int64_t bytes, std::int64_t first_draw, std::int6
                                       : "draws " + std::to_string(first_draw) + " to " +
                                             std::to_string(first_draw + count - 1) + " of each chain";
   throw Error(ExitStatus::output, path_ + ": " + what + " could not be written",
-              why + " for " + std::to_string(bytes) + " bytes more; " + std::to_string(written_) +
+              why + " for " + std::to_string(bytes) + " bytes more; " + std::to_string(std::max(written_, on_disk_)) +
                   " draws of each chain are safely in the file",
               "Free some space, choose another --output, or keep fewer draws with --thin or --draws moments?");
 }
@@ -238,7 +245,12 @@ void DrawsWriter::finish() {
   const Unbroken unbroken;
   const int status = nc_close(file_);
   file_ = -1;
-  release_disk_space(path_);
+  const bool is_there = identity_of(path_) == identity_;
+  if (is_there) release_disk_space(path_);
+  require(is_there, ExitStatus::output, path_ + ": the file of draws is gone",
+          "another program has removed it, or put another in its place, while " + std::to_string(written_) +
+              " draws of each chain were written",
+          "Does another run have the same --output?");
   if (status != NC_NOERR) {
     throw Error(ExitStatus::output, path_ + ": the file of draws could not be closed",
                 netcdf::reason(status) + "; " + std::to_string(written_) + " draws of each chain were written before",

@@ -24,8 +24,12 @@ void catch_signals() {
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
+    struct sigaction before = {};
+    sigaction(signal_number, nullptr, &before);
+    const bool not_asked = signal_number == SIGHUP && before.sa_handler == SIG_IGN;  // nohup
+    if (!not_asked) sigaction(signal_number, &action, nullptr);
+  }
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is then a failed write, told as a full disk is
 }
 

@@ -86,7 +86,8 @@ relative to the directory that the program runs in.
       command == "sample"
           ? "Exit status: 0 done, 2 usage, 3 data, 4 done but chains were quarantined, 5 output not written, 6 done "
             "but "
-            "not\nconverged (an automatic warm-up, or R-hat above 1.01), 8 CUDA device failed, 130 interrupted.\n\n"
+            "not\nconverged (an automatic warm-up, or R-hat above 1.01), 8 CUDA device failed, 9 the time was over "
+            "(--max-seconds)\nand `kilochain resume` goes on, 130 interrupted.\n\n"
             "Example: kilochain sample --target logistic_regression --data data/challenger.csv --output challenger.nc\n"
           : "Exit status: 0 it fits, 2 it does not, or usage, 3 data, 8 CUDA device failed.\n\n"
             "Example: kilochain estimate --target logistic_regression --data data/challenger.csv --num-chains 100000\n";

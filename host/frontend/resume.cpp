@@ -6,6 +6,7 @@
 #include "host/draws/draws_file.hpp"
 #include "host/frontend/commands.hpp"
 #include "host/frontend/configuration.hpp"
+#include "host/run/run_state.hpp"
 
 namespace kilochain::cli {
 namespace {
@@ -15,14 +16,14 @@ std::string text_of(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-/// The configuration of the run, as if it stood in a TOML file.
-std::vector<Assignment> assignments_of(const std::string& path) {
+/// The configuration of the run, as if it stood in a TOML file; with the number of its samples where it begins again.
+std::vector<Assignment> assignments_of(const std::string& path, bool again) {
   const DrawsReader reader(path);
   std::vector<Assignment> out;
   const auto add = [&](const std::string& key, const std::string& text) { out.push_back({key, text, path, key}); };
   for (const auto& [key, value] : reader.header().config.items()) {
     // Of this call alone, or known better now: where the file is, and the precision that its draws have.
-    if (key == "output" || key == "real" || key == "max_seconds" || key == "num_samples") continue;
+    if (key == "output" || key == "real" || key == "max_seconds" || (key == "num_samples" && !again)) continue;
     if (key == "sampler_settings" || key == "target_settings") {
       for (const auto& [name, setting] : value.items())
         add((key == "sampler_settings" ? "sampler." : "target.") + name, text_of(setting));
@@ -38,10 +39,21 @@ std::vector<Assignment> assignments_of(const std::string& path) {
 }  // namespace
 
 int resume(const std::string& path, const std::vector<Assignment>& flags, bool quiet, bool verbose, bool json) {
-  Configuration c = resolve(assignments_of(path), flags);
-  c.options.resume = true;
+  const auto state = read_run_state(path);
+  Configuration c = resolve(assignments_of(path, !state), flags);
   c.quiet = quiet, c.verbose = verbose, c.json = json;
   if (verbose) fmt::print(stderr, "configuration {}\n", to_json(c.options).dump(2));
+  c.options.resume = state.has_value();
+  std::FILE* words = json ? stderr : stdout;
+  if (!state) {
+    if (!quiet) fmt::print(stderr, "{}: the run ended in its warm-up, and begins again\n", path);
+  } else if (c.options.num_samples.value_or(state->wanted) == state->iterations) {
+    const int status = summary(path, json, 20);
+    fmt::print(words,
+               "nothing is left to draw: {0} of {0} iterations of each chain are there; --num-samples {1} draws more\n",
+               state->iterations, 2 * state->iterations);
+    return status;
+  }
   return run_and_tell(c);
 }
 

@@ -82,7 +82,8 @@ int run_and_tell(const Configuration& c) {
   print_quarantined(words, result.quarantined);
   print_end(words, c.options, result);
   if (result.interrupted && !result.out_of_time) return 130;
-  return nothing_drawn(result) ? static_cast<int>(ExitStatus::not_converged) : status_of(result.summary);
+  if (nothing_drawn(result)) return static_cast<int>(ExitStatus::not_converged);
+  return result.out_of_time && result.resumable ? static_cast<int>(ExitStatus::out_of_time) : status_of(result.summary);
 }
 
 }  // namespace kilochain::cli

@@ -136,7 +136,24 @@ Options few_of(const Options& o, const Context& context) {
   return few;
 }
 
-/// Seconds of one iteration of one chain, timed for a fraction of a second.
+/// Iterations in growing steps for a fraction of a second; returns the seconds of one of all chains.
+template <class Real>
+double timed(const Context& context, Rounds<Real>& rounds, Segment<Real>& segment) {
+  const std::atomic<bool> go_on{false};
+  const std::int64_t first = segment.until;
+  const auto begin = std::chrono::steady_clock::now();
+  double seconds = 0;
+  for (std::int64_t step = 1; seconds < 0.2 && segment.until < first + 10000; step *= 2) {
+    segment.until += step;
+    rounds.run(segment, go_on);
+    synchronize(context);  // rounds on a device are only queued when run returns
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  return seconds / static_cast<double>(segment.until - first);
+}
+
+/// Seconds of one iteration of one chain. A sampler that asks often takes as many gradients as its step lets it: the step is learnt
+/// first, for as long.
 template <class Real>
 double timed_iteration(const Options& few, const Context& context, Target<Real>& target) {
   const Index dim = target.info().dim;
@@ -145,18 +162,18 @@ double timed_iteration(const Options& few, const Context& context, Target<Real>&
       make_chains<Real>(context, few.sampler, few.sampler_settings, num_chains, target.info(), few.adapt_scope);
   Rounds<Real> rounds(context, target, *chains, num_chains);
   rounds.start(StartingPoints<Real>(few, dim).of(0, num_chains));
-  const std::atomic<bool> go_on{false};
   Segment<Real> segment;
   segment.seed = few.seed;
-  const auto begin = std::chrono::steady_clock::now();
-  double seconds = 0;
-  for (std::int64_t step = 1; seconds < 0.2 && segment.until < 10000; step *= 2) {
-    segment.until += step;
-    rounds.run(segment, go_on);
-    synchronize(context);  // rounds on a device are only queued when run returns
-    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (chains->exchange(Phase::sampling).asks == Asks::often && find_sampler(few.sampler).adaptive) {
+    segment.schedule.adapting = true;
+    segment.schedule.num_warmup = 1000;
+    segment.scope = scope_of(few);
+    timed(context, rounds, segment);
+    segment.schedule.adapting = false;
+    segment.scope = Scope::chain;
+    segment.phase_start = segment.until;
   }
-  return seconds / segment.until / num_chains;
+  return timed(context, rounds, segment) / static_cast<double>(num_chains);
 }
 
 void add_up(Estimate& e) {

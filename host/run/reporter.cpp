@@ -16,6 +16,10 @@ std::int64_t Reporter::piece() const {
   return per_iteration_ > 0 ? std::max<std::int64_t>(1, static_cast<std::int64_t>(0.25 / per_iteration_)) : 4;
 }
 
+std::int64_t Reporter::within(double seconds) const {
+  return per_iteration_ > 0 ? static_cast<std::int64_t>(std::clamp(seconds / per_iteration_, 1.0, 1e15)) : 1;
+}
+
 void Reporter::took(std::int64_t iterations, double seconds) {
   const double now = seconds / iterations;
   per_iteration_ = per_iteration_ > 0 ? 0.5 * (per_iteration_ + now) : now;

@@ -18,6 +18,8 @@ class Reporter {
   void begin(std::string phase, std::int64_t first_iteration, std::int64_t total);
   /// How many iterations take about a quarter of a second, so that progress and Ctrl-C are prompt.
   std::int64_t piece() const;
+  /// How many iterations take so many seconds, at least 1; 1 where nothing is known.
+  std::int64_t within(double seconds) const;
   /// Learns that so many iterations took so many seconds.
   void took(std::int64_t iterations, double seconds);
   /// The worst figures so far; NaN while unknown.

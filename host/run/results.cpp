@@ -42,6 +42,7 @@ RunSummary summary_of(const Phases<Real>& run, const WarmedUp& warm, const Sampl
   s.gradient_evaluations = warm.gradients + sampled.gradients;
   s.quarantined = run.batches.quarantine().size();
   s.divergences = sampled.num_divergences;
+  s.finished = !sampled.interrupted;
   s.warmup_converged = warm.converged;
   s.warmup_note = warm.note;
   if (const auto& model = run.target.info().spin_model; model && model->fixes_magnetization())

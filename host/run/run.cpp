@@ -16,7 +16,10 @@ namespace {
 template <class Real>
 Result go_on(const Options& o, const Context& context, Target<Real>& target, const ProgressCallback& progress,
              const std::atomic<bool>& stop) {
-  const RunState before = read_run_state(o.output);
+  const auto state = read_run_state(o.output);
+  require(state.has_value(), ExitStatus::usage, o.output + ": the run cannot be gone on with",
+          "it ended in its warm-up", "Begin it again?");
+  const RunState& before = *state;
   const std::int64_t wanted = o.num_samples.value_or(before.wanted);
   require(wanted > before.iterations, ExitStatus::usage, o.output + ": nothing is left to draw",
           fmt::format("{} iterations of each chain are wanted in all, {} are there", wanted, before.iterations),

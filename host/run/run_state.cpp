@@ -105,17 +105,17 @@ RunState run_state_of(const std::vector<char>& bytes, const std::string& path) {
   return state;
 }
 
-RunState read_run_state(const std::string& path) {
+std::optional<RunState> read_run_state(const std::string& path) {
   const DrawsReader reader(path);
-  const auto bytes = reader.has_draws() ? reader.state() : std::vector<char>{};
-  require(
-      !bytes.empty(), ExitStatus::usage, path + ": the run cannot be gone on with",
-      reader.header().kept == KeptDraws::moments
-          ? "it kept moments only"
-          : "the state of its chains is not in the file: it ended in its warm-up, or its chains take more room than "
-            "their draws",
-      "Run it again?");
-  return run_state_of(bytes, path);
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ExitStatus::usage, path + ": the run cannot be gone on with", why, "Begin it again?");
+  };
+  if (!reader.has_draws()) refuse("it kept moments only");
+  const auto bytes = reader.state();
+  if (!bytes.empty()) return run_state_of(bytes, path);
+  if (reader.draws_written() > 0)
+    refuse("the state of its chains is not in the file: it takes more room than the draws");
+  return {};
 }
 
 template <class Real>

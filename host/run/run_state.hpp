@@ -2,6 +2,7 @@
 // stopped. Random numbers are a function of seed, chain and iteration, so no state of theirs is kept.
 //   bytes: length of the JSON text, the text, then for each batch of chains the length of its checkpoint, the checkpoint
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,9 @@ std::vector<char> to_bytes(const RunState& state);
 /// Throws Error (data) for what to_bytes has not made.
 RunState run_state_of(const std::vector<char>& bytes, const std::string& path);
 
-/// The state that a file of draws was left with. Throws Error (usage), saying why, where there is none.
-RunState read_run_state(const std::string& path);
+/// The state that a file of draws was left with; empty where the run ended in its warm-up. Throws Error (usage), saying why, where
+/// there are draws and no state.
+std::optional<RunState> read_run_state(const std::string& path);
 
 /// The target's log density where the first chain stands; of a spin model the energy there.
 template <class Real>

@@ -139,6 +139,7 @@ nlohmann::json to_json(const RunSummary& run) {
       {"rhat_max", number(extremes.rhat_max)},
       {"quarantined", run.quarantined},
       {"divergences", run.divergences},
+      {"finished", run.finished},
       {"converged", verdict.judged ? nlohmann::json(verdict.converged) : nlohmann::json(nullptr)},
       {"parameters", std::move(parameters)}};
   if (!verdict.converged) out["reason"] = verdict.reason;

@@ -90,10 +90,13 @@ bool Sampling<Real>::leaves_host_next() const {
   return leaves_host_after_ && !on_device_ && out_.iterations / run_.options.thin > *leaves_host_after_;
 }
 
-/// Draws in the next window, at most: the host sees no more than it must.
+/// Draws in the next window, at most: the host sees no more than it must, and the file is told in time where the run stands.
 template <class Real>
 std::int64_t Sampling<Real>::next_draws(std::int64_t room) {
   if (on_device_) return on_device_->begin(room);
+  if (const double every = static_cast<double>(run_.options.checkpoint_seconds); leaves_state_ && every > 0)
+    room =
+        std::clamp<std::int64_t>(run_.reporter.within(every - seconds_since(saved_at_)) / run_.options.thin, 1, room);
   return leaves_host_after_ ? std::min(room, *leaves_host_after_ + 1 - out_.iterations / run_.options.thin) : room;
 }
 

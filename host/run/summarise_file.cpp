@@ -60,6 +60,7 @@ RunSummary summary_without_draws(const DrawsReader& reader) {
   s.draws = h.kept;
   const ReadAttribute read{reader.attributes()};
   visit_attributes(read, s);
+  s.finished = reader.attributes().value("interrupted", 1) == 0;
   if (!reader.attributes().contains("interrupted")) {  // killed: device and num_samples are what was asked for
     s.device.clear();
     s.num_samples = reader.draws_written() * h.thin;

@@ -15,6 +15,8 @@ enum class ExitStatus : int {
   output = 5,         ///< results could not be written (a full disk, a lost file)
   not_converged = 6,  ///< the run finished, but its warm-up or its R-hat says that it has not converged
   device = 8,         ///< the CUDA device failed, has no memory left, or is older than this build
+  out_of_time =
+      9,  ///< the time that the user gave was over; what was drawn is written, and the run can be gone on with
 };
 
 /// `what (where). fix`, for example

@@ -1,4 +1,6 @@
 // kilochain resume, and --max-seconds: runs that end early and go on.
+#include <filesystem>
+
 #include "host/draws/draws_file.hpp"
 #include "tests/cli/program.hpp"
 
@@ -48,17 +50,19 @@ TEST(ResumeCommand, ARunThatIsKilledGoesOnWithTheSameDraws) {
   }
 }
 
-TEST(ResumeCommand, TheTimeIsLimitedAndThatIsNoFailure) {
+TEST(ResumeCommand, TheTimeIsLimited) {
   ScratchFiles files;
   const std::string path = files.path("draws.nc");
   const Outcome run = kilochain(files, run_to(path, "100000000", {"--max-seconds", "1"}));
-  EXPECT_EQ(run.status, 0) << run.out << run.err;
+  EXPECT_EQ(run.status, 9) << run.out << run.err;
   EXPECT_TRUE(contains(
       run.out,
       "the time is over (--max-seconds 1): these are the draws until then; `kilochain resume " + path + "` goes on"))
       << run.out;
   const std::int64_t before = DrawsReader(path).draws_written();
-  EXPECT_EQ(kilochain(files, {"resume", path, "--max-seconds", "1"}).status, 0);
+  const Outcome more = kilochain(files, {"resume", path, "--max-seconds", "1", "--json"});
+  EXPECT_EQ(more.status, 9);
+  EXPECT_EQ(json::parse(more.out)["finished"], false);
   EXPECT_GT(DrawsReader(path).draws_written(), before);
   const Outcome none = kilochain(
       files, {"sample", "--target", "gaussian", "--preset", "neal_gaussian", "--num-chains", "64", "--num-warmup",
@@ -66,10 +70,10 @@ TEST(ResumeCommand, TheTimeIsLimitedAndThatIsNoFailure) {
   EXPECT_EQ(none.status, 6) << none.out;
   EXPECT_TRUE(contains(none.out, "the time is over (--max-seconds 1) after ")) << none.out;
   EXPECT_TRUE(contains(none.out, " warm-up iterations: nothing was drawn")) << none.out;
-  expect_refusal(files, {"resume", files.path("none.nc")}, 2,
-                 files.path("none.nc") +
-                     ": the run cannot be gone on with (the state of its chains is not in the file: it ended in its "
-                     "warm-up, or its chains take more room than their draws). Run it again?");
+  const Outcome again = kilochain(files, {"resume", files.path("none.nc"), "--max-seconds", "1"});
+  EXPECT_EQ(again.status, 6) << again.out;
+  EXPECT_TRUE(contains(again.err, files.path("none.nc") + ": the run ended in its warm-up, and begins again"))
+      << again.err;
 }
 
 TEST(ResumeCommand, SaysWhatItCannotDo) {
@@ -87,6 +91,34 @@ TEST(ResumeCommand, SaysWhatItCannotDo) {
   expect_refusal(files, {"resume", path, "--num-samples", "many"}, 2,
                  "command line: --num-samples = many (not a number). Write --num-samples = a number >= 1 and <= "
                  "1099511627776?");
+}
+
+/// One file for two runs is a slip of a job script: the one that came later is refused, and the other's draws are safe.
+TEST(ResumeCommand, AFileThatIsBeingWrittenIsLeftAlone) {
+  ScratchFiles files;
+  const std::string path = files.path("draws.nc");
+  {
+    Program program(files, run_to(path, "100000000"));
+    ASSERT_TRUE(wait_until(program, [&] { return times_said(program, "sampling") >= 2; })) << program.err();
+    ScratchFiles others;
+    expect_refusal(
+        others, run_to(path, "1000"), 2,
+        path + ": the draws cannot be written there (another program has it open). Choose another --output?");
+    for (const char* command : {"summary", "resume"})
+      expect_refusal(others, {command, path}, 3,
+                     path +
+                         ": the file of draws cannot be read yet (a run is writing it). Wait for its end, or look at a "
+                         "copy of the file?");
+    program.send(SIGHUP);
+    EXPECT_EQ(program.wait(), 130) << program.err();
+  }
+  EXPECT_GT(DrawsReader(path).draws_written(), 0);
+  Program replaced(files, run_to(path, "100000000"));
+  ASSERT_TRUE(wait_until(replaced, [&] { return times_said(replaced, "sampling") >= 2; })) << replaced.err();
+  std::filesystem::remove(path);
+  replaced.send(SIGUSR1);
+  EXPECT_EQ(replaced.wait(), 5);
+  EXPECT_TRUE(contains(replaced.err(), path + ": the file of draws is gone")) << replaced.err();
 }
 
 }  // namespace
