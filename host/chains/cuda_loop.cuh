@@ -41,7 +41,8 @@ class Loop : public Captured {
   bool able() const { return able_; }
 
   /// Records body(branches, counter), which counts the chains that wait in *counter, zero at a launch. Nothing is recorded
-  /// where it turns out that such graphs are not known.
+  /// where it turns out that such graphs are not known, or cannot be recorded for whatever reason: nothing was launched then, the
+  /// host goes on, and a device that is lost says so at its next call.
   template <class Body>
   void capture(const RoundKind& kind, Body&& body) {
     kind_.reset();
@@ -55,6 +56,10 @@ class Loop : public Captured {
       Branches::known(cudaGraphInstantiate(&exec_, graph_, 0));
       kind_ = kind;
     } catch (const NoBranches&) {
+      able_ = false;
+    } catch (const Error& error) {
+      if (error.status() != ExitStatus::device) throw;
+      cudaGetLastError();
       able_ = false;
     }
   }
