@@ -117,6 +117,7 @@ class DrawsWriter {
   void define_spins(const int* chain_and_draw);
   StatsGroup define_stats(const char* name);
   int define_chain_and_draw(int group, int dims[2]);
+  void require_there() const;
   void reserve(std::int64_t bytes, std::int64_t first_draw, std::int64_t count);
   template <class Real>
   void put_draws(std::int64_t first_draw, std::int64_t count, const Window<Real>& window);

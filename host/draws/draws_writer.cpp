@@ -84,12 +84,20 @@ DrawsWriter::~DrawsWriter() {
   if (file_ < 0) return;
   const Unbroken unbroken;
   nc_close(file_);
-  release_disk_space(path_);
+  if (identity_of(path_) == identity_) release_disk_space(path_);
+}
+
+void DrawsWriter::require_there() const {
+  require(identity_of(path_) == identity_, ExitStatus::output, path_ + ": the file of draws is gone",
+          "another program has removed it, or put another in its place, while " + std::to_string(written_) +
+              " draws of each chain were written",
+          "Does another run have the same --output?");
 }
 
 /// Throws unless `bytes` and the margin fit on the disk. HDF5 leaves a file that it cannot extend half changed, so it
 /// is never asked to.
 void DrawsWriter::reserve(std::int64_t bytes, std::int64_t first_draw, std::int64_t count) {
+  require_there();
   const std::string why = reserve_disk_space(path_, bytes + bytes / 16 + kMargin);
   if (why.empty()) return;
   const std::string what = count == 0 ? "the file of draws"
@@ -245,12 +253,8 @@ void DrawsWriter::finish() {
   const Unbroken unbroken;
   const int status = nc_close(file_);
   file_ = -1;
-  const bool is_there = identity_of(path_) == identity_;
-  if (is_there) release_disk_space(path_);
-  require(is_there, ExitStatus::output, path_ + ": the file of draws is gone",
-          "another program has removed it, or put another in its place, while " + std::to_string(written_) +
-              " draws of each chain were written",
-          "Does another run have the same --output?");
+  require_there();
+  release_disk_space(path_);
   if (status != NC_NOERR) {
     throw Error(ExitStatus::output, path_ + ": the file of draws could not be closed",
                 netcdf::reason(status) + "; " + std::to_string(written_) + " draws of each chain were written before",

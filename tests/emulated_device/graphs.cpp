@@ -60,8 +60,10 @@ void begin_launch(Family* family) {
 }
 void set_conditional(unsigned long long handle, unsigned value) {
   static std::uint32_t kernel = ~0u, thread = 0;  // that set one last
-  if (kernel == now.launch && thread != now.thread)
+  if (kernel == now.launch && thread != now.thread) {
+    watching = false;
     fault(cudaErrorLaunchFailure, here_in_kernel() + ": another thread of this kernel sets a condition, too");
+  }
   kernel = now.launch, thread = now.thread;
   const auto found = conditionals().find(handle);
   const auto condition = found == conditionals().end() ? nullptr : found->second.lock();
