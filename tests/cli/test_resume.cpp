@@ -53,24 +53,24 @@ TEST(ResumeCommand, ARunThatIsKilledGoesOnWithTheSameDraws) {
 TEST(ResumeCommand, TheTimeIsLimited) {
   ScratchFiles files;
   const std::string path = files.path("draws.nc");
-  const Outcome run = kilochain(files, run_to(path, "100000000", {"--max-seconds", "1"}));
+  const Outcome run = kilochain(files, run_to(path, "100000000", {"--max-seconds", "3"}));
   EXPECT_EQ(run.status, 9) << run.out << run.err;
   EXPECT_TRUE(contains(
       run.out,
-      "the time is over (--max-seconds 1): these are the draws until then; `kilochain resume " + path + "` goes on"))
+      "the time is over (--max-seconds 3): these are the draws until then; `kilochain resume " + path + "` goes on"))
       << run.out;
   const std::int64_t before = DrawsReader(path).draws_written();
-  const Outcome more = kilochain(files, {"resume", path, "--max-seconds", "1", "--json"});
+  const Outcome more = kilochain(files, {"resume", path, "--max-seconds", "3", "--json"});
   EXPECT_EQ(more.status, 9);
   EXPECT_EQ(json::parse(more.out)["finished"], false);
   EXPECT_GT(DrawsReader(path).draws_written(), before);
   const Outcome none = kilochain(
       files, {"sample", "--target", "gaussian", "--preset", "neal_gaussian", "--num-chains", "64", "--num-warmup",
-              "100000000", "--num-samples", "10", "--max-seconds", "1", "--output", files.path("none.nc")});
+              "100000000", "--num-samples", "10", "--max-seconds", "3", "--output", files.path("none.nc")});
   EXPECT_EQ(none.status, 6) << none.out;
-  EXPECT_TRUE(contains(none.out, "the time is over (--max-seconds 1) after ")) << none.out;
+  EXPECT_TRUE(contains(none.out, "the time is over (--max-seconds 3) after ")) << none.out;
   EXPECT_TRUE(contains(none.out, " warm-up iterations: nothing was drawn")) << none.out;
-  const Outcome again = kilochain(files, {"resume", files.path("none.nc"), "--max-seconds", "1"});
+  const Outcome again = kilochain(files, {"resume", files.path("none.nc"), "--max-seconds", "3"});
   EXPECT_EQ(again.status, 6) << again.out;
   EXPECT_TRUE(contains(again.err, files.path("none.nc") + ": the run ended in its warm-up, and begins again"))
       << again.err;
