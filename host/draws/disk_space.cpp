@@ -33,6 +33,12 @@ bool may_be_draws(const std::string& path) {
   return got == 0 || (got == length && std::memcmp(begins, signature, length) == 0);
 }
 
+/// Whether a lock of that kind would have to wait.
+bool is_locked(const std::string& path, int kind) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return file.fd >= 0 && ::flock(file.fd, kind | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 }  // namespace
 
 std::string why_not_writable(const std::string& path) {
@@ -46,11 +52,8 @@ std::string why_not_writable(const std::string& path) {
   return may_be_draws(path) ? "" : "the file is there already and holds something else than draws";
 }
 
-bool is_locked(const std::string& path, bool against_writers_alone) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  const int kind = against_writers_alone ? LOCK_SH : LOCK_EX;
-  return file.fd >= 0 && ::flock(file.fd, kind | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
+bool is_open_elsewhere(const std::string& path) { return is_locked(path, LOCK_EX); }
+bool is_being_written(const std::string& path) { return is_locked(path, LOCK_SH); }
 
 std::string remove_unlocked(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));

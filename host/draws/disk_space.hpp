@@ -9,9 +9,10 @@ namespace kilochain {
 /// content alone.
 std::string why_not_writable(const std::string& path);
 
-/// Whether another program holds a lock on the file `path`: HDF5 takes one of a file that it writes, and of one that it reads.
-/// False where there is no file, or no locks.
-bool is_locked(const std::string& path, bool against_writers_alone = false);
+/// Whether another program has the file `path` open, or is writing it, as its lock says: HDF5 takes one of what it writes, and a
+/// shared one of what it reads. False where there is no file, or no locks.
+bool is_open_elsewhere(const std::string& path);
+bool is_being_written(const std::string& path);
 
 /// Makes room for a new file: removes the one that is there, unless another program holds a lock on it. Empty, or why not.
 std::string remove_unlocked(const std::string& path);

@@ -3,8 +3,8 @@
 // diverging, the sampler's own; divergence_chain, _draw, _point for the divergences whose points are kept),
 // warmup_sample_stats when asked, constant_data; or, when only moments are kept, summary (a variable per figure, and
 // acceptance_rate of each chain). Attributes of the root and of posterior: header, whole configuration, timings. Root
-// variable draws_written: the draws per chain that are complete; run_state_0 and _1: what a run is gone on with from, bytes in
-// turn, so that one of them is whole at any time. What readers do not know leaves the format at 1.
+// variable draws_written: the draws per chain that are complete; run_state_0 and _1: where the run stood, for who goes on with
+// it, written in turn, so that one of them is whole at any time. What readers do not know leaves the format at 1.
 // Promise: after append() returns, a killed process leaves these draws readable; a full disk is found before the
 // library is asked to write, so it costs the window at hand and no earlier one. Not promised: a power cut, or a kill in
 // the microseconds in which HDF5 splits a node of its index.
@@ -91,7 +91,7 @@ class DrawsWriter {
   /// Adds what a run that kept moments only leaves: a variable for each of summary_columns over the parameters, and the
   /// mean acceptance probability of each chain while sampling, NaN where there is none.
   void write_summary(const std::vector<ParameterSummary>& parameters, const std::vector<double>& acceptance_rates);
-  /// Keeps what a run can be gone on with from; what was kept before stays until this is whole. False when it does not fit on
+  /// Keeps the bytes that say where the run stands; what was kept before stays until this is whole. False when it does not fit on
   /// the disk.
   bool save_state(const std::vector<char>& bytes);
   /// Adds or replaces attributes, for example {"sampling_time": 12.5, "quarantined": [3, 17]}.

@@ -40,7 +40,7 @@ DrawsReader::DrawsReader(std::string path) : path_(std::move(path)) {
           "Is the path right?");
   require(std::filesystem::is_regular_file(path_, ignored), ExitStatus::data, path_ + ": not a file of draws",
           "not a regular file", "Is the path right?");
-  require(!is_locked(path_, true), ExitStatus::data, path_ + ": the file of draws cannot be read yet",
+  require(!is_being_written(path_), ExitStatus::data, path_ + ": the file of draws cannot be read yet",
           "a run is writing it", "Wait for its end, or look at a copy of the file?");
   try {
     guarded("the file of draws", [&] { open(); });

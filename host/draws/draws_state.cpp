@@ -45,7 +45,7 @@ DrawsWriter::DrawsWriter(std::string path, std::int64_t draws_written)
     on_disk_ = reader.draws_written();
   }
   variables_ = variables_of(header_);
-  const std::string why = is_locked(path_) ? "another program has it open" : why_not_writable(path_);
+  const std::string why = is_open_elsewhere(path_) ? "another program has it open" : why_not_writable(path_);
   require(why.empty(), ExitStatus::usage, path_ + ": no draws can be added to it", why,
           "May it be written, and is it closed everywhere else?");
   try {

@@ -58,14 +58,7 @@ RunSummary summary_of(const Phases<Real>& run, const WarmedUp& warm, const Sampl
 /// What `kilochain summary` cannot know from the draws alone.
 nlohmann::json closing_attributes(const RunSummary& s, const Quarantine& quarantine, bool interrupted) {
   nlohmann::json a = {{"quarantined", quarantine.chains()}, {"interrupted", interrupted}};
-  const auto write = [&a](const char* name, const auto& value) {
-    if constexpr (requires { value.has_value(); }) {
-      if (value) a[name] = *value;
-    } else {
-      a[name] = value;
-    }
-  };
-  visit_attributes(write, s);
+  visit_attributes(WriteFields{a}, s);
   if (!s.fixed.empty()) a["fixed"] = nlohmann::json(s.fixed).dump();
   return a;
 }

@@ -49,7 +49,7 @@ Result run_on(const Options& o, const Context& context, Target<Real>& target, co
   batches.start(points);
   const Phases<Real> phases{o, context, target, batches, file, reporter, stop};
   const WarmedUp warm = warm_up(phases);
-  Sampled<Real> sampled = sample(phases, warm, static_cast<const RunState*>(nullptr));
+  Sampled<Real> sampled = sample(phases, warm, nullptr);
   return results(phases, warm, sampled);
 }
 

@@ -1,8 +1,23 @@
 // What a file of draws says of its run beside its header, once the run has ended: one table that is written and read.
 #pragma once
+#include <nlohmann/json.hpp>
+
 #include "host/run/run_summary.hpp"
 
 namespace kilochain {
+
+/// Writes each field of a table into a JSON object; an optional one where it has a value.
+struct WriteFields {
+  nlohmann::json& out;
+  template <class T>
+  void operator()(const char* name, const T& value) const {
+    if constexpr (requires { value.has_value(); }) {
+      if (value) out[name] = *value;
+    } else {
+      out[name] = value;
+    }
+  }
+};
 
 /// visit(attribute, field); `Summary`: RunSummary or const RunSummary.
 template <class Visitor, class Summary>

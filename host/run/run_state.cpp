@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/draws/draws_file.hpp"
+#include "host/run/run_attributes.hpp"
 
 namespace kilochain {
 namespace {
@@ -29,17 +30,6 @@ void visit_state(const Visitor& visit, State& s) {
   visit("seconds", s.seconds);
   visit("value_of_first", s.value_of_first);
 }
-
-struct Write {
-  nlohmann::json& out;
-  template <class T>
-  void operator()(const char* name, const T& value) const {
-    out[name] = value;
-  }
-  void operator()(const char* name, const std::optional<bool>& value) const {
-    if (value) out[name] = *value;
-  }
-};
 
 struct Read {
   const nlohmann::json& in;
@@ -66,7 +56,7 @@ char* put(char* to, const char* from, std::size_t size) {
 
 std::vector<char> to_bytes(const RunState& state) {
   nlohmann::json j;
-  visit_state(Write{j}, state);
+  visit_state(WriteFields{j}, state);
   const std::string text = j.dump();
   std::size_t size = text.size() + 8;
   for (const auto& batch : state.chains) size += batch.size() + 8;

@@ -205,7 +205,7 @@ void Sampling<Real>::save_state() {
                  seconds_so_far(),
                  value_of_first(run_),
                  run_.batches.save()};
-  out_.resumable = run_.file.save_state(to_bytes(state));
+  out_.resumable |= run_.file.save_state(to_bytes(state));  // else from where it stood before
 }
 
 /// Hands a window to whoever wants it.
