@@ -29,16 +29,15 @@ bool nothing_drawn(const Result& result) {
 
 /// How it ended, and where the draws are.
 void print_end(std::FILE* out, const Options& options, const Result& result) {
+  const std::string on = result.resumable ? fmt::format("; `kilochain resume {}` goes on", options.output) : "";
   const std::string ended =
       result.out_of_time ? fmt::format("the time is over (--max-seconds {})", options.max_seconds) : "interrupted";
   if (nothing_drawn(result)) {
-    fmt::print(out, "{} after {} warm-up iterations: nothing was drawn\n", ended, result.summary.num_warmup);
+    fmt::print(out, "{} after {} warm-up iterations: nothing was drawn{}\n", ended, result.summary.num_warmup, on);
     return;
   }
   const Verdict verdict = verdict_of(result.summary);
-  if (result.interrupted)
-    fmt::print(out, "{}: these are the draws until then{}\n", ended,
-               result.resumable ? fmt::format("; `kilochain resume {}` goes on", options.output) : "");
+  if (result.interrupted) fmt::print(out, "{}: these are the draws until then{}\n", ended, on);
   if (!verdict.converged) fmt::print(out, "not converged: {}\n", verdict.reason);
   if (verdict.draws_wanted > 0 && result.resumable && !result.interrupted)
     fmt::print(out, "`kilochain resume {} --num-samples {}` draws the others\n", options.output,
@@ -82,8 +81,8 @@ int run_and_tell(const Configuration& c) {
   print_quarantined(words, result.quarantined);
   print_end(words, c.options, result);
   if (result.interrupted && !result.out_of_time) return 130;
-  if (nothing_drawn(result)) return static_cast<int>(ExitStatus::not_converged);
-  return result.out_of_time && result.resumable ? static_cast<int>(ExitStatus::out_of_time) : status_of(result.summary);
+  if (result.out_of_time && result.resumable) return static_cast<int>(ExitStatus::out_of_time);
+  return nothing_drawn(result) ? static_cast<int>(ExitStatus::not_converged) : status_of(result.summary);
 }
 
 }  // namespace kilochain::cli
