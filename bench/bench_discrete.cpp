@@ -30,7 +30,7 @@ void time(const char* name, const SpinModel& m, const typename Board::Model& vie
   std::vector<std::int8_t> spins(static_cast<std::size_t>(m.n()), -1);
   for (Index k = 0; k < m.hamming.value_or(m.n() / 2); ++k)  // a prime step meets every spin once
     spins[static_cast<std::size_t>(static_cast<std::int64_t>(k) * 7919 % m.n())] = 1;
-  replica.assign(HostTeam{}, memory.data(), spins.data());
+  replica.assign(memory.data(), spins.data());
   double best = 1e30, accepted = 0, mean = 0;
   std::int64_t t = 0;
   for (int stretch = 0; stretch < stretches; ++stretch) {
@@ -38,7 +38,7 @@ void time(const char* name, const SpinModel& m, const typename Board::Model& vie
     double flips = 0;
     for (int s = 0; s < steps; ++s) {
       Info info;
-      replica.step(HostTeam{}, Rng{1, 0, t++}, memory.data(), info);
+      replica.step(Rng{1, 0, t++}, memory.data(), info);
       flips += Sampler::num_stats == 3 ? info.stats[2] : m.n();
       accepted += info.acceptance_rate;
       mean += replica.board(memory.data(), 0).energy();
@@ -77,8 +77,8 @@ void run(int stretches, int scale, const std::string& data) {
   {
     const SpinModel m = lattice("60x60", 1 / 2.27, 1800);
     SpinArrays a(context, m);
-    time<Intracluster<RowBoard<1>>, RowBoard<1>>("intracluster im_expert, 60x60", m, *a.rows_of_bits(), expert,
-                                                 20 * scale, stretches, 60);
+    time<Intracluster<RowBoard>, RowBoard>("intracluster im_expert, 60x60", m, *a.rows_of_bits(), expert, 20 * scale,
+                                           stretches, 60);
     time<Intracluster<Lists>, Lists>("intracluster im_expert from lists, 60x60", m, *a.class_graph<std::uint16_t>(),
                                      expert, 20 * scale, stretches, 60);
   }

@@ -1,7 +1,8 @@
-// Time of the kernels that every iteration is made of, against their floor of bytes and multiply-adds, on one core in the
-// thread's own processor time. One JSON line each: ns of one call, the floor, and the fraction of it that is reached.
-// Floors: the longer of multiply-adds and of reading the factor, at rates measured here; an adaptive step: a root and a
-// division for each entry; normals: the Philox words they are made of. Checks before it times: each result against a naive loop.
+// Time of the kernels that every iteration is made of, against their floor of bytes and multiply-adds,
+// on one core in the thread's own processor time. One JSON line each: ns of one call, the floor,
+// and the fraction of it that is reached. Floors: the longer of multiply-adds and of reading the factor,
+// at rates measured here; an adaptive step: a root and a division for each entry; normals:
+// the Philox words they are made of. Checks before it times: each result against a naive loop.
 //   bench_kernels [--smoke]
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -2,8 +2,8 @@
 // number of chains.
 // One JSON line each: microseconds and GFLOP/s for one chain's gradient, the best of many calls, in the thread's own
 // processor time. of_floor: the floor, measured here, over that time; the floor is the longer of the products at the
-// processor's multiply-add rate and one read of X for all chains at its reading rate. `sparse` leaves out zeros, and can
-// be below that floor.
+// processor's multiply-add rate and one read of X for all chains at its reading rate. `sparse` leaves out zeros,
+// and can be below that floor.
 // Checks before it times: the evaluators must agree. --smoke: a small generated data set only, a few calls.
 //   bench_logistic [--smoke] [--data FOLDER] [--only german|caravan|mnist|digits]
 #include <CLI/CLI.hpp>

@@ -2,7 +2,8 @@
 // thread's own processor time, so that what else the machine does counts little. One JSON line each. floor_us:
 // multiply-adds of the target and of the passes over a learnt factor at the measured rate, plus a root and a division
 // for each adapted entry. Checks before it times: the acceptance must lie within [0, 1].
-//   bench_samplers [--smoke] [--data FOLDER]     FOLDER: the papers' data sets; without it those rows say that they are left out
+//   bench_samplers [--smoke] [--data FOLDER]     FOLDER: the papers' data sets;
+//   without it those rows say that they are left out
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -67,8 +68,8 @@ void time_row(const Row& row, double peak_flops, double entry_step, int repeats)
   }
   const double iterations = static_cast<double>(row.num_warmup + row.num_samples) * row.chains,
                us = best / iterations * 1e6;
-  // The target, and for a dense gad factor two passes an iteration, two more while adapting, and one step of each entry (of
-  // one factor for all chains when they are pooled).
+  // The target, and for a dense gad factor two passes an iteration, two more while adapting,
+  // and one step of each entry (of one factor for all chains when they are pooled).
   const double share = static_cast<double>(row.num_warmup) / static_cast<double>(row.num_warmup + row.num_samples),
                nn = static_cast<double>(n) * n;
   const double factor = row.sampler.rfind("gad_", 0) == 0
@@ -91,8 +92,8 @@ void time_row(const Row& row, double peak_flops, double entry_step, int repeats)
   std::fflush(stdout);
 }
 
-/// Gradient evaluations a second of NUTS and of HMC with 10 steps, at the best of `repeats`: the tree's bookkeeping may cost
-/// 30 % at most. floor_us: the target's multiply-adds.
+/// Gradient evaluations a second of NUTS and of HMC with 10 steps, at the best of `repeats`:
+/// the tree's bookkeeping may cost 30 % at most. floor_us: the target's multiply-adds.
 void time_trajectories(const std::string& name, const SettingTexts& target_settings, double peak_flops, int repeats) {
   const Context context = cpu_context(1);
   const auto target = make_target<double>(context, "logistic_regression", target_settings);
@@ -148,7 +149,8 @@ int main_of(int argc, char** argv) {
   const double step_float = bench::root_and_division<float>(0.05), step_double = bench::root_and_division<double>(0.05);
   const int repeats = smoke ? 1 : 5;
   const std::int64_t few = smoke ? 50 : 2000;
-  for (const auto& entry : samplers())  // every sampler on Neal's 100-D Gaussian, 8 chains, each adapting alone
+  for (const auto& entry :
+       samplers_of(Family::density))  // every sampler on Neal's 100-D Gaussian, 8 chains, each adapting alone
     time_row<double>({"neal", "gaussian", entry.name, {{"preset", "neal_gaussian"}}, 8, Scope::chain, few, few},
                      peak_double, step_double, repeats);
   if (smoke) return 0;

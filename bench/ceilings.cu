@@ -1,5 +1,6 @@
 // What this device reaches at best, for bench/roofline.py's assumptions: copies, products of matrices in each mode at the
-// shapes of MNIST and Caravan with 4 096 chains, and the time between two small nodes of a graph. Prints one JSON object.
+// shapes of MNIST and Caravan with 4 096 chains, the products of a run of MNIST with its leading dimensions, and the time
+// between two small nodes of a graph. Prints one JSON object.
 // Each figure is the best of some repeats, timed by events; products are checked against their first entry.
 // And what rounding does to X W and X^T R of MNIST's shape in each --matmul: tensor cores may drop bits where they add.
 // Without tensor cores of bf16 and tf32 (compute capability 8.0) only float32 is there.
@@ -52,23 +53,29 @@ T* filled(std::size_t n, T value) {
   return p;
 }
 
-/// Tflop/s of C = A^T B, A k x m, B k x n.
+/// C = op(A) B, m x n from k terms, with the leading dimensions.
+struct Shape {
+  cublasOperation_t op;
+  int m, n, k, lda, ldb, ldc;
+};
+
+/// Tflop/s of the product.
 template <class T>
-double product(cublasHandle_t blas, int m, int n, int k, T half, T quarter, cudaDataType type,
-               cublasComputeType_t compute) {
-  T *a = filled(std::size_t(k) * m, half), *b = filled(std::size_t(k) * n, quarter);
-  float* c = filled(std::size_t(m) * n, 0.0F);
+double product(cublasHandle_t blas, const Shape& s, T half, T quarter, cudaDataType type, cublasComputeType_t compute) {
+  const auto [op, m, n, k, lda, ldb, ldc] = s;
+  T *a = filled(std::size_t(lda) * (op == CUBLAS_OP_T ? m : k), half), *b = filled(std::size_t(ldb) * n, quarter);
+  float* c = filled(std::size_t(ldc) * n, 0.0F);
   const float one = 1, zero = 0;
-  const double s = seconds(5, [&] {
-    CUDA_CHECK(cublasGemmEx(blas, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one, a, type, k, b, type, k, &zero, c, CUDA_R_32F,
-                            m, compute, CUBLAS_GEMM_DEFAULT));
+  const double took = seconds(5, [&] {
+    CUDA_CHECK(cublasGemmEx(blas, op, CUBLAS_OP_N, m, n, k, &one, a, type, lda, b, type, ldb, &zero, c, CUDA_R_32F, ldc,
+                            compute, CUBLAS_GEMM_DEFAULT));
   });
   float first = 0;
   CUDA_CHECK(cudaMemcpyAsync(&first, c, sizeof first, cudaMemcpyDeviceToHost, stream));
   CUDA_CHECK(cudaStreamSynchronize(stream));
   if (first != 0.125F * static_cast<float>(k)) std::fprintf(stderr, "ceilings: a product is wrong: %g\n", first);
   CUDA_CHECK(cudaFree(a)), CUDA_CHECK(cudaFree(b)), CUDA_CHECK(cudaFree(c));
-  return 2e-12 * m * n * k / s;
+  return 2e-12 * m * n * k / took;
 }
 
 double between_nodes() {
@@ -115,7 +122,7 @@ class KnownProducts {
     for (std::size_t i = 0; i < design_.rows * n; ++i)
       design_.x.push_back(bits() % 5 ? 0 : static_cast<double>(bits() % 256) / 255);
     design_.y.resize(design_.rows);
-    std::vector<float> x(design_.rows * row), w(kinds * row), r(kinds * column);
+    std::vector<float> x(column * row), w(kinds * row), r(kinds * column);
     for (std::size_t i = 0; i < design_.rows; ++i)
       for (std::size_t j = 0; j < n; ++j) x[i * row + j] = static_cast<float>(design_.x[i * n + j]);
     logits_.resize(kinds * column), gradients_.resize(kinds * row);
@@ -135,9 +142,7 @@ class KnownProducts {
   /// {"X W": the largest |error| in units of the values' root mean square, "X^T R": the same}, as JSON.
   std::string errors(Matmul matmul) const {
     const Index row = static_cast<Index>(padded(design_.columns)), column = static_cast<Index>(padded(design_.rows));
-    cuda::DesignProducts<float> products(
-        place, design_, {x_.data(), static_cast<Index>(design_.columns), row, static_cast<Index>(design_.rows), column},
-        matmul);
+    cuda::DesignProducts<float> products(place, design_, {x_.data(), row, column}, matmul);
     const cuda::Panels panels{1, chains_};
     const Buffer<float> logits(place, r_.size()), gradients(place, w_.size());
     products.logits(w_.data(), panels, logits.data());
@@ -193,7 +198,7 @@ void run() {
   const double out =
       seconds(5, [&] { CUDA_CHECK(cudaMemcpyAsync(host, from, window, cudaMemcpyDeviceToHost, stream)); });
   CUDA_CHECK(cudaFree(from)), CUDA_CHECK(cudaFree(to)), CUDA_CHECK(cudaFreeHost(host));
-  const auto blas = static_cast<cublasHandle_t>(place.blas);
+  const auto blas = static_cast<cublasHandle_t>(cuda::blas_of(place));
   std::printf(
       "{\"device\": \"%s\", \"copy_bytes_per_second\": %.4g, \"to_host_bytes_per_second\": %.4g, "
       "\"seconds_between_nodes\": %.3g",
@@ -208,19 +213,36 @@ void run() {
   const Bfloat16 half = to_bfloat16(0.5F), quarter = to_bfloat16(0.25F);
   for (const auto& s : shapes) {
     const int k = (s.dim + 31) / 32 * 32;
+    const Shape shape{CUBLAS_OP_T, s.rows, chains, k, k, k, s.rows};
     std::printf(", \"%s_tflops\": {\"float32\": %.4g", s.name,
-                product(blas, s.rows, chains, k, 0.5F, 0.25F, CUDA_R_32F, CUBLAS_COMPUTE_32F));
+                product(blas, shape, 0.5F, 0.25F, CUDA_R_32F, CUBLAS_COMPUTE_32F));
     if (tensor_cores)
       std::printf(", \"tf32\": %.4g, \"bf16\": %.4g",
-                  product(blas, s.rows, chains, k, 0.5F, 0.25F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32),
-                  product(blas, s.rows, chains, k, half, quarter, CUDA_R_16BF, CUBLAS_COMPUTE_32F));
+                  product(blas, shape, 0.5F, 0.25F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32),
+                  product(blas, shape, half, quarter, CUDA_R_16BF, CUBLAS_COMPUTE_32F));
+    std::printf("}");
+  }
+  // As a run of MNIST calls for them: logits in three parts of bf16, gradients from X as it lies, a factor of all chains.
+  {
+    const int rows = shapes[0].rows, dim = shapes[0].dim, row = (dim + 31) / 32 * 32, column = (rows + 31) / 32 * 32;
+    const Shape logits{CUBLAS_OP_T, rows, chains, 3 * row, 3 * row, 3 * row, column},
+        gradients{CUBLAS_OP_N, dim, chains, rows, 3 * row, column, row},
+        logits32{CUBLAS_OP_T, rows, chains, dim, row, row, column},
+        gradients32{CUBLAS_OP_N, dim, chains, rows, row, column, row},
+        factor{CUBLAS_OP_N, dim, chains, dim, row, row, row};
+    const auto in_float = [&](const Shape& s) { return product(blas, s, 0.5F, 0.25F, CUDA_R_32F, CUBLAS_COMPUTE_32F); };
+    const auto in_bf16 = [&](const Shape& s) {
+      return product(blas, s, half, quarter, CUDA_R_16BF, CUBLAS_COMPUTE_32F);
+    };
+    std::printf(", \"run_tflops\": {\"X W\": %.4g, \"X^T R\": %.4g, \"factor\": %.4g", in_float(logits32),
+                in_float(gradients32), in_float(factor));
+    if (tensor_cores)
+      std::printf(", \"X W in bf16\": %.4g, \"X^T R in bf16\": %.4g", in_bf16(logits), in_bf16(gradients));
     std::printf("}");
   }
   const KnownProducts known(shapes[0].rows, shapes[0].dim, chains);
   std::printf(", \"mnist_errors\": {\"float32\": %s", known.errors(Matmul::float32).c_str());
-  if (tensor_cores)
-    std::printf(", \"tf32\": %s, \"bf16x3\": %s", known.errors(Matmul::tf32).c_str(),
-                known.errors(Matmul::bf16x3).c_str());
+  if (tensor_cores) std::printf(", \"bf16x3\": %s", known.errors(Matmul::bf16x3).c_str());
   std::printf("}}\n");
   place = {};  // before the runtime ends: it owns stream and handle
 }

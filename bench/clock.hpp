@@ -1,4 +1,5 @@
-// What every benchmark measures with: the thread's own processor time, best of many calls, and the processor's multiply-add rate.
+// What every benchmark measures with: the thread's own processor time, best of many calls,
+// and the processor's multiply-add rate.
 #pragma once
 #include <algorithm>
 
@@ -59,7 +60,8 @@ inline double reading(double bytes, double budget) {
   return static_cast<double>(memory.size()) * 8 / s;
 }
 
-/// Seconds of one square root and one division, a register at a time: the floor of an adaptive step of one entry of a factor.
+/// Seconds of one square root and one division, a register at a time: the floor of an adaptive step of one entry of a
+/// factor.
 template <class Real>
 double root_and_division(double budget) {
   using P = Pack<Real>;

@@ -3,7 +3,7 @@
 
   python3 bench/compare_peers.py --peers ../shared/peers/bench_peers.py --data ../shared/data [--problem german]
 
-Every program runs on all cores, 64 chains, float32. Seconds are warm seconds: warm-up and sampling, without compilation
+Every program runs on all cores, 64 chains, float32, the same numbers of warm-up iterations and draws. Seconds are warm seconds: warm-up and sampling, without compilation
 (peers) and without reading the data and writing the file (Kilochain: `seconds.total` of --json). Cold: with compilation, and
 of Kilochain all of its process. Minimum ESS is the smaller of the worst coordinate's and the worst squared deviation's over
 all chains, computed by the peers' script for everybody. Prints a table and writes JSON with --output, after each row.
@@ -20,8 +20,8 @@ p.add_argument("--kilochain", default=os.path.join(here, "..", "build", "release
 p.add_argument("--python", default=sys.executable)
 p.add_argument("--libraries", default="", help="folders of libraries for Kilochain alone, as in LD_LIBRARY_PATH: peers have their own CUDA")
 p.add_argument("--chains", type=int, default=64)
-p.add_argument("--num-warmup", type=int, default=600)
-p.add_argument("--num-samples", type=int, default=4000)
+p.add_argument("--num-warmup", type=int, default=500, help="of everybody")
+p.add_argument("--num-samples", type=int, default=1000, help="draws of a chain, of everybody")
 p.add_argument("--repeats", type=int, default=5, help="runs of Kilochain; the median is reported")
 p.add_argument("--only-ours", action="store_true")
 p.add_argument("--most-samples", type=int, default=10**9, help="at most so many draws of a chain, of peers too")
@@ -33,7 +33,7 @@ own = dict(os.environ)
 if a.libraries:
     own["LD_LIBRARY_PATH"] = ":".join(filter(None, [a.libraries, own.get("LD_LIBRARY_PATH")]))
 
-PEERS = [("blackjax_chees_diagonal", 500, 500), ("blackjax_meads_low_rank", 500, 1000), ("blackjax_nuts_low_rank", 500, 500), ("numpyro_nuts_dense", 500, 500)]
+PEERS = ["blackjax_chees_diagonal", "blackjax_meads_low_rank", "blackjax_nuts_low_rank", "numpyro_nuts_dense"]
 
 # The posterior's one array of (chains, draws, coordinates); NetCDF-4 is HDF5.
 EXPORT = """
@@ -96,8 +96,8 @@ with tempfile.TemporaryDirectory() as folder:
     rows[0]["min_ess_per_second_range"] = [runs[0]["min_ess_per_second"], runs[-1]["min_ess_per_second"]]
 write()
 if not a.only_ours:
-    for peer, warmup, samples in PEERS:
-        row, error = last_json([a.python, a.peers, "--data", a.data, "--problem", a.problem, "--peer", peer, "--chains", str(a.chains), "--warmup", str(warmup), "--samples", str(min(samples, a.most_samples))])
+    for peer in PEERS:
+        row, error = last_json([a.python, a.peers, "--data", a.data, "--problem", a.problem, "--peer", peer, "--chains", str(a.chains), "--warmup", str(a.num_warmup), "--samples", str(min(a.num_samples, a.most_samples))])
         rows.append(row or dict(peer=peer, error=error))
         write()
 

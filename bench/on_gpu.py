@@ -2,19 +2,21 @@
 
 What came out is in OUTPUT/on_gpu.json (of some steps: on_gpu.STEPS.json) after each step and each run, so whoever is cut
 off keeps what was done. A step that fails says so and the next one begins. Steps, in the order of what is wanted most:"""
-import argparse, datetime, gzip, json, math, os, random, re, shutil, struct, subprocess, sys, tempfile, time
+import argparse, csv, datetime, glob, gzip, json, math, os, random, re, shutil, struct, subprocess, sys, tempfile, time
 
 STEPS = {
-    "tests": "tests/test_gpu",
-    "ceilings": "copies, matrix products in each mode, the time between nodes of a graph",
+    "tests": "tests/test_gpu, a process for each suite: without graphs, then with them",
+    "ceilings": "copies, matrix products in each mode and in the shapes of the runs, the time between nodes of a graph",
+    "kernels": "every kernel of an iteration by itself, by ncu where it may read the counters",
     "bars": "the rounds that have a bar: MNIST and German, 4 096 chains",
     "agreement": "posterior means of the device and of the CPU",
     "sanitizer": "a part of the tests under memcheck, racecheck, initcheck, synccheck",
     "sizes": "every problem at 256, 1 024, 4 096 and 16 384 chains, products in each mode",
     "samplers": "one sampler for each way of adapting, and trees beside trajectories of one length",
-    "evaluators": "the ways to evaluate a logistic regression, where the cost model chooses",
+    "evaluators": "the ways to evaluate a logistic regression: what is chosen, a warp for each chain, products",
     "peers": "the JAX samplers on the same problem",
 }
+CALLS = {"1": "tests,bars", "2": "ceilings,kernels,agreement", "3": "peers"}  # a command of nine minutes each
 p = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter,
                             description=__doc__ + "\n" + "\n".join(f"  {k:<11} {v}" for k, v in STEPS.items()))
 p.add_argument("--build", required=True)
@@ -22,11 +24,14 @@ p.add_argument("--output", required=True)
 p.add_argument("--data", required=True)
 p.add_argument("--peers", required=True)
 p.add_argument("--steps", default=",".join(STEPS))
+p.add_argument("--call", choices=CALLS, help="the steps of the first, second or third command on a new machine, 530 s at most")
 p.add_argument("--problems", default="german,neal,caravan,mnist", help="of the peers")
 p.add_argument("--libraries", default="", help="folders of libraries for our programs, as in LD_LIBRARY_PATH")
-p.add_argument("--seconds", type=float, default=1e9, help="nothing goes on for longer")
+p.add_argument("--seconds", type=float, default=1e9, help="what is not done by then is left out")
 p.add_argument("--smoke", action="store_true")
 a = p.parse_args()
+if a.call:
+    a.steps, a.seconds, a.problems = CALLS[a.call], min(a.seconds, 530), a.problems.replace("neal,", "")
 begin = time.time()
 here = os.path.dirname(os.path.abspath(__file__))
 root = os.path.dirname(here)
@@ -117,21 +122,51 @@ def ran(out):
     return int(found[1]) if found else 0
 
 
+def suites():
+    """Filters of test_gpu in the order of what rests on what: draws, targets, samplers one by one, the rest."""
+    status, out, err = run([tests, "--gtest_list_tests"], 60, quiet=True, env=own)
+    if status:
+        sys.exit(f"on_gpu: {tests} does not list its tests: {err[-1000:]}")
+    found = {}
+    suite = ""
+    for line in out.splitlines():
+        name = line.split("#")[0].strip()
+        if not line.startswith(" "):
+            suite = name
+        elif "/" in name:  # of a sampler each
+            found.setdefault(f"{suite}*/{name.split('/')[1]}", None)
+        else:
+            found.setdefault(f"{suite}*", None)
+    order = ("GpuDraws", "GpuTargets", "Registry/GpuSamplers")
+    return sorted(found, key=lambda f: next((k for k, first in enumerate(order) if f.startswith(first)), len(order)))
+
+
 def step_tests():
-    status, out, err = run([tests, "--gtest_brief=1"] + (["--gtest_filter=GpuDraws.*"] if a.smoke else []), 420, env=own)
-    there = "SKIPPED ALOUD: no CUDA device" not in out
-    for said in re.findall("SKIPPED ALOUD: (.*)", out):
-        print("SKIPPED ALOUD: " + said, flush=True)
-        kept["not_done"].append("tests: " + said)
-    check("gpu tests", status == 0 and there and ran(out) > 0, f"{ran(out)} passed" if status == 0 and there else (out + err)[-3000:])
-    if not there:
-        sys.exit("on_gpu: there is no device to check")
+    """A fault of a kernel ends its own process; the suites that follow have a device that works."""
+    chosen = [f for f in suites() if not a.smoke or f.startswith("GpuDraws")]
+    for graphs in (False, True):
+        environment = own if graphs else dict(own, KILOCHAIN_NO_GRAPHS="1")
+        for suite in chosen:
+            at = time.time()
+            status, out, err = run([tests, "--gtest_brief=1", "--gtest_filter=" + suite], 90, quiet=True, env=environment)
+            if "SKIPPED ALOUD: no CUDA device" in out:
+                check("gpu tests", False, "no CUDA device")
+                sys.exit("on_gpu: there is no device to check")
+            row = dict(suite=suite, graphs=graphs, status=status, passed=ran(out), seconds=round(time.time() - at, 1),
+                       failed=re.findall(r"^\[  FAILED  \] ([^ ,]+)", out, re.M), skipped=re.findall("SKIPPED ALOUD: (.*)", out))
+            print(json.dumps(row), flush=True)
+            kept.setdefault("suites", []).append(row)
+            kept["not_done"] += ["tests: " + said for said in row["skipped"]]
+            if status or not row["passed"]:
+                check(f"{suite}, {'with' if graphs else 'without'} graphs", False, (out + err)[-3000:])
+            keep()
+    total = sum(row["passed"] for row in kept.setdefault("suites", []))
+    check("gpu tests", total > 0 and not any(row["status"] or not row["passed"] for row in kept["suites"]), f"{total} passed in {len(kept['suites'])} processes")
 
 
 # Racecheck sees shared memory, the others all of it; each makes a kernel many times as slow.
 # Samplers: whole iterations in one kernel; a pooled factor with triangular solves; eigenvectors; trees, which wait for each other.
-CHECKED = ["GpuDraws.*", "GpuTargets.DoubleIsTheHosts", "GpuAsking.AnswersDoNotDependOnWhoElseAsks", "GpuMoments.AreTheCpusBits",
-           "GpuSpins.GoOnWithTheSameBitsWhenLoaded",
+CHECKED = ["GpuDraws.*", "GpuTargets.DoubleIsTheHosts", "GpuAsking.AnswersDoNotDependOnWhoElseAsks",
            *(f"Registry/GpuSamplers.{test}/{sampler}" for sampler in ("gad_mala_fast", "adaptive_metropolis", "cma", "nuts")
              for test in ("AChainThatStartsAtNanIsQuarantinedAlone", "DrawsAreRecordedOnTheDevice", "LoadedChainsGoOnWithTheSameBits"))]
 
@@ -167,6 +202,57 @@ def step_ceilings():
         print(out.strip(), flush=True)
 
 
+METRICS = {"gpu__time_duration.sum": "us", "launch__registers_per_thread": "registers",
+           "sm__warps_active.avg.pct_of_peak_sustained_active": "warps_percent",
+           "dram__throughput.avg.pct_of_peak_sustained_elapsed": "memory_percent",
+           "sm__throughput.avg.pct_of_peak_sustained_elapsed": "arithmetic_percent"}
+
+
+def kernel_rows(csv_text):
+    """ncu's table as rows {kernel, calls, and the median of each metric}."""
+    lines = csv_text.splitlines()
+    begins = next((k for k, line in enumerate(lines) if "Kernel Name" in line), None)
+    if begins is None:
+        return []
+    table = list(csv.DictReader(lines[begins:]))
+    scale = {"ns": 1e-3, "nsecond": 1e-3, "us": 1.0, "usecond": 1.0, "ms": 1e3, "msecond": 1e3, "s": 1e6, "second": 1e6}
+    unit = scale.get(table[0].get("gpu__time_duration.sum", ""), 1.0) if table else 1.0
+    found = {}
+    for line in table[1:]:  # the first has the units
+        found.setdefault(line["Kernel Name"][:160], []).append(line)
+    rows = []
+    for kernel, calls in found.items():
+        row = dict(kernel=kernel, calls=len(calls))
+        for metric, name in METRICS.items():
+            values = sorted(float(c[metric].replace(",", "")) for c in calls if c.get(metric))
+            row[name] = values[len(values) // 2] * (unit if name == "us" else 1) if values else None
+        rows.append(row)
+    return sorted(rows, key=lambda r: -(r["us"] or 0) * r["calls"])
+
+
+def step_kernels():
+    ncu = shutil.which("ncu") or "/usr/local/cuda/bin/ncu"
+    if a.smoke or not os.path.exists(ncu):
+        print("SKIPPED ALOUD: no ncu here", flush=True)
+        return kept["not_done"].append("kernels: no ncu")
+    for target, more in (("german", ()), ("mnist", ()), ("mnist", ("--matmul", "float32")), ("caravan", ())):
+        command = [ncu, "--clock-control", "none", "--csv", "--page", "raw", "--metrics", ",".join(METRICS),
+                   "--launch-skip", "150", "--launch-count", "80", program, "sample", *targets[target], "--sampler", "gad_mala_fast",
+                   "--device", "cuda", "--no-graphs", "--num-chains", "4096", "--num-warmup", "30", "--num-samples", "30", "--seed", "1",
+                   "--draws", "none", "--quiet", *more]
+        status, out, err = run(command, 150, env=own)
+        rows = kernel_rows(out)
+        if not rows:
+            print(f"SKIPPED ALOUD: ncu on {target}: {(err or out)[-400:]}", flush=True)
+            kept["not_done"].append(f"kernels of {target}: ncu gave none (status {status})")
+            continue
+        kept.setdefault("kernels", []).append(dict(target=target, chains=4096, how=" ".join(more), rows=rows))
+        for row in rows[:12]:
+            print(f"{target} {' '.join(more)}: {row['us']:9.1f} us x {row['calls']:3d}, {row['registers']:.0f} registers, "
+                  f"{row['warps_percent']:.0f} % of warps: {row['kernel'][:90]}", flush=True)
+        keep()
+
+
 # ---- runs ---------------------------------------------------------------------------------------------------------
 def data(name):
     return os.path.join(a.data, name)
@@ -195,7 +281,7 @@ def sample(target, device, chains, warmup, samples, seed=1, draws="moments", mor
     at = time.time()
     status, out, err = run(command, seconds, env=own)
     if status not in (0, 4, 6) or not out.lstrip().startswith("{"):
-        check(f"{target} on {device}, {chains} chains, {' '.join(more)}", False, (err or out)[-1000:])
+        check(" ".join([f"{target} on {device}, {chains} chains", *more]), False, (err or out)[-1000:])
         return None
     r = dict(json.loads(out), command=command[1:], wall=time.time() - at, iterations=(warmup, samples))
     ran_before[" ".join(command)] = r
@@ -260,7 +346,7 @@ def timed(target, chains, matmul="float32", sampler="gad_mala_fast", scope="pool
 
 
 def ways(target):
-    return ("float32", "tf32", "bf16x3") if target in ("mnist", "caravan") else ("float32",)
+    return ("float32", "bf16x3") if target in ("mnist", "caravan") else ("float32",)
 
 
 def step_bars():
@@ -294,13 +380,19 @@ def step_samplers():
 
 
 def step_evaluators():
-    for target, evaluators in (("german", ("team", "gemm", "tiles")), ("caravan", ("team", "gemm"))):
-        for evaluator in evaluators:
-            timed(target, 1024, more=("--evaluator", evaluator), name=evaluator)
+    for target in ("german", "caravan"):
+        for more in (("--evaluator", "auto"), ("--evaluator", "team"), ("--matmul", "float32")):
+            timed(target, 1024, more=more, name=more[1])
 
 
 # ---- peers --------------------------------------------------------------------------------------------------------
 def step_peers():
+    for module in ("blackjax", "numpyro"):  # packed, for a machine that has JAX but not these
+        wheels = glob.glob(os.path.join(a.build, "wheels", module + "-*.whl"))
+        if wheels and run([sys.executable, "-c", "import " + module], 60, quiet=True)[0]:
+            site = os.path.join(scratch, "site")
+            run([sys.executable, "-m", "pip", "install", "-q", "--no-index", "--no-deps", "--no-compile", "--target", site, *wheels], 60)
+            os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [site, os.environ.get("PYTHONPATH", "").replace(site + os.pathsep, "")]))
     probe = "import jax, numpyro; assert jax.devices()[0].platform in ('gpu', 'cuda'), jax.devices()"
     status, _, err = run([sys.executable, "-c", probe], 120, quiet=True)
     if (status != 0 and not a.smoke) or not os.path.exists(a.peers):
@@ -393,6 +485,10 @@ try:
     table()
 finally:
     shutil.rmtree(scratch, ignore_errors=True)
+try:
+    run([sys.executable, os.path.join(here, "gpu_page.py"), a.output], 60)
+except NoTime:
+    print("no time is left for the page: bench/gpu_page.py " + a.output)
 if kept["not_done"]:
     print("not done: " + "; ".join(kept["not_done"]))
 print("on_gpu: " + (("every check passed" if not kept["not_done"] else "every check that was made passed") if not failures else "FAILED: " + ", ".join(failures)))

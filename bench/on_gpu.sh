@@ -1,23 +1,20 @@
 #!/usr/bin/env bash
 # On a machine with a GPU: checks the CUDA backend, measures what the device reaches, then times runs beside what
-# bench/roofline.py predicts, then the peers; all of it goes into OUTPUT/on_gpu.json, step by step.
-#   bench/on_gpu.sh [--build DIR] [--output DIR] [--data DIR] [--peers FILE] [--steps LIST] [--problems LIST]
-#                   [--seconds N]
-#   bench/on_gpu.sh --pack FILE.tar.xz [--build DIR]
+# bench/roofline.py predicts, then the peers. Results go into OUTPUT, step by step: on_gpu*.json, and a page of both.
+#   bench/on_gpu.sh [--build DIR|FILE] [--output DIR] [--data DIR] [--peers FILE] [--call 1|2|3] [--steps LIST]
+#                   [--problems LIST] [--seconds N]
+#   bench/on_gpu.sh --pack FOLDER
 #   bench/on_gpu.sh --smoke --build build/emulated [--output DIR]
-# --build: a build with CUDA, or a packed one; without it build/cuda is configured and built here.
-# --output: where the JSON goes (bench/results). --steps: some of those that `python3 bench/on_gpu.py --help` lists, and
-#   the JSON has their names. --problems: whose peers are run (german,neal,caravan,mnist).
-# --seconds: nothing goes on for longer; what is left out is said. Where a command may take 600 s, these are five calls
-#   with --seconds 560, and one for each problem of the peers:
-#     --steps tests,ceilings     --steps bars,agreement,evaluators     --steps sanitizer     --steps sizes
-#     --steps samplers           --steps peers --problems german
-# --pack: packs the programs and the libraries they need, but not cuBLAS, to run on a machine that lacks the build's
-#   dependencies: bench/on_gpu.sh --build FILE.tar.xz there finds cuBLAS in a toolkit or in Python's packages. It is small
-#   when built for one kind of device (here an H100 or H200), and runs on other processors when built for what all have;
-#   without the fused multiply-adds of x86-64-v3 the tests of equal bits are skipped:
-#     -DKILOCHAIN_CUDA=ON -DKILOCHAIN_BENCH=ON -DKILOCHAIN_CUDA_ARCHITECTURES=90-real
-#     -DKILOCHAIN_NATIVE=OFF -DCMAKE_CXX_FLAGS=-march=x86-64-v3
+# The first hour on a new machine is three commands of nine minutes at most. Carry the sources and the folder build/gpu,
+# which `bench/on_gpu.sh --pack build/gpu` makes beforehand (programs, their libraries, data, the peers); there:
+#   bench/on_gpu.sh --build build/gpu/pack.tar.xz --output OUT --call 1     tests by suite, without graphs and with; bars
+#   bench/on_gpu.sh --build build/gpu/pack.tar.xz --output OUT --call 2     ceilings, kernels by ncu, agreement with the CPU
+#   bench/on_gpu.sh --build build/gpu/pack.tar.xz --output OUT --call 3     peers on German, Caravan and MNIST
+# Without build/gpu: --build names a build with CUDA; without it build/cuda is configured and built.
+# --steps: some of those that `python3 bench/on_gpu.py --help` lists (the sanitizers' tools, all sizes, other samplers).
+# --problems: whose peers are run (german,neal,caravan,mnist). --seconds: what is not done by then is left out, and said.
+# --pack: for devices of compute capability 9.0 (H100, H200) and processors of x86-64-v3. cuBLAS is not in it: it is found
+#   in a toolkit or in Python's packages.
 # --smoke: every step in seconds, with tables made up: a test of this script (ctest, bench.on_gpu), not of a device.
 # Exit status 0 only if every check passed on a device; timings are not judged.
 set -euo pipefail
@@ -33,16 +30,21 @@ while [ $# -gt 0 ]; do
     --data) data=$2; shift ;;
     --peers) peers=$2; shift ;;
     --pack) pack=$2; shift ;;
-    --steps | --problems | --seconds) more+=("$1" "$2"); shift ;;
+    --steps | --problems | --seconds | --call) more+=("$1" "$2"); shift ;;
     --smoke) more+=("$1") ;;
     *) sed -n '2,/^set/s/^# //p' "$0" >&2; exit 2 ;;
   esac
   shift
 done
 
-if [ -z "$build" ]; then
+configure() { cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKILOCHAIN_CUDA=ON -DKILOCHAIN_BENCH=ON "$@"; }
+if [ -z "$build" ] && [ -n "$pack" ]; then
+  build=$root/build/packed
+  configure -DKILOCHAIN_CUDA_ARCHITECTURES=90-real -DKILOCHAIN_NATIVE=OFF -DCMAKE_CXX_FLAGS=-march=x86-64-v3 -DKILOCHAIN_PAPERS=OFF
+  cmake --build "$build" --target kilochain test_gpu ceilings
+elif [ -z "$build" ]; then
   build=$root/build/cuda
-  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKILOCHAIN_CUDA=ON -DKILOCHAIN_BENCH=ON
+  configure
   cmake --build "$build" --target kilochain test_gpu ceilings
 fi
 if [ -f "$build" ]; then
@@ -56,19 +58,31 @@ build=$(cd "$build" && pwd)
 if [ -n "$pack" ]; then
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
-  mkdir -p "$folder/tests" "$folder/lib"
-  mkdir "$folder/bench"
+  mkdir -p "$folder/tests" "$folder/lib" "$folder/bench" "$folder/data" "$pack"
   for file in kilochain tests/test_gpu bench/ceilings; do strip -o "$folder/$file" "$build/$file"; done
-  # The C and C++ runtimes are every machine's own; cuBLAS is ten times the size of all the rest.
+  # The C and C++ runtimes are every machine's own, OpenMP's is not; cuBLAS is ten times the size of all the rest.
   ldd "$build/kilochain" "$build/tests/test_gpu" "$build/bench/ceilings" |
     awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
     grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv|libgcc_s|libstdc\+\+|libcuda|libcublas|libcublasLt)\.so' |
     xargs -I{} cp -L {} "$folder/lib/"
+  for file in german.csv caravan.csv mnist56-images-idx3-ubyte.gz mnist56-labels-idx1-ubyte.gz; do
+    if [ -f "$data/$file" ]; then cp "$data/$file" "$folder/data/"; else echo "on_gpu: no $data/$file to pack; --data?" >&2; fi
+  done
+  if [ -f "$peers" ]; then cp "$peers" "$folder/data/"; else echo "on_gpu: no $peers to pack; --peers?" >&2; fi
+  # Both are Python alone; JAX is the machine's own.
+  python3 -m pip download -q --no-deps --only-binary=:all: -d "$folder/wheels" blackjax numpyro >&2 ||
+    echo "on_gpu: the peers' wheels could not be fetched and are not packed" >&2
+  git -C "$root" rev-parse --short HEAD >"$folder/commit" 2>/dev/null || true
   # Two programs with the same kernels: a dictionary that reaches from one to the other has them once.
-  XZ_OPT="--lzma2=preset=3,dict=256MiB" tar -cJf "$pack" -C "$folder" .
-  du -h "$pack"
+  XZ_OPT="--lzma2=preset=3,dict=256MiB" tar -cJf "$pack/pack.tar.xz" -C "$folder" .
+  du -h "$pack/pack.tar.xz"
+  size=$(stat -c %s "$pack/pack.tar.xz")
+  [ "$size" -le $((50 * 1024 * 1024)) ] || { echo "on_gpu: the pack has $size bytes, more than 50 MiB" >&2; exit 1; }
   exit 0
 fi
+[ -f "$build/commit" ] && export KILOCHAIN_COMMIT=$(cat "$build/commit")
+if [ -f "$build/data/german.csv" ] && [ ! -f "$data/german.csv" ]; then data=$build/data; fi
+[ -f "$peers" ] || peers=$build/data/bench_peers.py
 
 # Libraries: the packed ones, and what is missing then from the toolkit or from Python's packages, where each of CUDA's
 # may have a folder of its own. For our programs alone: the peers have CUDA of their own.

@@ -12,8 +12,8 @@ here = os.path.dirname(os.path.abspath(__file__))
 TARGETS = {
     "mnist": dict(rows=11339, dim=785, evaluated="products", ess="mnist"),
     "caravan": dict(rows=5822, dim=86, evaluated="products", ess="caravan"),
-    "german": dict(rows=1000, dim=25, evaluated="tiles", ess="german"),
-    "neal": dict(rows=0, dim=100, evaluated="tiles", ess="neal_gaussian"),
+    "german": dict(rows=1000, dim=25, evaluated="blocks", ess="german"),
+    "neal": dict(rows=0, dim=100, evaluated="a warp", ess="neal_gaussian"),
 }
 CHAINS = (256, 1024, 4096, 16384)
 
@@ -39,16 +39,13 @@ def issued_by_chain(n, passes):
 
 
 def least_product(n):
-    """The shortest product with n terms in a sum: an assumption, as in host/chains/factor_cost.cpp."""
+    """The shortest product with n terms in a sum: an assumption."""
     return 2e-6 + 3e-9 * n
 
 
-def factor_together(C, n, count=2, real=4):
-    """What host/chains/factor_cost.cpp chooses: products with the factor of all chains at once, or a warp for each."""
-    d, factor = DEVICES["H100"], real * (n * n / 2 + 16 * n)
-    by_warps = count * max(factor * C / (REACHED["pipe"] * d["l1"]), factor / (128 * 1.755e9 / 16))
-    product = max(2.0 * n * n * C / (REACHED["product"] * d["float32"]), least_product(n))
-    return count * (product + NODE) + NODE + 6 * real * n * C / (REACHED["memory"] * d["l2"]) < 0.75 * by_warps
+def factor_together(n):
+    """Whether products with the factor are made of all chains at once, or by a warp for each (host/chains/cuda_products.cuh)."""
+    return n >= 128
 
 
 def panel_width(rows, chains):
@@ -116,56 +113,39 @@ def round_of(target, chains, compiled, matmul, warm_up, device):
     warps = 4 if C >= 2048 else 2 if C >= 512 else 1
     blocks = math.ceil(C / warps)
     if t["evaluated"] == "products":
-        times = {"float32": 1, "tf32": 1, "bf16x3": 3}[matmul]
-        unit = {"float32": "float32", "tf32": "tf32", "bf16x3": "bf16"}[matmul]
+        times = {"float32": 1, "bf16x3": 3}[matmul]
+        unit = {"float32": "float32", "bf16x3": "bf16"}[matmul]
         T = real * padded * C
         X = real * N * math.ceil(n / 32) * 32 / (2 if matmul == "bf16x3" else 1)
         split = 1.5 if matmul == "bf16x3" else 1  # three parts of two bytes
         thirds = 3 if matmul == "bf16x3" else 1  # of X and of what it meets, side by side
         product = dict(flops=times * 2.0 * N * n * C, unit=unit, product=True)
+        if matmul == "bf16x3":
+            out.append(Kernel("split_points", compiled["split_points"], 128, math.ceil(C * row / real / 128), **place((1 + thirds * split / 3) * C * row)))
         out.append(Kernel("X W (cuBLAS)", None, 256, 10**6, **(place(thirds * X + T + split * C * row)), **product))
         out.append(Kernel("design_residuals", compiled["design_residuals"], 256, C, flops=30.0 * N * C, **place((1 + split) * T)))
         out.append(Kernel("X^T R (cuBLAS)", None, 256, 10**6, **(place(X + split * T + C * row)), **product))
         out.append(Kernel("design_answers", compiled["design_answers"], 256, C, **place(3.0 * C * row)))
-    elif t["evaluated"] == "tiles":
-        # targets/tile_products.cuh: 8 chains to a warp's tile, up to 32 to a block, 128 bytes a clock from shared memory.
-        # Whole iterations of a sampling round: no kernel ends between evaluation and sampler. All that issues counts two flops.
+    elif t["evaluated"] == "a warp":  # iterate_warps: nothing is launched for an evaluation; its instructions are the model's
+        in_block, issued = 4, 30.0 * math.ceil(n / 32) + 80
+        out.append(Kernel("iterate_warps, evaluation", compiled["iterate_warps gaussian"], 128, math.ceil(C / 4), l1=3.0 * C * row, flops=64.0 * C * issued, node=0))
+    elif t["evaluated"] == "blocks":
+        # targets/block_products.cuh: 8 chains to a warp's group, up to 32 to a block, 128 bytes a clock from shared memory.
+        # Whole iterations: no kernel ends between evaluation and sampler. All that issues counts two flops.
         in_block = next((b for b in (8, 16, 32) if math.ceil(C / b) <= d["sms"]), 32)
         blocks, groups = math.ceil(C / in_block), C / 8
-        if N:
-            Np, tiles = math.ceil(N / 128) * 128, math.ceil(n / 8)
-            wide, stages = math.ceil(n / tiles), math.ceil(Np / 512)
-            x, threads = real * Np * n, 512
-            l1 = groups * (Np / 128 * (n * 768 + 8 * 512) + Np / 64 * tiles * (wide + 8) * 256)
-            work = C * (2.0 * Np * n + 2.0 * Np * tiles * wide + 30.0 * Np) + groups * tiles * stages * 220 * 64
-        else:
-            Np, V = math.ceil(n / 64) * 64, 2
-            x, threads = real * Np * n, 256
-            l1 = groups * (Np / 64 * (n * 512 + 8 * 256)) + C * (n + Np) * real
-            work = 2.0 * C * Np * n + 6.0 * C * n
-        kind = "logistic" if N else "gaussian"
-        held = 512 if N else Np  # rows whose residuals or gradients lie there
-        shared = x + real * (in_block * (n + held) + (Np + stages * in_block * n if N else 0)) + (Np // 128 * in_block * 8 if N else 0)
-
-        def tile(name):
-            return dict(compiled[f"{name} {kind}"], shared=int(shared))
-
-        if warm_up:
-            out.append(Kernel("evaluate_tiles", tile("evaluate_tiles"), threads, min(blocks, d["sms"]), l1=l1, flops=work,
-                              l2=x * min(blocks, d["sms"]) + 4.0 * C * row))
-        else:
-            out.append(Kernel("iterate_chains, evaluation", tile("iterate_chains"), 512, min(blocks, d["sms"]), l1=l1, flops=work,
-                              l2=4.0 * C * row, node=0))
-    elif t["evaluated"] == "warps":
-        X = real * padded * n
-        out.append(Kernel("evaluate_chains", compiled["evaluate_chains logistic"], 32 * warps, blocks, l1=2.0 * X * C + 4.0 * real * padded * C,
-                          l2=2.0 * X * min(C, d["sms"]) + 4.0 * C * row, flops=(4.0 * n + 30.0) * N * C))
-    else:  # a dense precision
-        P = real * n * math.ceil(n / 32) * 32
-        out.append(Kernel("evaluate_chains", compiled["evaluate_chains gaussian"], 32 * warps, blocks, l1=(1.0 * P + 2.0 * n * row) * C,
-                          l2=6.0 * C * row, flops=(2.0 * n * n + 6 * n) * C))
+        Np, tiles = math.ceil(N / 128) * 128, math.ceil(n / 8)
+        wide, stages = math.ceil(n / tiles), math.ceil(Np / 512)
+        x = real * Np * n
+        l1 = groups * (Np / 128 * (n * 768 + 8 * 512) + Np / 64 * tiles * (wide + 8) * 256)
+        work = C * (2.0 * Np * n + 2.0 * Np * tiles * wide + 30.0 * Np) + groups * tiles * stages * 220 * 64
+        shared = x + real * (in_block * (n + 512) + Np + stages * in_block * n) + Np // 128 * in_block * 8
+        block = dict(compiled["iterate_blocks logistic"], shared=int(shared))
+        # A launch of whole iterations brings X once; a pooled one makes one iteration.
+        out.append(Kernel("iterate_blocks, evaluation", block, 512, min(blocks, d["sms"]), l1=l1, flops=work,
+                          l2=4.0 * C * row + (x * min(blocks, d["sms"]) if warm_up else 0), node=NODE if warm_up else 0))
     half = real * (n * n / 2 + 16 * n)  # the factor's panels
-    together = factor_together(C, n) and not (t["evaluated"] == "tiles" and not warm_up)
+    together = factor_together(n)
     if together:
         square = real * n * math.ceil(n / 32) * 32
 
@@ -193,12 +173,14 @@ def round_of(target, chains, compiled, matmul, warm_up, device):
     state = place(float(rows))
     state["l2"] = state.get("l2", 0) + passes * half * (C if half > 200e3 else 1.0 * d["sms"]) / (held if half > 200e3 else 1)
     if not together:
-        name, of, node = "advance_chains" + (", twice" if warm_up else ""), compiled["advance_chains"], NODE
-        if t["evaluated"] == "tiles" and not warm_up:
-            name, of, node = "iterate_chains, sampler", tile("iterate_chains"), 0
-        turns = math.ceil(in_block / 16) if node == 0 else 1  # chains of a warp of the block, one after another
-        out.append(Kernel(name, of, 512 if node == 0 else 32 * warps, blocks, chain=turns * steps_of_chain(n, passes), l1=passes * half * C,
-                          flops=64.0 * C * issued_by_chain(n, passes) if node == 0 else passes * 1.0 * n * n * C + 80.0 * n * C, node=node, **state))
+        name, of, node, threads = "advance_chains" + (", twice" if warm_up else ""), compiled["advance_chains"], NODE, 32 * warps
+        if t["evaluated"] == "blocks":
+            name, of, node, threads = "iterate_blocks, sampler", block, 0, 512
+        if t["evaluated"] == "a warp":
+            name, of, node, threads, blocks = "iterate_warps, sampler", compiled["iterate_warps gaussian"], NODE if warm_up else 0, 128, math.ceil(C / 4)
+        turns = math.ceil(in_block / 16) if t["evaluated"] == "blocks" else 1  # chains of a warp of the block, one after another
+        out.append(Kernel(name, of, threads, blocks, chain=turns * steps_of_chain(n, passes), l1=passes * half * C,
+                          flops=64.0 * C * issued_by_chain(n, passes) if t["evaluated"] in ("blocks", "a warp") else passes * 1.0 * n * n * C + 80.0 * n * C, node=node, **state))
     if warm_up:
         panels = math.ceil(n / 32)
         tiles = panels * (panels + 1) // 2
@@ -206,13 +188,12 @@ def round_of(target, chains, compiled, matmul, warm_up, device):
         size = 1024 * tiles * real
         out.append(Kernel("pool_tiles", compiled["pool_tiles"], 256, tiles * chunks, l2=tiles * 64.0 * C * real, l1=tiles * C / 32 * 192.0 * 128,
                           flops=tiles * 2048.0 * C))
-        out.append(Kernel("pool_facts", compiled["pool_facts"], 512, 1, l2=C * (56.0 + 8)))
-        out.append(Kernel("natural_tiles", compiled["natural_tiles"], 256, 4 * tiles, l2=size * (chunks + 3.0)))
-        steps = panels * (panels + 1) * (panels + 2) / 6
-        # the longest block decides: panels products of tiles, 1280 reads of 128 bytes each
-        out.append(Kernel("product_tiles", compiled["product_tiles"], 256, min(132, tiles), l2=steps * 8192.0,
-                          l1=max(steps, panels * min(132, tiles)) * 1280 * 128.0, flops=2.0 * 32768 * steps))
-        out.append(Kernel("put_back", compiled["put_back"], 256, tiles, l2=2.0 * size))
+        # The natural rule by pool_adapt: a pass over the factor, then L (I + B), two reads of 128 bytes for 32 multiply-adds.
+        blocks = max(1, min(132, tiles))
+        entries = math.ceil(tiles * 1024 / (blocks * 512))  # of a thread
+        chain = math.ceil(C / 512) * 3 * LATENCY["l2"] + 4 * 5 * LATENCY["shuffle"] + entries * ((chunks / 4 + 2) * LATENCY["l2"] + n / 2 * LATENCY["l1"] / IN_FLIGHT)
+        out.append(Kernel("pool_adapt", compiled["pool_adapt"], 512, blocks, l2=size * (chunks + 6.0) + C * 24.0 * blocks, l1=n**3 / 6.0 * 8,
+                          flops=n**3 / 3.0, chain=chain, meetings=4))
     return out + (end if together else [])
 
 
@@ -287,9 +268,9 @@ def walkers(w, compiled, predictions):
                         ks = [k for k in round_of(target, 4096, compiled, "float32", False, device)
                               if k.name not in ("X^T R (cuBLAS)", "design_answers", "L^T G, of the answers (cuBLAS)")]
                         for k in ks:
-                            if k.name == "iterate_chains, sampler":  # no L^T g either
+                            if k.name.endswith(", sampler"):  # no L^T g either
                                 k.chain *= steps_of_chain(t["dim"], 1) / steps_of_chain(t["dim"], 2)
-                        seconds = sum(k.predicted(device) / (2 if k.name == "iterate_chains, evaluation" else 1) for k in ks)
+                        seconds = sum(k.predicted(device) / (2 if k.name == "iterate_blocks, evaluation" else 1) for k in ks)
                         if phase == "warm-up":
                             step = sum(k.predicted(device) for k in pooled_step(kind, t["dim"], 4096, compiled, device))
                             seconds += step / (200 if kind == "window" else 1)
@@ -297,6 +278,22 @@ def walkers(w, compiled, predictions):
                     predictions.append(row)
                     w(f"| {target} | {sampler} | {phase} | {row['H100']['predicted_us']:.0f} | {row['H200']['predicted_us']:.0f} |")
     w("")
+
+
+def on_chip(w, compiled):
+    """A leapfrog step of iterate_warps: 245 instructions of a warp in sm_90 code, of which most wait for the one before."""
+    chains, issued = 4096, 245
+    hmc = compiled["iterate_warps gaussian of hmc"]
+    sums = 5 * (LATENCY["shuffle"] + LATENCY["add"]) + 5 * (LATENCY["shuffle"] + 2 * LATENCY["add"])
+    waits = sums + 9 * LATENCY["l1"] + 30 * LATENCY["add"]  # nine loads that wait for each other, conversions and arithmetic
+    d = DEVICES["H200"]
+    warps = occupancy(hmc, 128)
+    waves = math.ceil(chains / (d["sms"] * warps))
+    seconds = max(waves * waits, chains / d["sms"] / 4 * issued / 0.75) / CLOCK
+    w("## Trajectories on chip\n")
+    w("`hmc` on a diagonal Gaussian of up to 32 dimensions, diagonal mass, 4 096 chains, a warp each that waits for no other (docs/decisions/0014-small-problems.md):")
+    w(f"{hmc['registers']} registers, {warps} warps to a multiprocessor, {waves} waves; a leapfrog step is {waits} clocks of waiting or {issued} instructions of a warp at three quarters of")
+    w(f"the slots of a scheduler, whichever is longer: **{1e6 * seconds:.1f} us** for all chains (bar: 2).\n")
 
 
 def trajectories(w, compiled, predictions):
@@ -314,7 +311,7 @@ def trajectories(w, compiled, predictions):
                 row_bytes = math.ceil(n / 32) * 128
                 place = (lambda b: dict(l2=b)) if 14.0 * 4096 * row_bytes < 0.7 * d["l2_bytes"] else (lambda b: dict(hbm=b))
                 square = 4.0 * n * math.ceil(n / 32) * 32
-                together = factor_together(4096, n)
+                together = factor_together(n)
                 if together:
                     factor = 2 * Kernel("F", None, 256, 10**6, flops=2.0 * n * n * 4096, product=True, least=least_product(n), **place(square + 2.0 * 4096 * row_bytes)).predicted(device)
                     own = Kernel("advance_with_products", compiled["advance_with_products of nuts"], 128, 1024, chain=steps_of_chain(n, together=True), **place(16.0 * 4096 * row_bytes)).predicted(device)
@@ -365,7 +362,7 @@ def main():
     w("pooled, float. ESS: the smallest of a coordinate for an iteration (one gradient), measured on the CPU (docs/results/titsias2019.json), where a")
     w("chain learnt its factor alone for 20 000 iterations; pooled chains learn theirs from thousands of times the moves.\n")
     w("Devices: " + "; ".join(f"{k}: {d['sms']} multiprocessors, {d['hbm'] / 1e12:.2f} TB/s, {d['float32'] / 1e12:.0f} Tflop/s in float32, "
-                              f"{d['tf32'] / 1e12:.0f} in TF32, {d['bf16'] / 1e12:.0f} in bf16" for k, d in DEVICES.items())
+                              f"{d['bf16'] / 1e12:.0f} in bf16" for k, d in DEVICES.items())
       + "; both: L2 of 50 MB, taken at 5.5 TB/s, and 128 bytes a clock from a multiprocessor's L1 and shared memory.\n")
     w("## Rounds\n")
     w("`products`: how the two products are made (`--matmul`; docs/decisions/0013-products.md).\n")
@@ -373,7 +370,7 @@ def main():
     w("|---|---:|---|---|---:|---:|---:|---:|---|---:|---:|")
     for target in TARGETS:
         for chains in CHAINS:
-            for matmul in (("float32", "tf32", "bf16x3") if TARGETS[target]["evaluated"] == "products" else ("float32",)):
+            for matmul in (("float32", "bf16x3") if TARGETS[target]["evaluated"] == "products" else ("float32",)):
                 for warm_up in (False, True):
                     cells, row = [], dict(target=target, chains=chains, matmul=matmul, phase="warm-up" if warm_up else "sampling")
                     for device in DEVICES:
@@ -407,6 +404,7 @@ def main():
                   f"{1e6 * k.floor('H100'):.1f} | {1e6 * k.floor('H200'):.1f} | {k.bound('H200')} | {1e6 * k.latency('H200'):.1f} | {1e6 * k.predicted('H200'):.1f} |")
             w("")
     chains_that_wait(w)
+    on_chip(w, compiled)
     trajectories(w, compiled, predictions)
     pooled_steps(w, compiled, predictions)
     walkers(w, compiled, predictions)
@@ -418,7 +416,7 @@ def main():
     w(f"- MNIST, 4 096 chains, H200, a sampling round: {at('mnist', 4096, 'float32', 'sampling') / 1e3:.2f} ms in float32, "
       f"{at('mnist', 4096, 'bf16x3', 'sampling') / 1e3:.2f} ms in bf16x3 (bar: 1.2); a pooled warm-up round {at('mnist', 4096, 'bf16x3', 'warm-up') / 1e3:.2f} ms (bar: 2).")
     german = {k.name: k for k in round_of("german", 4096, compiled, "float32", False, "H200")}
-    own = german["iterate_chains, sampler"]
+    own = german["iterate_blocks, sampler"]
     whole, of_own = at("german", 4096, "float32", "sampling"), 1e6 * own.predicted("H200")
     all_slots = sum(k.parts("H200")["flops"] for k in german.values())
     w(f"- German, 4 096 chains, H200, a sampling round: **{whole:.1f} us** (bar: 25, {'held' if whole <= 25 else 'not held'}): {of_own:.1f} us are the sampler's own part, by the instructions that it issues, and")
@@ -427,9 +425,9 @@ def main():
     factor = [k for k in round_of("mnist", 4096, compiled, "bf16x3", False, "H200") if k.name.startswith("L")]
     w(f"- MNIST: `L h` and `L^T g` of all chains, products of a full square in float, are {1e6 * sum(k.predicted('H200') for k in factor):.0f} us of such a round, "
       f"half of it for the zeros above the diagonal;")
-    w("  a warp for each chain would read the factor twice for each. Where which is done: host/chains/factor_cost.hpp.")
+    w("  a warp for each chain would read the factor twice for each. From 128 dimensions on products are made of all chains (host/chains/cuda_products.cuh).")
     w("- German: eight chains share each number of X that leaves shared memory, and no kernel ends inside a sampling round (docs/decisions/0014-small-problems.md).")
-    w("  A warp for each chain, as before, read 906 MB from L1 where 221 are read now: 65 us. `neal` is counted as a dense precision; the preset's is diagonal.")
+    w("  A warp for each chain, as before, read 906 MB from L1 where 221 are read now: 65 us.")
     open(os.path.join(here, "roofline.md"), "w").write("\n".join(page) + "\n")
     with open(os.path.join(here, "roofline.json"), "w") as f:
         shorter = json.loads(json.dumps(predictions), parse_float=lambda text: float(f"{float(text):.4g}"))

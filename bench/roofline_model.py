@@ -30,7 +30,7 @@ SOURCES = [
     ("host/registry/instantiate/sampler.cu", ["-DKILOCHAIN_NAME=nuts", "-DKILOCHAIN_TYPE=Nuts"]),
 ]
 OF_MODEL = {"LogisticRegression<": " logistic", "Gaussian<": " gaussian"}
-OF_SAMPLER = {"GadMalaFast<": "", "Cma<": " of cma", "AdaptiveMetropolis<": " of adaptive_metropolis", "Nuts<": " of nuts"}
+OF_SAMPLER = {"GadMalaFast<": "", "Cma<": " of cma", "AdaptiveMetropolis<": " of adaptive_metropolis", "Nuts<": " of nuts", "Hmc<": " of hmc"}
 
 
 def ptxas_report(log):
@@ -73,9 +73,12 @@ def kernels_of(report):
             if of is None:
                 continue
             key += of
-        if key in ("evaluate_tiles", "iterate_chains"):
-            key += " gaussian" if "GaussianTile<" in full else " logistic"
-        if key.split()[0] in ("iterate_chains", "advance_chains", "advance_with_products", "place_chains", "pool_tiles", "pool_rows", "pool_adapt", "pool_facts", "natural_tiles", "product_tiles", "put_back"):
+        if key in ("evaluate_blocks", "iterate_blocks", "iterate_warps"):
+            of = next((of for name, of in OF_MODEL.items() if "::" + name in full), None)
+            if of is None:
+                continue
+            key += of
+        if key.split()[0] in ("iterate_blocks", "iterate_warps", "advance_chains", "advance_with_products", "place_chains", "pool_tiles", "pool_rows", "pool_adapt"):
             of = next((of for name, of in OF_SAMPLER.items() if "::" + name in full), None)
             if of is None:
                 continue

@@ -14,7 +14,7 @@ install(EXPORT kilochainTargets NAMESPACE kilochain:: DESTINATION ${kilochain_pa
 
 # Users include <kilochain/...>. The headers name each other from the top of the tree, which has a folder of its own.
 install(DIRECTORY include/kilochain DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY kernels targets host model DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kilochain/tree
+install(DIRECTORY base kernels targets host model DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kilochain/tree
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
 install(FILES host/registry/instantiate/target.cpp host/registry/instantiate/target.cu host/registry/instantiate/sampler.cpp host/registry/instantiate/sampler.cu
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kilochain/tree/host/registry/instantiate)

@@ -8,11 +8,14 @@ target_link_libraries(kilochain_all INTERFACE
   $<BUILD_INTERFACE:$<LINK_LIBRARY:WHOLE_ARCHIVE,kilochain_entries>>
   $<INSTALL_INTERFACE:$<LINK_LIBRARY:WHOLE_ARCHIVE,kilochain::kilochain_entries>> kilochain_host)
 
-function(kilochain_register kind name type)
+function(kilochain_register kind name type)  # CPU_ONLY: it has no kernels
+  if(KILOCHAIN_ENTRIES AND NOT name IN_LIST KILOCHAIN_ENTRIES)
+    return()
+  endif()
   set(lib kilochain_${kind}_${name})
   set(source ${PROJECT_SOURCE_DIR}/host/registry/instantiate/${kind})
   set(sources ${source}.cpp)
-  if(KILOCHAIN_HAS_CUDA AND EXISTS ${source}.cu)  # a spin model has no kernels of its own
+  if(KILOCHAIN_HAS_CUDA AND EXISTS ${source}.cu AND NOT "CPU_ONLY" IN_LIST ARGN)  # a spin model has no kernels of its own
     list(APPEND sources ${source}.cu)
     kilochain_cuda_sources(${source}.cu)
   endif()
@@ -26,6 +29,9 @@ macro(kilochain_add_sampler name type)
 endmacro()
 macro(kilochain_add_target name type)
   kilochain_register(target ${name} ${type})
+endmacro()
+macro(kilochain_add_cpu_target name type)
+  kilochain_register(target ${name} ${type} CPU_ONLY)
 endmacro()
 # Spin samplers and spin models: names alone, bound to boards in host/registry/spin_samplers.hpp.
 macro(kilochain_add_spin_sampler name type)

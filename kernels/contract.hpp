@@ -1,12 +1,14 @@
-// What a sampler may ask of a target, and how: ask for a point, be told its value. The two meet only in host.
-//   propose(team, rng, settings, schedule, adaptation, state, query, n)   writes the point where the target is needed
+// What a sampler may ask of a target, and how: it asks for a point and is given the value there. Neither knows the other;
+// host/chains brings them together. A sampler's functions, all of one chain of n coordinates:
+//   start  (team, settings, adaptation, state, query, reply, n)            takes the value at the starting point
+//   propose(team, rng, settings, schedule, adaptation, state, query, n)    writes the point where the target is needed; of a
+//       sampler that multiplies by a factor draw, products and place, from which it follows (kernels/factor_products.hpp)
 //   update (team, rng, settings, schedule, adaptation, state, query, reply, info, n)
-//                                      -> Step::ask (it wrote another point) | Step::done
-//   start  (team, settings, adaptation, state, query, reply, n)           takes the value at the starting point
-//   signal (settings, state, accepted) -> Signal                          what the iteration taught, while adapting
-//   adapt  (team, settings, schedule, source, adaptation, n)              learns from one chain's signal or all chains'
-// All are functions of one chain of n coordinates; control flow is team-uniform. A non-finite reply is a rejection,
-// never an exception. The whole of it is a concept, SamplerOf (kernels/sampler_concept.hpp): nothing in it is optional.
+//       -> Step::ask (it wrote another point) | Step::done
+//   signal (settings, state, accepted) -> Signal                           what the iteration taught, while adapting
+//   adapt  (team, settings, schedule, source, adaptation, n)               learns from one chain's signal or all chains'
+// Control flow is the same for the whole team. A reply that is not finite is a rejection. The whole contract is a concept,
+// SamplerOf (kernels/sampler_concept.hpp): nothing in it is optional.
 #pragma once
 #include "kernels/choices.hpp"
 #include "kernels/device/math.hpp"
@@ -49,6 +51,7 @@ enum class Step { ask, done };
 
 /// Where an iteration stands in the run. t counts the iterations of this phase from 0.
 struct Schedule {
+  static constexpr std::int64_t settling = 50;  ///< iterations at the end of a warm-up in which steps alone may change
   std::int64_t t = 0;
   std::int64_t num_warmup = 0;
   double rate = 1;  ///< multiplies learning rates; falls towards the end of a pooled warm-up
@@ -100,6 +103,9 @@ struct NeedsByPhase {
     return m;
   }
 };
+
+/// The same in every phase.
+constexpr NeedsByPhase always(Needs needs) { return {.start = needs, .warmup = needs, .sampling = needs}; }
 
 /// What a sampler says of itself: `static constexpr About about = {.meaning = ...}`, every line of it.
 struct About {

@@ -71,4 +71,23 @@ struct FieldBinder : FieldVisitor<P, FieldBinder<P>> {
   }
 };
 
+/// Counts what is not finite in the bound fields that a chain keeps: each lane of the team its own share.
+template <int P, class Team>
+struct NonFiniteCounter : FieldVisitor<P, NonFiniteCounter<P, Team>> {
+  const Team& team;
+  float count = 0;
+  KC_INLINE NonFiniteCounter(Index dim, const Team& team_)
+      : FieldVisitor<P, NonFiniteCounter<P, Team>>{dim}, team(team_) {}
+
+  template <class T>
+  KC_INLINE void field(const char*, T* first, std::size_t length, std::size_t, Keep keep) {
+    if (keep == Keep::yes && first)
+      team.for_each(Index(length), [&](Index i) { count += first[i] - first[i] == T(0) ? 0 : 1; });
+  }
+  /// Whether there is none, the same answer on the whole team.
+  KC_INLINE bool all_finite() const {
+    return team.template sum<float>(Team::lanes, [&](Index) { return count; }) == 0;
+  }
+};
+
 }  // namespace kilochain

@@ -4,7 +4,8 @@
 //   ask(team, query, needs)                the point is written: ask for it
 //   decide(rng, log_r)                     accept with probability min(1, exp(log_r)); not finite: a rejection
 //   settle(team, move, st, query, reply, info, n)   take the new place if the decision says so, and report
-// All but decide are calls of the whole team. start_at and settle end in step (kernels/device/team.hpp); ask ends a proposal.
+// All but decide are calls of the whole team. start_at and settle end in step (kernels/device/team.hpp); ask ends a
+// proposal.
 #pragma once
 #include "kernels/contract.hpp"
 #include "kernels/factor_products.hpp"
@@ -49,6 +50,18 @@ KC_HD void start_at(const Team& team, PositionAndGradient<Real>& st, const Query
   team.single([&] { *st.lp = *reply.lp; });
   team.sync();
 }
+
+/// What most samplers share: a chain begins where it is placed, and no default depends on whether chains are pooled.
+template <class Real>
+struct PlainStart {
+  template <class Settings>
+  static void resolve(Settings&, Scope) {}
+  template <class Team, class Settings, class Adaptation, class State>
+  static KC_HD void start(const Team& team, const Settings&, const Adaptation&, State& st, const Query<Real>& query,
+                          const Reply<Real>& reply, Index n) {
+    start_at(team, st, query, reply, n);
+  }
+};
 
 template <class Team, class Real>
 KC_HD void ask(const Team& team, const Query<Real>& query, Needs needs) {

@@ -49,27 +49,31 @@ concept Starts = requires(const typename S::Settings& s, const typename S::Adapt
   S::start(HostTeam{}, s, a, st, query, reply, Index{1});
 };
 
-template <class S, class Real>
-concept Proposes = requires(const Rng& rng, const typename S::Settings& s, const Schedule& at,
-                            const typename S::Adaptation& a, typename S::State& st, const Query<Real>& query) {
-  S::propose(HostTeam{}, rng, s, at, a, st, query, Index{1});
-};
-
 template <class S>
 concept SaysHowItMoves = std::same_as<decltype(S::moves), const Moves>;
 
+/// Its proposal is one body.
+template <class S, class Real>
+concept Proposes = requires(const Rng& rng, const typename S::Settings& s, const Schedule& at,
+                            const typename S::Adaptation& a, typename S::State& st, const Query<Real>& query) {
+  requires S::moves == Moves::freely;
+  S::propose(HostTeam{}, rng, s, at, a, st, query, Index{1});
+};
+
 /// In halves around a product, with a table of all products.
 template <class S, class Real>
-concept MovesByFactor = S::moves != Moves::freely&& requires(const Rng& rng, const typename S::Settings& s,
-                                                             const Schedule& at, const typename S::Adaptation& a,
-                                                             typename S::State& st, const Query<Real>& query,
-                                                             const Reply<Real>& reply,
-                                                             contract_probe::ProductsVisitor visit) {
+concept MovesByFactor = requires(const Rng& rng, const typename S::Settings& s, const Schedule& at,
+                                 const typename S::Adaptation& a, typename S::State& st, const Query<Real>& query,
+                                 const Reply<Real>& reply, contract_probe::ProductsVisitor visit) {
+  requires S::moves != Moves::freely;
   factor_of(a);
   S::products(visit, s, true, st, query, reply);
   S::draw(HostTeam{}, rng, s, at, a, st, query, Index{1});
   S::place(HostTeam{}, s, at, a, st, query, Index{1});
 };
+
+template <class S, class Real>
+concept MovesAsItSays = Proposes<S, Real> || MovesByFactor<S, Real>;
 
 template <class S, class Real>
 concept Updates = requires(const Rng& rng, const typename S::Settings& s, const Schedule& at,
@@ -89,8 +93,7 @@ concept Adapts = requires(const typename S::Settings& s, const typename S::State
 
 template <class S, class Real>
 concept SamplerOf = DescribesItself<S> && HasSettings<S> && HasState<S, Real> && HasAdaptation<S, Real> &&
-    Starts<S, Real> && Proposes<S, Real> && SaysHowItMoves<S> &&
-    (S::moves == Moves::freely || MovesByFactor<S, Real>)&&Updates<S, Real>&& Adapts<S, Real>;
+    Starts<S, Real> && SaysHowItMoves<S> && MovesAsItSays<S, Real> && Updates<S, Real> && Adapts<S, Real>;
 
 /// True, or does not compile and says what is missing.
 template <class S, class Real>
@@ -102,10 +105,11 @@ consteval bool check_sampler() {
   static_assert(HasAdaptation<S, Real>,
                 "Adaptation has a table adaptation(visit, a, s) and start_adaptation(team, s, a, n)");
   static_assert(Starts<S, Real>, "start(team, settings, adaptation, state, query, reply, n)");
-  static_assert(Proposes<S, Real>, "propose(team, rng, settings, schedule, adaptation, state, query, n)");
   static_assert(SaysHowItMoves<S>, "a sampler says how it moves: static constexpr Moves moves = ...");
+  static_assert(S::moves != Moves::freely || Proposes<S, Real>,
+                "what moves freely has propose(team, rng, settings, schedule, adaptation, state, query, n)");
   static_assert(
-      S::moves == Moves::freely || MovesByFactor<S, Real>,
+      MovesAsItSays<S, Real>,
       "what moves by a factor has Adaptation::L or F, products(visit, settings, adapting, state, query, reply), "
       "draw(team, rng, settings, schedule, adaptation, state, query, n) and "
       "place(team, settings, schedule, adaptation, state, query, n)");

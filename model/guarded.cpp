@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/device/error.hpp"
+#include "base/error.hpp"
 
 namespace kilochain {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "kernels/device/error.hpp"
+#include "base/error.hpp"
 #include "model/arrays.hpp"
 
 namespace kilochain {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "kernels/device/error.hpp"
+#include "base/error.hpp"
 
 namespace kilochain {
 namespace {

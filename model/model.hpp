@@ -13,7 +13,7 @@
 #include <string>
 #include <type_traits>
 
-#include "kernels/device/error.hpp"
+#include "base/error.hpp"
 #include "kernels/settings.hpp"
 #include "model/guarded.hpp"
 #include "model/loader.hpp"
@@ -91,7 +91,7 @@ struct ModelTarget {
       evaluated(Parameters<double>({nullptr}, {}, finds), host->data);
       info.dim = host->variables.num_coordinates();
       name_values(host->variables, info);
-      info.constrain = [host](const double* x, double* values) { record(*host, x, values); };
+      info.constrain = [host](const double* x, const DrawId&, double* values) { record(*host, x, values); };
     } else {
       info.dim = Model::dim(host->data);
       for (Index i = 0; i < info.dim; ++i) info.names.push_back("x[" + std::to_string(i) + "]");

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "kernels/device/error.hpp"
+#include "base/error.hpp"
 
 namespace kilochain::papers {
 

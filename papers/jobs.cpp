@@ -9,10 +9,10 @@
 #include <mutex>
 #include <thread>
 
+#include "base/units.hpp"
 #include "host/run/reporter.hpp"
 #include "host/run/side_by_side.hpp"
-#include "kernels/device/units.hpp"
-#include "papers/page.hpp"
+#include "papers/reproduction.hpp"
 
 namespace kilochain::papers {
 namespace {

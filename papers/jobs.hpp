@@ -13,8 +13,9 @@ struct Job {
   std::function<void(const std::function<void(double fraction)>& tick)> run;
 };
 
-/// Runs every job, the heaviest first, on `threads` threads (0: as many as cores). Says a line about every `seconds`, with
-/// the time left, and one for each job done; of more than 100 jobs at most one a second. The first exception of a job ends all (through `stop`) and is thrown again.
+/// Runs every job, the heaviest first, on `threads` threads (0: as many as cores). Says a line about every `seconds`,
+/// with the time left, and one for each job done; of more than 100 jobs at most one a second.
+/// The first exception of a job ends all (through `stop`) and is thrown again.
 void run_jobs(std::vector<Job> jobs, int threads, std::atomic<bool>& stop, double seconds);
 
 }  // namespace kilochain::papers

@@ -2,15 +2,13 @@
 // ask often (About::asks) wait for each other at the end of a stretch, pooled ones after every iteration.
 //   select_asking   their numbers, in order, and how many there are, which stays on the device
 //   gather_points   their points as columns; zeros in columns of nobody
-// The host knows a bound on how many ask (Exchange::asking), and queues as many panels of `width` columns as they may fill; in
-// a loop that the device ends (kernels/device/branches.cuh) panels are parts that it leaves out where nobody asks:
-//   open_parts      from the first that a point falls into
+// The host knows a bound on how many ask (Exchange::asking), and queues as many panels of `width` columns as they may fill.
 // Promise: every product has the same shape whoever asks, so a chain's bits depend neither on who else does nor on the bound,
 // where a BLAS sums all columns of a product alike; docs/decisions/0016-chains-that-wait.md says what is known of that.
 #pragma once
 #include <algorithm>
 
-#include "kernels/device/branches.cuh"
+#include "kernels/device/launch.cuh"
 #include "targets/target.hpp"
 
 namespace kilochain::cuda {
@@ -85,29 +83,6 @@ __global__ void __launch_bounds__(max_block, 1)
   }
 }
 
-/// Parts of a loop's body, of `columns` columns each but for the last one.
-inline constexpr Index most_parts = 32;
-template <class Handle>
-struct Parts {
-  Handle open[most_parts];
-  Index first, count, columns;  ///< first: columns before the first of them
-  Index all, chains;            ///< columns of all parts, of which there may be more; who may ask
-};
-
-/// One thread: CUDA allows no two calls that set conditions at a time. seen: rounds, columns of parts that were opened, and
-/// what would be those of all chains.
-template <class Handle>
-__global__ void __launch_bounds__(32, 1)
-    open_parts(const Index* __restrict__ count, const __grid_constant__ Parts<Handle> parts, std::int64_t* seen) {
-  if (threadIdx.x > 0) return;
-  const Index asking = *count;
-  for (Index part = 0; part < parts.count; ++part)
-    set_condition(parts.open[part], parts.first + part * parts.columns < asking);
-  if (parts.first > 0) return;
-  const Index opened = (asking + parts.columns - 1) / parts.columns * parts.columns;
-  seen[0] += 1, seen[1] += opened < parts.all ? opened : parts.all, seen[2] += parts.chains;
-}
-
 /// A target's list of who asks, and what it has saved.
 class AskingChains {
  public:
@@ -119,60 +94,29 @@ class AskingChains {
     const Index all = last - first, asking = std::min(all, exchange.asking);
     if (list_.size() < static_cast<std::size_t>(all) + 1) {
       list_ = Buffer<Index>(context_, static_cast<std::size_t>(all) + 1, "data and scratch");
-      seen_ = Buffer<std::int64_t>(context_, 3, "data and scratch");
     }
     const Panels panels{(asking + width - 1) / width, width};
-    launch_selection(exchange, first, last, panels);
+    launch(context_, select_asking<select_block>, dim3(1), select_block, static_cast<const Needs*>(exchange.needs),
+           first, last, panels.columns(), list_.data() + 1, list_.data());
     width_ = width, rounds_ += 1, made_ += panels.columns(), all_ += all;
     return panels;
   }
-  /// The same in a loop: answer(columns, panels) launches what each part is, at most `at_once` panels. Allocates nothing
-  /// after a select() of as many chains.
-  template <class Real, class Answer>
-  void select_in_loop(const Exchange<Real>& exchange, Index first, Index last, Index width, Index at_once,
-                      Branches& branches, Answer&& answer) {
-    const Panels all{(last - first + width - 1) / width, width};
-    const Index each = std::min(at_once, (all.count + most_parts - 1) / most_parts);
-    launch_selection(exchange, first, last, all);
-    for (Index from = 0; from < all.count; from += most_parts * each) {
-      Parts<Condition> parts{};
-      parts.first = from * width, parts.columns = each * width, parts.all = all.columns(), parts.chains = last - first;
-      parts.count = std::min(most_parts, (all.count - from + each - 1) / each);
-      for (Index k = 0; k < parts.count; ++k) parts.open[k] = branches.condition();
-      launch(context_, open_parts<Condition>, dim3(1), 32, static_cast<const Index*>(list_.data()), parts,
-             seen_.data());
-      for (Index k = 0; k < parts.count; ++k) {
-        const Index p = from + k * each;
-        branches.when(parts.open[k], [&] { answer(columns(p * width), Panels{std::min(each, all.count - p), width}); });
-      }
-    }
-  }
   /// Whose the columns from `first` on are.
   Columns columns(Index first) const { return {first, list_.data() + 1, list_.data()}; }
-  static std::size_t bytes(Index chains) {
-    return (static_cast<std::size_t>(chains) + 1) * sizeof(Index) + 3 * sizeof(std::int64_t);
-  }
+  static std::size_t bytes(Index chains) { return (static_cast<std::size_t>(chains) + 1) * sizeof(Index); }
 
   /// For --verbose: empty before the first selection.
   std::string text() const {
     if (rounds_ == 0) return "";
-    const std::vector<std::int64_t> in_loops = seen_.host();
-    const double share = static_cast<double>(made_ + in_loops[1]) / static_cast<double>(all_ + in_loops[2]);
+    const double share = static_cast<double>(made_) / static_cast<double>(all_);
     return "; products of " + std::to_string(width_) +
            " columns, of chains that ask: " + std::to_string(static_cast<int>(100 * share + 0.5)) +
-           " % of all chains in " + std::to_string(rounds_ + in_loops[0]) + " rounds";
+           " % of all chains in " + std::to_string(rounds_) + " rounds";
   }
 
  private:
-  template <class Real>
-  void launch_selection(const Exchange<Real>& exchange, Index first, Index last, const Panels& room) {
-    launch(context_, select_asking<select_block>, dim3(1), select_block, static_cast<const Needs*>(exchange.needs),
-           first, last, room.columns(), list_.data() + 1, list_.data());
-  }
-
   Context context_;
-  Buffer<Index> list_;         ///< how many; then which
-  Buffer<std::int64_t> seen_;  ///< by loops: as the next three
+  Buffer<Index> list_;  ///< how many; then which
   Index width_ = 0;
   std::int64_t rounds_ = 0, made_ = 0, all_ = 0;  ///< columns
 };

@@ -1,12 +1,11 @@
-// X W and X^T R of a design and all chains by cuBLAS, in one of three ways (docs/decisions/0013-products.md):
+// X W and X^T R of a design and all chains by cuBLAS, in one of two ways (docs/decisions/0013-products.md):
 //   float32  a product each in the run's precision
-//   tf32     a product each on tensor cores, every number rounded to 11 bits
 //   bf16x3   tensor cores with a float's accuracy. X of bytes times a unit is exact in bf16, and what it meets is split
 //            into three: X W = unit [B B B] [W1; W2; W3], X^T R = unit sum_k B^T R_k. Other X is split into two parts of
 //            11 bits, as what it meets: Xh Wh + Xh Wl + Xl Wh.
 // Thirds of X lie side by side in a row, so that X W is one product and the logits are written once.
 // Columns are chains, or a chain's classes, in panels (targets/asking.cuh), a product each.
-// Promise: the same bits for panels of the same width. float only, but for float32.
+// Promise: the same bits for panels of the same width. bf16x3: float only.
 #pragma once
 #include <type_traits>
 
@@ -52,11 +51,12 @@ __global__ void __launch_bounds__(128, 1)
   for (int k = 0; k < 3; ++k) out[to + static_cast<std::size_t>(k) * r] = part[k % parts];
 }
 
-/// X where a device has it: (num_rows, row), n numbers to a row; num_padded: from one column of X W to the next.
+/// X where a device has it: (num_padded, row), zero beyond its rows and numbers. Products have the padded extents,
+/// which are what tensor cores take; num_padded: from one column of X W to the next.
 template <class Real>
 struct PlacedDesign {
-  const Real* x_rows;  ///< for float32 and tf32 only
-  Index n, row, num_rows, num_padded;
+  const Real* x_rows;  ///< for float32 only
+  Index row, num_padded;
 };
 
 template <class Real>
@@ -66,9 +66,9 @@ class DesignProducts {
       : context_(context), data_(data), matmul_(matmul) {
     if (matmul_ != Matmul::bf16x3) return;
     unit_ = byte_unit(design);
-    const std::size_t third = static_cast<std::size_t>(data.row);
+    const std::size_t third = static_cast<std::size_t>(data.row), rows = static_cast<std::size_t>(data.num_padded);
     if (unit_ > 0) {
-      std::vector<Bfloat16> x(design.rows * 3 * third);
+      std::vector<Bfloat16> x(rows * 3 * third);
       each(design, third, [&](std::size_t at, double v) {
         for (std::size_t k = 0; k < 3; ++k)
           x[at + k * third] = to_bfloat16(static_cast<float>(std::nearbyint(v / unit_)));
@@ -76,7 +76,7 @@ class DesignProducts {
       bytes_ = Buffer<Bfloat16>(context_, x.size());
       bytes_.upload(x.data());
     } else {
-      std::vector<float> x(design.rows * 3 * third);
+      std::vector<float> x(rows * 3 * third);
       each(design, third, [&](std::size_t at, double v) {
         float part[2];
         split(static_cast<float>(v), part);
@@ -87,9 +87,10 @@ class DesignProducts {
     }
   }
   /// Bytes of what is kept of X here, and of what each column of W adds.
-  std::size_t bytes_of_x(std::size_t rows) const {
+  std::size_t bytes_of_x() const {
     if (matmul_ != Matmul::bf16x3) return 0;
-    return rows * static_cast<std::size_t>(data_.row) * 3 * (unit_ > 0 ? sizeof(Bfloat16) : sizeof(float));
+    return static_cast<std::size_t>(data_.num_padded) * static_cast<std::size_t>(data_.row) * 3 *
+           (unit_ > 0 ? sizeof(Bfloat16) : sizeof(float));
   }
   std::size_t bytes_of_column() const {
     if (matmul_ != Matmul::bf16x3) return 0;
@@ -99,7 +100,7 @@ class DesignProducts {
 
   /// out: (column, num_padded) = X w, for points in rows of data.row numbers.
   void logits(const Real* points, const Panels& panels, Real* out) {
-    const Index row = data_.row, num = data_.num_rows, width = panels.width;
+    const Index row = data_.row, num = data_.num_padded, width = panels.width;
     for (Index p = 0; p < panels.count; ++p, points += entries(width, row), out += entries(width, data_.num_padded)) {
       if constexpr (std::is_same_v<Real, float>) {
         if (bytes_.size() > 0) {
@@ -110,13 +111,8 @@ class DesignProducts {
           logits_in_thirds<float, 2>(points, width, halves_, points_in_halves_, 1, out);
           continue;
         }
-        if (matmul_ == Matmul::tf32) {
-          tensor_product(context_, CUBLAS_OP_T, num, width, data_.n, 1, data_.x_rows, row, points, row, 0, out,
-                         data_.num_padded);
-          continue;
-        }
       }
-      product(context_, CUBLAS_OP_T, num, width, data_.n, data_.x_rows, row, points, row, out, data_.num_padded);
+      product(context_, CUBLAS_OP_T, num, width, row, data_.x_rows, row, points, row, out, num);
     }
   }
   /// Calls launch(where residuals go), to write over the logits or beside them.
@@ -137,14 +133,14 @@ class DesignProducts {
   }
   /// out: (column, row) = X^T r, of the residuals that were written last. Small parts are added up first.
   void transposed(const Panels& panels, const Real* logits, Real* out) {
-    const Index row = data_.row, rows = data_.num_padded, n = data_.n, num = data_.num_rows, width = panels.width;
+    const Index row = data_.row, rows = data_.num_padded, width = panels.width;
     const std::size_t stride = entries(panels.columns(), rows), step = entries(width, rows);
     for (Index p = 0; p < panels.count; ++p, out += entries(width, row)) {
       const std::size_t first = static_cast<std::size_t>(p) * step;
       if constexpr (std::is_same_v<Real, float>) {
         if (bytes_.size() > 0) {
           for (int k = 2; k >= 0; --k)
-            tensor_product(context_, CUBLAS_OP_N, n, width, num, static_cast<float>(unit_), bytes_.data(), 3 * row,
+            tensor_product(context_, CUBLAS_OP_N, row, width, rows, static_cast<float>(unit_), bytes_.data(), 3 * row,
                            parts_in_bytes_.data() + static_cast<std::size_t>(k) * stride + first, rows, k == 2 ? 0 : 1,
                            out, row);
           continue;
@@ -152,17 +148,13 @@ class DesignProducts {
         if (halves_.size() > 0) {
           const Real *high = halves_.data(), *low = high + 2 * static_cast<std::size_t>(row);
           const Real *large = parts_in_halves_.data() + first, *small = large + stride;
-          tensor_product(context_, CUBLAS_OP_N, n, width, num, 1, low, 3 * row, large, rows, 0, out, row);
-          tensor_product(context_, CUBLAS_OP_N, n, width, num, 1, high, 3 * row, small, rows, 1, out, row);
-          tensor_product(context_, CUBLAS_OP_N, n, width, num, 1, high, 3 * row, large, rows, 1, out, row);
-          continue;
-        }
-        if (matmul_ == Matmul::tf32) {
-          tensor_product(context_, CUBLAS_OP_N, n, width, num, 1, data_.x_rows, row, logits + first, rows, 0, out, row);
+          tensor_product(context_, CUBLAS_OP_N, row, width, rows, 1, low, 3 * row, large, rows, 0, out, row);
+          tensor_product(context_, CUBLAS_OP_N, row, width, rows, 1, high, 3 * row, small, rows, 1, out, row);
+          tensor_product(context_, CUBLAS_OP_N, row, width, rows, 1, high, 3 * row, large, rows, 1, out, row);
           continue;
         }
       }
-      product(context_, CUBLAS_OP_N, n, width, num, data_.x_rows, row, logits + first, rows, out, row);
+      product(context_, CUBLAS_OP_N, row, width, rows, data_.x_rows, row, logits + first, rows, out, row);
     }
   }
 
@@ -183,8 +175,9 @@ class DesignProducts {
     reserve(w, 3 * count);
     launch(context_, split_points<Element, parts>, dim3(static_cast<unsigned>((count + 127) / 128)), 128, points, row,
            count, w.data());
-    tensor_product(context_, CUBLAS_OP_T, data_.num_rows, chains, 3 * row, unit, static_cast<const Element*>(x.data()),
-                   3 * row, static_cast<const Element*>(w.data()), 3 * row, 0, out, data_.num_padded);
+    tensor_product(context_, CUBLAS_OP_T, data_.num_padded, chains, 3 * row, unit,
+                   static_cast<const Element*>(x.data()), 3 * row, static_cast<const Element*>(w.data()), 3 * row, 0,
+                   out, data_.num_padded);
   }
   template <class T>
   void reserve(Buffer<T>& buffer, std::size_t size) {

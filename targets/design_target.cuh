@@ -82,7 +82,7 @@ class DesignTarget final : public Target<Real> {
       : context_(context),
         arena_(context),
         data_(Model::place(design, prior_sd, arena_, false, matmul != Matmul::bf16x3)),
-        x_(context, design, {data_.x_rows, data_.n, data_.row, data_.num_rows, data_.num_padded}, matmul),
+        x_(context, design, {data_.x_rows, data_.row, data_.num_padded}, matmul),
         asking_(context),
         matmul_(matmul) {
     this->info_ = std::move(info);
@@ -91,7 +91,7 @@ class DesignTarget final : public Target<Real> {
                       logits = classes * static_cast<std::size_t>(data_.num_padded) * sizeof(Real),
                       rows = classes * row * sizeof(Real);
     most_ = static_cast<Index>(std::clamp<std::size_t>(batch_bytes / logits, 1, 65536));
-    const std::size_t each = 2 * logits + rows + classes * x_.bytes_of_column(), x = x_.bytes_of_x(design.rows);
+    const std::size_t each = 2 * logits + rows + classes * x_.bytes_of_column(), x = x_.bytes_of_x();
     this->info_.scratch_bytes = [x, each, most = most_, rows = data_.num_rows](Index chains) {
       const Index width = panel_width(rows, chains, most), panels = (chains + width - 1) / width,
                   columns = std::min(most / width, panels) * width;  // logits, slopes, products, points
@@ -111,15 +111,10 @@ class DesignTarget final : public Target<Real> {
     for (Index from = first; from < last; from += most_)
       answer(exchange, {from, nullptr, nullptr}, {1, std::min(last - from, most_)});
   }
-  void evaluate_in_loop(const Exchange<Real>& exchange, Index first, Index last, Branches& branches) override {
-    if (!of_asking(exchange)) return evaluate(exchange, first, last);
-    const Index width = panel_width(data_.num_rows, last - first, most_);
-    asking_.select_in_loop(exchange, first, last, width, most_ / width, branches,
-                           [&](const Columns& of, const Panels& panels) { answer(exchange, of, panels); });
-  }
   std::string evaluation() const override {
-    return std::string("matrix products over all chains (cuBLAS, ") + matmul_names[static_cast<int>(matmul_)] +
-           "), at most " + std::to_string(most_) + " chains at a time" + asking_.text();
+    return std::string("matrix products over all chains (cuBLAS, ") +
+           (matmul_ == Matmul::bf16x3 ? "bf16x3" : "float32") + "), at most " + std::to_string(most_) +
+           " chains at a time" + asking_.text();
   }
 
  private:

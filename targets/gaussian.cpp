@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/nearest_name.hpp"
 #include "targets/data/dataset.hpp"
-#include "targets/data/nearest_name.hpp"
 
 namespace kilochain {
 namespace {

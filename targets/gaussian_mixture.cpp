@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "targets/data/number_of.hpp"
+#include "base/number_of.hpp"
 
 namespace kilochain {
 namespace {

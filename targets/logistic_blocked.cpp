@@ -38,13 +38,14 @@ template <class Real>
 BlockedLogistic<Real>::BlockedLogistic(const Design& design, double prior_sd, Arena<Real>& arena) {
   constexpr std::size_t rows = block_rows<Real>;
   const std::size_t n = design.columns, blocks = (design.rows + rows - 1) / rows;
-  std::vector<double> buffer(blocks * rows, 0.0);
-  for (std::size_t i = 0; i < design.rows; ++i) buffer[i] = 2 * design.y[i] - 1;
-  sign_ = arena.put(buffer);
-  buffer.assign(blocks * rows * n, 0.0);
-  for (std::size_t i = 0; i < design.rows; ++i)
-    for (std::size_t j = 0; j < n; ++j) buffer[(i / rows * n + j) * rows + i % rows] = design.x[i * n + j];
-  x_ = arena.put(buffer);
+  sign_ = arena.place(blocks * rows, [&](Real* to) {
+    for (std::size_t i = 0; i < design.rows; ++i) to[i] = static_cast<Real>(2 * design.y[i] - 1);
+  });
+  x_ = arena.place(blocks * rows * n, [&](Real* to) {
+    for (std::size_t i = 0; i < design.rows; ++i)
+      for (std::size_t j = 0; j < n; ++j)
+        to[(i / rows * n + j) * rows + i % rows] = static_cast<Real>(design.x[i * n + j]);
+  });
   n_ = static_cast<Index>(n);
   prior_ = Prior(prior_sd, n_);
   num_blocks_ = static_cast<Index>(blocks);

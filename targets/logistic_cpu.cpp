@@ -33,11 +33,11 @@ class LogisticCpu final : public Target<Real> {
   using Model = LogisticRegression<Real>;
   using Evaluator = LogisticEvaluator;
   LogisticCpu(const Context& context, const LogisticSettings& settings)
-      : arena_(context), evaluator_(settings.evaluator == Evaluator::gemm ? Evaluator::blocked : settings.evaluator) {
-    const Design design = read_logistic_design(settings);
+      : arena_(context), evaluator_(settings.evaluator) {
+    const Design& design = read_logistic_design(settings);
     this->info_ = describe_logistic(design, sizeof(Real));
     Panels panels;
-    if (evaluator_ == Evaluator::sparse || (evaluator_ == Evaluator::choose && density(design) < 0.8))
+    if (evaluator_ == Evaluator::sparse || (evaluator_ == Evaluator::automatic && density(design) < 0.8))
       panels = find_panels(design, panel_rows<Real>());
     choose(static_cast<double>(design.rows), panels.begin.empty() ? 1.0 : panels.kept(design.columns));
     if (evaluator_ == Evaluator::sparse)
@@ -82,7 +82,7 @@ class LogisticCpu final : public Target<Real> {
   void choose(double rows, double kept) {
     const double blocked = microseconds(blocked_rates<Real>, this->info_, rows),
                  sparse = microseconds(sparse_rates<Real>, this->info_, rows, kept);
-    const bool asked = evaluator_ != Evaluator::choose;
+    const bool asked = evaluator_ != Evaluator::automatic;
     if (!asked) evaluator_ = sparse < blocked ? Evaluator::sparse : Evaluator::blocked;
     evaluation_ = fmt::format(
         "{} ({}): {:.0f} observations x {} features, {:.1f} MB, read once for up to 64 chains; expected per gradient "
@@ -103,9 +103,7 @@ class LogisticCpu final : public Target<Real> {
 
 template <class Real>
 std::unique_ptr<Target<Real>> LogisticRegression<Real>::make_cpu(const Context& context, const Settings& settings) {
-  check_matmul_of_cpu("logistic_regression", settings.matmul);
-  require(settings.evaluator != LogisticEvaluator::tiles, ExitStatus::usage, "logistic_regression: evaluator = tiles",
-          "it is a CUDA device's, and this run is on the CPU", "Try evaluator = auto?");
+  check_matmul<Real>("logistic_regression", settings.matmul, context);
   return std::make_unique<LogisticCpu<Real>>(context, settings);
 }
 template std::unique_ptr<Target<float>> LogisticRegression<float>::make_cpu(const Context&, const LogisticSettings&);

@@ -15,7 +15,7 @@ namespace kilochain::logistic {
 constexpr int block_packs = 4;
 constexpr int max_packs = 32;  ///< registers of observations in one call of residuals
 template <class Real>
-constexpr int block_rows = block_packs* Pack<Real>::size;
+constexpr int block_rows{block_packs * Pack<Real>::size};
 /// Numbers that products adds for J features and C chains: whole registers.
 template <class Real>
 constexpr int product_size(int features, int chains) {

@@ -18,10 +18,12 @@ std::pair<int, int> parse_digits(const std::string& text) {
 
 }  // namespace
 
-Design read_logistic_design(const LogisticSettings& s) {
-  if (names_a_table("logistic_regression", s)) return load_labelled_csv(s.data, s.label, s.standardise, s.bias);
-  const auto [first, second] = parse_digits(s.digits.empty() ? "5,6" : s.digits);
-  return load_idx(s.images, s.labels, first, second, s.bias);
+const Design& read_logistic_design(const LogisticSettings& s) {
+  return s.design([&] {
+    if (names_a_table("logistic_regression", s)) return load_labelled_csv(s.data, s.label, s.standardise, s.bias);
+    const auto [first, second] = parse_digits(s.digits.empty() ? "5,6" : s.digits);
+    return load_idx(s.images, s.labels, first, second, s.bias);
+  });
 }
 
 TargetInfo describe_logistic(const Design& design, std::size_t element) {
@@ -42,9 +44,9 @@ typename LogisticRegression<Real>::Data LogisticRegression<Real>::place(const De
   Data d{};
   place_design(design, prior_sd, arena, columns, rows, d);
   d.log_constant = -static_cast<double>(d.n) * (std::log(prior_sd) + 0.5 * std::log(2 * std::numbers::pi));
-  std::vector<double> sign(d.num_padded);
-  for (std::size_t i = 0; i < design.rows; ++i) sign[i] = 2 * design.y[i] - 1;
-  d.sign = arena.put(sign);
+  d.sign = arena.place(static_cast<std::size_t>(d.num_padded), [&](Real* to) {
+    for (std::size_t i = 0; i < design.rows; ++i) to[i] = static_cast<Real>(2 * design.y[i] - 1);
+  });
   return d;
 }
 

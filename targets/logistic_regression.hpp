@@ -6,7 +6,6 @@
 // when. Cost: 4 N n operations a gradient; X is read twice. lp is a sum in double in both precisions.
 #pragma once
 #include "targets/data/dataset.hpp"
-#include "targets/engine.hpp"
 #include "targets/matmul.hpp"
 #include "targets/target.hpp"
 
@@ -28,19 +27,21 @@ KC_INLINE LogisticTerm<Real> logistic_term(Real logit, Real sign) {
   return {sign * (u > 0 ? e * inverse : inverse), sign * sign * e * inverse * inverse, u > 0 ? Real(0) : u, factor};
 }
 
-enum class LogisticEvaluator { choose, team, blocked, gemm, sparse, tiles };
-inline constexpr Names logistic_evaluator_names{"auto", "team", "blocked", "gemm", "sparse", "tiles"};
+enum class LogisticEvaluator { automatic, team, blocked, sparse };
+inline constexpr Names logistic_evaluator_names{"auto", "team", "blocked", "sparse"};
 
 /// The settings, apart from the template, so that readers need no precision.
 struct LogisticSettings {
   std::string data, label, images, labels, digits;
   bool standardise = true, bias = true;
   double prior_sd = 1;
-  LogisticEvaluator evaluator = LogisticEvaluator::choose;
-  Matmul matmul = Matmul::float32;
+  LogisticEvaluator evaluator = LogisticEvaluator::automatic;
+  Matmul matmul = Matmul::automatic;
+  DesignOnce design;
 };
-/// Reads the design that the settings name. Throws an Error for neither or both kinds of data, and as dataset.hpp does.
-Design read_logistic_design(const LogisticSettings& settings);
+/// The design that the settings name; it lives as long as they do. Throws an Error for neither or both kinds of data, and
+/// as dataset.hpp does.
+const Design& read_logistic_design(const LogisticSettings& settings);
 /// Names, constants and costs of a design; `element` is the size of a number.
 TargetInfo describe_logistic(const Design& design, std::size_t element);
 
@@ -59,20 +60,22 @@ struct LogisticRegression {
     visit("labels", s.labels, "IDX labels of the images");
     visit("digits", s.digits,
           "two digits of the image set, \"5,6\" when not given: the first has y = 1, the second y = 0");
-    visit("evaluator", s.evaluator, logistic_evaluator_names,
-          "how many chains' gradients are computed; auto picks by data size and device; gemm is blocked on the CPU");
+    visit(
+        "evaluator", s.evaluator, logistic_evaluator_names,
+        "how gradients are computed: team, one chain at a time; blocked and sparse, many chains on the CPU; auto picks "
+        "by data and device");
     matmul_field(visit, s.matmul);
   }
 
   struct Data {
     const Real* x_columns;  ///< (n, num_padded): one feature after another; lanes of a team are observations
-    const Real* x_rows;     ///< (num_rows, row): one observation after another, for matrix products; null when not kept
-    const Real* sign;       ///< (num_padded): 2 y - 1, then zeros
+    const Real* x_rows;  ///< (num_padded, row): one observation after another, for matrix products; null when not kept
+    const Real* sign;    ///< (num_padded): 2 y - 1, then zeros
     double log_constant, inverse_variance;
     Index n, row, num_rows, num_padded;
   };
   static Data prepare(const Settings& settings, Arena<Real>& arena, TargetInfo& info) {
-    const Design design = read_logistic_design(settings);
+    const Design& design = read_logistic_design(settings);
     info = describe_logistic(design, sizeof(Real));
     return place(design, settings.prior_sd, arena, true, true);
   }
@@ -80,16 +83,8 @@ struct LogisticRegression {
   static Data place(const Design& design, double prior_sd, Arena<Real>& arena, bool columns, bool rows);
   /// The target on the CPU, for many chains at once.
   static std::unique_ptr<Target<Real>> make_cpu(const Context& context, const Settings& settings);
-  /// The target on CUDA as matrix products over all chains (logistic_cuda.cu); null where a warp for each chain is
-  /// better.
+  /// The target on CUDA as matrix products over all chains (logistic_cuda.cu); null where it fits into a block.
   static std::unique_ptr<Target<Real>> make_cuda(const Context& context, const Settings& settings);
-
-  /// The way that the settings ask for, of those that CUDA has beside products.
-  static std::optional<Engine> forced_engine(const Settings& settings) {
-    if (settings.evaluator == LogisticEvaluator::team) return Engine::warps;
-    if (settings.evaluator == LogisticEvaluator::tiles) return Engine::tiles;
-    return {};
-  }
 
   static KC_HD std::size_t scratch(const Data& d) { return static_cast<std::size_t>(d.num_padded); }
 

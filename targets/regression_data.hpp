@@ -37,7 +37,7 @@ inline void describe_observations(const Design& design, TargetInfo& info) {
   info.constants.push_back({"x_scale", {"feature"}, {design.columns}, design.scale});
 }
 
-/// The sizes and the prior of a model's data, and the copies of X that are asked for: (n, num_padded), (num_rows, row).
+/// The sizes and the prior of a model's data, and the copies of X that are asked for: (n, num_padded), (num_padded, row).
 template <class Real, class Data>
 void place_design(const Design& design, double prior_sd, Arena<Real>& arena, bool columns, bool rows, Data& d) {
   const std::size_t n = design.columns, num = design.rows, padded = (num + 31) / 32 * 32, row = (n + 31) / 32 * 32;
@@ -46,19 +46,14 @@ void place_design(const Design& design, double prior_sd, Arena<Real>& arena, boo
   d.num_rows = static_cast<Index>(num);
   d.num_padded = static_cast<Index>(padded);
   d.inverse_variance = 1 / (prior_sd * prior_sd);
-  std::vector<double> copy;
-  if (columns) {
-    copy.assign(padded * n, 0.0);
-    for (std::size_t i = 0; i < num; ++i)
-      for (std::size_t j = 0; j < n; ++j) copy[j * padded + i] = design.x[i * n + j];
-    d.x_columns = arena.put(copy);
-  }
-  if (rows) {
-    copy.assign(row * num, 0.0);
-    for (std::size_t i = 0; i < num; ++i)
-      for (std::size_t j = 0; j < n; ++j) copy[i * row + j] = design.x[i * n + j];
-    d.x_rows = arena.put(copy);
-  }
+  const auto copy = [&](std::size_t size, std::size_t of_row, std::size_t of_column) {
+    return arena.place(size, [&](Real* to) {
+      for (std::size_t i = 0; i < num; ++i)
+        for (std::size_t j = 0; j < n; ++j) to[i * of_row + j * of_column] = static_cast<Real>(design.x[i * n + j]);
+    });
+  };
+  if (columns) d.x_columns = copy(padded * n, 1, padded);
+  if (rows) d.x_rows = copy(row * padded, row, 1);
 }
 
 }  // namespace kilochain

@@ -12,12 +12,12 @@ class SoftmaxCpu final : public Target<Real> {
  public:
   using Model = SoftmaxRegression<Real>;
   SoftmaxCpu(const Context& context, const SoftmaxSettings& settings) : arena_(context) {
-    const Design design = read_softmax_design(settings);
+    const Design& design = read_softmax_design(settings);
     this->info_ = describe_softmax(design, sizeof(Real));
     const bool team = settings.evaluator == SoftmaxEvaluator::team;
-    evaluation_ = fmt::format("{} ({}): {} observations x {} features x {} classes, {:.1f} MB", team ? "team" : "gemm",
-                              settings.evaluator == SoftmaxEvaluator::choose ? "auto" : "as asked", design.rows,
-                              design.columns, design.classes.size(), 1e-6 * this->info_.bytes);
+    evaluation_ =
+        fmt::format("{}: {} observations x {} features x {} classes, {:.1f} MB", team ? "team, as asked" : "auto",
+                    design.rows, design.columns, design.classes.size(), 1e-6 * this->info_.bytes);
     if (team) {
       data_ = Model::place(design, settings.prior_sd, arena_, true, false);
       return;
@@ -58,7 +58,7 @@ class SoftmaxCpu final : public Target<Real> {
 
 template <class Real>
 std::unique_ptr<Target<Real>> SoftmaxRegression<Real>::make_cpu(const Context& context, const Settings& settings) {
-  check_matmul_of_cpu("softmax_regression", settings.matmul);
+  check_matmul<Real>("softmax_regression", settings.matmul, context);
   return std::make_unique<SoftmaxCpu<Real>>(context, settings);
 }
 template std::unique_ptr<Target<float>> SoftmaxRegression<float>::make_cpu(const Context&, const SoftmaxSettings&);

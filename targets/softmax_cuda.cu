@@ -5,9 +5,6 @@
 namespace kilochain {
 namespace {
 
-/// Entries of X times classes up to which a warp for each chain reads them again from the L1 cache.
-constexpr double team_entries = 40e3;
-
 /// Logits become residuals in place, and go from there where they are wanted.
 template <class Real>
 struct SoftmaxTerms {
@@ -31,12 +28,12 @@ struct SoftmaxTerms {
 
 template <class Real>
 std::unique_ptr<Target<Real>> SoftmaxRegression<Real>::make_cuda(const Context& context, const Settings& settings) {
-  const bool team = settings.evaluator == SoftmaxEvaluator::team, tensor = settings.matmul != Matmul::float32;
-  check_matmul_of_cuda<Real>("softmax_regression", settings.matmul, team ? "team" : "", context);
-  if (team) return nullptr;
-  const Design design = read_softmax_design(settings);
-  const double entries = static_cast<double>(design.rows) * static_cast<double>(design.columns * design.classes.size());
-  if (settings.evaluator == SoftmaxEvaluator::choose && !tensor && entries <= team_entries) return nullptr;
+  check_matmul<Real>("softmax_regression", settings.matmul, context);
+  if (settings.evaluator == SoftmaxEvaluator::team) return nullptr;
+  const Design& design = read_softmax_design(settings);
+  // Data that are read once for each class, by every chain: within what a multiprocessor's own memory holds.
+  const std::size_t read = design.rows * design.columns * design.classes.size() * sizeof(Real);
+  if (settings.matmul == Matmul::automatic && read <= context.shared_bytes) return nullptr;
   return std::make_unique<cuda::DesignTarget<SoftmaxRegression<Real>, SoftmaxTerms<Real>, Real>>(
       context, design, describe_softmax(design, sizeof(Real)), settings.prior_sd, settings.matmul);
 }

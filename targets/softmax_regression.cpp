@@ -24,9 +24,11 @@ std::vector<int> parse_digits(const std::string& text) {
 
 }  // namespace
 
-Design read_softmax_design(const SoftmaxSettings& s) {
-  if (names_a_table("softmax_regression", s)) return load_classified_csv(s.data, s.label, s.standardise, s.bias);
-  return load_classified_idx(s.images, s.labels, parse_digits(s.digits), s.bias);
+const Design& read_softmax_design(const SoftmaxSettings& s) {
+  return s.design([&] {
+    if (names_a_table("softmax_regression", s)) return load_classified_csv(s.data, s.label, s.standardise, s.bias);
+    return load_classified_idx(s.images, s.labels, parse_digits(s.digits), s.bias);
+  });
 }
 
 TargetInfo describe_softmax(const Design& design, std::size_t element) {

@@ -11,17 +11,19 @@
 
 namespace kilochain {
 
-enum class SoftmaxEvaluator { choose, team, gemm };
+enum class SoftmaxEvaluator { automatic, team };
 
 struct SoftmaxSettings {
   std::string data, label, images, labels, digits;
   bool standardise = true, bias = true;
   double prior_sd = 1;
-  SoftmaxEvaluator evaluator = SoftmaxEvaluator::choose;
-  Matmul matmul = Matmul::float32;
+  SoftmaxEvaluator evaluator = SoftmaxEvaluator::automatic;
+  Matmul matmul = Matmul::automatic;
+  DesignOnce design;
 };
-/// Reads the design that the settings name. Throws an Error for neither or both kinds of data, and as dataset.hpp does.
-Design read_softmax_design(const SoftmaxSettings& settings);
+/// The design that the settings name; it lives as long as they do. Throws an Error for neither or both kinds of data, and
+/// as dataset.hpp does.
+const Design& read_softmax_design(const SoftmaxSettings& settings);
 /// Names w[class, feature], constants and costs of a design; `element` is the size of a number.
 TargetInfo describe_softmax(const Design& design, std::size_t element);
 
@@ -52,21 +54,20 @@ struct SoftmaxRegression {
     visit("images", s.images, "IDX images (MNIST's format), instead of data; pixels are divided by 255");
     visit("labels", s.labels, "IDX labels of the images");
     visit("digits", s.digits, "digits of the image set, \"3,5,8\"; all of them when not given");
-    visit("evaluator", s.evaluator, Names{"auto", "team", "gemm"},
-          "one chain at a time, or matrix products over chains (on the CPU without the zeros of X); auto picks by data "
-          "size and device");
+    visit("evaluator", s.evaluator, Names{"auto", "team"},
+          "team: one chain at a time; auto: products over chains, on the CPU without the zeros of X");
     matmul_field(visit, s.matmul);
   }
 
   struct Data {
     const Real* x_columns;  ///< (n, num_padded): one feature after another; null when not kept
-    const Real* x_rows;     ///< (num_rows, row): one observation after another; null when not kept
+    const Real* x_rows;     ///< (num_padded, row): one observation after another; null when not kept
     const Real* y;          ///< (num_padded): the class of each observation
     double log_constant, inverse_variance;
     Index n, classes, row, num_rows, num_padded;
   };
   static Data prepare(const Settings& settings, Arena<Real>& arena, TargetInfo& info) {
-    const Design design = read_softmax_design(settings);
+    const Design& design = read_softmax_design(settings);
     info = describe_softmax(design, sizeof(Real));
     return place(design, settings.prior_sd, arena, true, false);
   }
@@ -74,7 +75,7 @@ struct SoftmaxRegression {
   static Data place(const Design& design, double prior_sd, Arena<Real>& arena, bool columns, bool rows);
   /// The target on the CPU, for many chains at once.
   static std::unique_ptr<Target<Real>> make_cpu(const Context& context, const Settings& settings);
-  /// The same on CUDA; null where a warp for each chain is better.
+  /// The same on CUDA; null where a block's memory holds the data.
   static std::unique_ptr<Target<Real>> make_cuda(const Context& context, const Settings& settings);
 
   /// (2, classes, num_padded): logits or residuals, and slopes for a Hessian product.

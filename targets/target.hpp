@@ -2,6 +2,7 @@
 // at a time (targets/funnel.hpp is the shortest example) and wrapped by host/chains (cpu_target.hpp, cuda_target.cuh); a
 // target that is faster for many chains at once (logistic regression) overrides evaluate itself.
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <map>
@@ -17,9 +18,6 @@ namespace kilochain {
 
 namespace discrete {
 struct SpinModel;  // targets/discrete/spin_model.hpp
-}
-namespace cuda {
-class Branches;  // kernels/device/branches.cuh
 }
 
 /// The points and answers of all chains: rows of `row` elements, chain after chain.
@@ -62,6 +60,12 @@ struct Variable {
   std::vector<std::size_t> shape;  ///< empty: a number
 };
 
+/// Which draw is recorded: what random numbers among its recorded values depend on.
+struct DrawId {
+  std::uint64_t seed;
+  std::int64_t chain, draw;
+};
+
 /// What does not depend on precision or device.
 struct TargetInfo {
   Index dim = 0;                    ///< coordinates that are sampled, all real
@@ -69,7 +73,9 @@ struct TargetInfo {
   std::vector<Variable> variables;  ///< how the names divide into variables
   std::vector<std::string> names;   ///< one per recorded value; per coordinate where `constrain` is empty
   /// What is recorded in place of the coordinates: (dim) to (names.size()), on the host. Empty: the coordinates.
-  std::function<void(const double* x, double* recorded)> constrain;
+  std::function<void(const double* x, const DrawId& draw, double* recorded)> constrain;
+  std::vector<std::string> fixed;  ///< names of recorded values that are the same in every draw: not judged
+  std::function<std::vector<std::string>()> notes;  ///< what a user should know after a run; empty: nothing
   /// Evaluates once at x (dim) on the host and throws an Error for what is wrong there: an index out of range, other
   /// parameters than at first. Empty: nothing can be.
   std::function<void(const double* x)> check;
@@ -89,11 +95,23 @@ class Arena {
  public:
   explicit Arena(const Context& context) : context_(context) {}
   const Real* put(const std::vector<double>& values) {
-    std::vector<Real> converted(values.begin(), values.end());
-    converted.resize(padded(converted.size() + 1));  // rows may be read a whole register at a time
-    buffers_.emplace_back(context_, converted.size());
-    buffers_.back().upload(converted.data());
-    return buffers_.back().data();
+    return place(values.size(), [&](Real* to) {
+      for (std::size_t k = 0; k < values.size(); ++k) to[k] = static_cast<Real>(values[k]);
+    });
+  }
+  /// Room for `count` numbers, zeros but for what fill(to) writes: where they stay on the CPU, to be copied to a device.
+  template <class Fill>
+  const Real* place(std::size_t count, Fill&& fill) {
+    count = padded(count + 1);  // rows may be read a whole register at a time
+    buffers_.emplace_back(context_, count);
+    const Buffer<Real>& buffer = buffers_.back();
+    const bool on_device = context_.backend != Backend::cpu;
+    std::vector<Real> copy(on_device ? count : 0);
+    Real* const to = on_device ? copy.data() : buffer.data();
+    std::fill_n(to, count, Real(0));
+    fill(to);
+    if (on_device) buffers_.back().upload(to);
+    return buffer.data();
   }
   const Context& context() const { return context_; }
   /// The same for arrays that stay in double whatever the precision of the run.
@@ -113,7 +131,7 @@ class Arena {
 };
 
 template <class Real>
-struct AnyTile;  // targets/tiles.cuh
+struct Iterations;  // host/chains/cuda_blocks.cuh
 
 template <class Real>
 class Target {
@@ -128,14 +146,8 @@ class Target {
   }
   /// How many chains a CPU thread should bring to one call.
   virtual Index tile(Index /*num_chains*/, int /*threads*/) const { return 1; }
-  /// How a block of a CUDA device evaluates several of `chains` chains from its shared memory; null where another way is
-  /// better or there is none. whole_iterations: in one kernel with the sampler. What it points to holds until the next call.
-  virtual const AnyTile<Real>* tiles(Index /*chains*/, bool /*whole_iterations*/) { return nullptr; }
-  /// The same inside a loop that a CUDA device ends, which is being recorded: what follows Exchange::asking is a branch there.
-  /// Called after evaluate was, with as many chains.
-  virtual void evaluate_in_loop(const Exchange<Real>& exchange, Index first, Index last, cuda::Branches& /*branches*/) {
-    evaluate(exchange, first, last);
-  }
+  /// Queues whole iterations of a sampler's chains as one launch on a CUDA device; false where it cannot.
+  virtual bool iterate(const Iterations<Real>&) { return false; }
   /// How evaluate works and why, for --verbose.
   virtual std::string evaluation() const { return "one chain at a time"; }
 

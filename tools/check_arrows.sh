@@ -7,27 +7,31 @@ cd "$(dirname "$0")/.."
 kernels='kernels kernels/device kernels/random kernels/linalg kernels/adapt'
 steps='host/statistics host/statistics/streaming host/chains host/draws host/registry'
 rooms=$(cat <<EOF
-kernels/device
-kernels/random            kernels/device
-kernels                   kernels/device kernels/random
-kernels/linalg            kernels kernels/device
-kernels/adapt             kernels kernels/device kernels/random kernels/linalg
-kernels/samplers          $kernels
-kernels/discrete          kernels kernels/device kernels/random
-targets/data              kernels/device
-targets                   kernels kernels/device kernels/random kernels/linalg targets/data
-targets/discrete          kernels kernels/device kernels/random kernels/discrete targets targets/data
-model                     kernels kernels/device kernels/random targets targets/data
-host/statistics           kernels/device
-host/statistics/streaming kernels/device host/statistics
-host/chains               $kernels kernels/discrete targets targets/discrete
-host/draws                kernels/device host/statistics host/chains
-host/registry             kernels kernels/device kernels/discrete targets targets/data targets/discrete host/chains
-host/tune                 kernels/device kernels/random
-host/run                  kernels kernels/device targets targets/data targets/discrete $steps
-host/frontend             kernels kernels/device targets/data $steps host/run host/tune
-papers                    $kernels targets targets/data targets/discrete $steps host/run host/tune host/frontend
-include                   host/run model
+base
+kernels/device            base
+kernels/random            base kernels/device
+kernels                   base kernels/device kernels/random
+kernels/linalg            base kernels kernels/device
+kernels/adapt             base kernels kernels/device kernels/random kernels/linalg
+kernels/samplers          base $kernels
+kernels/discrete          base kernels kernels/device kernels/random
+targets/data              base kernels/device
+targets                   base kernels kernels/device kernels/random kernels/linalg targets/data
+targets/discrete          base kernels kernels/device kernels/random kernels/discrete targets targets/data
+targets/external          base kernels kernels/device targets
+targets/stan              base kernels kernels/device targets targets/external
+model                     base kernels kernels/device kernels/random targets targets/data
+host/statistics           base kernels/device
+host/statistics/streaming base kernels/device host/statistics
+host/chains               base $kernels kernels/discrete targets targets/discrete
+host/draws                base kernels/device host/statistics host/chains
+host/registry             base kernels kernels/device kernels/samplers kernels/discrete targets targets/data targets/discrete targets/external model host/chains
+host/tune                 base kernels/device kernels/random
+host/run                  base kernels kernels/device targets targets/data targets/discrete $steps
+host/frontend             base kernels kernels/device targets/data targets/stan $steps host/run host/tune
+capi                      base host/draws host/registry host/run host/frontend
+papers                    base $kernels targets targets/data targets/discrete $steps host/run host/tune host/frontend
+include                   host/run host/registry model
 examples                  include model
 tests                     *
 bench                     *

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks every snippet of README.md and docs/*.md: shell is run, C++, CMake and TOML must stand in a file that the build
-or a run reads, Python is run when its imports are there. Usage: check_snippets.py, from the repository root, after a build.
+"""Checks every snippet of README.md and docs/*.md: shell is run, C, C++, CMake and TOML must stand in a file that the build
+or a run reads, Python is run when its imports are there. Text is output of scripts/demo: every line must be printed by it,
+numbers aside. Usage: check_snippets.py, from the repository root, after a build.
 
 scripts/demo and scripts/test are whole runs of their own: the demo is a test beside this one, and scripts/test runs both.
 """
@@ -26,6 +27,9 @@ def stands_in(snippet, candidates):
             return f
     return None
 
+def shape(line):
+    return re.sub(r"[-+]?\d[\d.]*", "#", " ".join(line.split()))
+
 failures, count = [], 0
 os.makedirs("output", exist_ok=True)
 for page in pages:
@@ -38,6 +42,12 @@ for page in pages:
                 run = subprocess.run(["bash", "-ec", command], capture_output=True, text=True, stdin=subprocess.DEVNULL)
                 if run.returncode:
                     failures.append(f"{where}\n  `{command}` exited with {run.returncode}: {run.stderr.strip()[-500:]}")
+        elif kind == "text":
+            run = subprocess.run(["scripts/demo"], capture_output=True, text=True, env=dict(os.environ, KILOCHAIN_DEMO_NO_BUILD="1"))
+            printed = {shape(l) for l in run.stdout.splitlines()}
+            lost = [l for l in lines_of(body) if shape(l) not in printed]
+            if lost:
+                failures.append(f"{where}\n  the demo does not print: {lost[0]}")
         elif kind == "python":
             python = os.environ.get("KILOCHAIN_PYTHON", sys.executable)
             imports = [l for l in body.splitlines() if l.startswith("import ")]
@@ -48,7 +58,7 @@ for page in pages:
             if run.returncode:
                 failures.append(f"{where}\n  {run.stderr.strip()[-500:]}")
         else:
-            endings = {"cpp": (".hpp", ".cpp", ".cu", ".cuh"), "cmake": (".cmake", "CMakeLists.txt"), "toml": (".toml",)}.get(kind)
+            endings = {"c": (".c", ".h"), "cpp": (".hpp", ".cpp", ".cu", ".cuh"), "cmake": (".cmake", "CMakeLists.txt"), "toml": (".toml",)}.get(kind)
             if endings is None:
                 failures.append(f"{where}\n  nothing checks a snippet of kind {kind}")
             elif not stands_in(body, files(*endings)):

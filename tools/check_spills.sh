@@ -5,9 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build/spills}
 architectures=${2:-80;90}
-hot='advance_chains|advance_with_products|place_chains|square_factor|advance_replicas|advance_rows|evaluate_chains|evaluate_tiles|iterate_chains|pool_|natural_tiles'
-hot+='|product_tiles|put_back|set_segment|copy_records|logistic_|softmax_|select_asking|gather_points'
-hot+='|add_to_|add_progress|make_progress|join_cells|join_tracks|digest_|end_round|begin_iteration|end_iteration|open_parts'
+hot='advance_chains|advance_with_products|place_chains|square_factor|evaluate_chains|evaluate_blocks'
+hot+='|iterate_blocks|iterate_warps|pool_|set_segment|copy_records|design_residuals|design_answers|split_points|select_asking|gather_points'
 log=$build/ptxas.log
 mkdir -p "$build"
 launcher=()
@@ -40,7 +39,7 @@ fi
 # These are launched with all the shared memory that a block may have: nothing is left for the compiler.
 static=$(awk '
   /Compiling entry function/ { name = $0; sub(/.*function ./, "", name); sub(/. for .*/, "", name); arch = $NF }
-  /Used .* registers/ && / smem/ && name ~ /evaluate_tiles|iterate_chains/ { print name, arch ":", $0 }
+  /Used .* registers/ && / smem/ && name ~ /evaluate_blocks|iterate_blocks/ { print name, arch ":", $0 }
 ' "$log")
 if [ -n "$static" ]; then
   printf '%s\n' "$static" >&2

@@ -24,7 +24,10 @@ def contour(axis, level, twist, variance):
     angle = np.linspace(0, 2 * np.pi, 400)
     radius = np.sqrt(-2 * np.log(1 - level))
     first = np.sqrt(variance) * radius * np.cos(angle)
-    axis.plot(first, radius * np.sin(angle) - twist * (first ** 2 - variance), color="black", linewidth=0.8)
+    second = radius * np.sin(angle) - twist * (first ** 2 - variance)
+    axis.plot(first, second, color="black", linewidth=0.5)
+    # Each label stands on its own contour, at the outer end of an arm.
+    axis.annotate(f"{100 * level:g} %", (first[0], second[0]), xytext=(3, -2), textcoords="offset points", fontsize=7)
 
 
 def main(folder):
@@ -33,11 +36,12 @@ def main(folder):
     figure, axes = plt.subplots(1, len(data["samplers"]), figsize=(4 * len(data["samplers"]), 4.4), sharey=True)
     for axis, sampler in zip(axes, data["samplers"]):
         points = np.array(sampler["points"])
-        axis.plot(points[:, 0], points[:, 1], ".", markersize=2.5, color="tab:blue", alpha=0.6)
+        axis.plot(points[:, 0], points[:, 1], ".", markersize=2, color="tab:blue", alpha=0.5, zorder=3)
         for level in data["levels"]:
             contour(axis, level, data["twist"], data["variance"])
-        axis.set_title(f"{sampler['name']}: {len(points)} draws")
+        axis.set_title(f"{sampler['name']}: {len(points)} draws of 100 runs")
         axis.set_xlabel("x[0]")
+        axis.margins(x=0.12)
     axes[0].set_ylabel("x[1]")
     figure.tight_layout()
     figure.savefig(os.path.join(folder, "milgo_figure1.png"), dpi=DPI)

@@ -87,8 +87,10 @@ def log_densities(data):
         axis.set_title(NAMES[scheme["sampler"]], fontsize=10)
         axis.set_ylim(middle - 6 * spread, middle + 4 * spread)
         axis.set_xticks([0, 10000, 20000])
-        if np.mean(values < middle - 6 * spread) > 0.5:
-            axis.text(0.5, 0.1, f"below: {values.mean():.0f}", ha="center", transform=axis.transAxes, color="grey")
+        cut = np.mean(values < middle - 6 * spread)
+        if cut > 0:
+            axis.text(0.5, 0.08, f"{100 * cut:.2g} % below, down to {values.min():.0f}", ha="center", fontsize=8,
+                      transform=axis.transAxes, color="grey")
     for row in axes:
         row[0].set_ylabel("log density")
     for axis in axes[-1]:

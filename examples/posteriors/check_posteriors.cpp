@@ -1,5 +1,6 @@
 // Draws from each reference posterior and compares every mean and mean square with the known one.
-//   check_posteriors FOLDER [SAMPLER [TARGET...]]     FOLDER: <name>-*.json with "data", "parameters", "mean", "mean_sq"
+//   check_posteriors FOLDER [SAMPLER [TARGET...]]     FOLDER: <name>-*.json with "data", "parameters", "mean",
+//   "mean_sq"
 // Status 1 when any |z| reaches 4, 2 for an error. Expected false alarms: 72 comparisons, 1 in 220 runs.
 #include <cmath>
 #include <cstdio>
@@ -26,7 +27,8 @@ std::string our_name(const std::string& name) {
              : name.substr(0, bracket + 1) + std::to_string(std::stoi(name.substr(bracket + 1)) - 1) + "]";
 }
 
-/// Mean of f over the draws of one parameter and its standard error, from the means of the chains: they are independent.
+/// Mean of f over the draws of one parameter and its standard error, from the means of the chains:
+/// they are independent.
 template <class F>
 std::pair<double, double> mean_over_chains(const kilochain::Result& r, std::size_t parameter, std::size_t chains, F f) {
   const std::size_t dim = r.names.size(), draws = r.draws.size() / dim / chains;

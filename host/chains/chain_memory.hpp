@@ -4,6 +4,7 @@
 
 #include "host/chains/advance.hpp"
 #include "host/chains/checkpoint.hpp"
+#include "kernels/adapt/dual_averaging.hpp"
 #include "kernels/linalg/triangular.hpp"
 
 namespace kilochain {
@@ -112,6 +113,34 @@ class ChainMemory {
     }
     return out;
   }
+  bool set_metric(const Metric& metric) {
+    using Adaptation = typename Sampler::Adaptation;
+    if constexpr (requires(Adaptation a) { a.F, a.step, a.dual, a.num_steps; }) {
+      std::vector<char> bytes = adaptations_.host();
+      for (Index k = 0; k < copies(); ++k) {
+        Adaptation a;
+        Sampler::adaptation(FieldBinder<P>(bytes.data(), dim_, std::size_t(copies()), std::size_t(k)), a,
+                            view_.settings);
+        *a.step = metric.step_size;
+        *a.num_steps = metric.num_steps;
+        restart_dual_averaging(HostTeam{}, metric.step_size, a.dual);
+        write_factor(metric, a.F);
+      }
+      adaptations_.upload(bytes.data());
+      return true;
+    }
+    return false;
+  }
+  double averaged_step() const {
+    using Adaptation = typename Sampler::Adaptation;
+    if constexpr (requires(Adaptation a) { a.F, a.step, a.dual; }) {
+      const Image adaptations(place_, adaptations_);
+      Adaptation a;
+      Sampler::adaptation(FieldBinder<P>(adaptations.data(), dim_, std::size_t(copies()), 0), a, view_.settings);
+      return std::exp(a.dual[dual_log_mean]);
+    }
+    return std::numeric_limits<double>::quiet_NaN();
+  }
   /// The fields that chains keep between iterations, and the host's record of each chain (checkpoint.hpp). Every chain must
   /// be between iterations: no query is out.
   std::vector<char> save() const {
@@ -151,6 +180,20 @@ class ChainMemory {
   }
 
  private:
+  /// Of a diagonal factor the standard deviations; of none (unit mass) nothing.
+  void write_factor(const Metric& metric, Factor<Real> F) const {
+    if (!F.data) return;
+    const View2<const double> from{metric.factor.data(), dim_, dim_};
+    for (Index i = 0; i < dim_; ++i) {
+      if (F.shape == FactorShape::dense) {
+        for (Index j = 0; j <= i; ++j) F[factor_index<P>(i, j)] = static_cast<Real>(from(i, j));
+      } else {
+        double variance = 0;
+        for (Index j = 0; j <= i; ++j) variance += from(i, j) * from(i, j);
+        F[std::size_t(i)] = static_cast<Real>(std::sqrt(variance));
+      }
+    }
+  }
 #if defined(KILOCHAIN_CHECKED)
   static constexpr bool checked = true;
 #else

@@ -20,7 +20,8 @@ struct ChainControl {
   std::int64_t counted = 0;    ///< iterations behind acceptance_sum
   double acceptance_sum = 0, lp_sum = 0;
   ChainStatus status = ChainStatus::running;
-  std::int32_t waiting = 0;  ///< 1: a query is out; a product with the factor is wanted by 2: its move, 3: a step of it
+  /// 1: a query is out; a product with the factor is wanted by 2: its move, 3: a step of it; 4: as 1, to be rejected.
+  std::int32_t waiting = 0;
 };
 
 /// Where iterations leave their draws: chain-major (chain, capacity, dim), or nowhere (draws == nullptr).
@@ -82,6 +83,13 @@ struct Learnt {
   double beta = std::numeric_limits<double>::quiet_NaN();  ///< weight of the entropy, in gradient-based adaptation
 };
 
+/// What trajectories are made with: inv_mass_matrix = factor factor^T, the leapfrog step, and the number of steps.
+struct Metric {
+  std::vector<double> factor;  ///< lower triangle of (dim, dim), row-major; a diagonal mass takes sqrt of its variances
+  double step_size = 1;
+  double num_steps = 1;  ///< mean of a trajectory, where the sampler learns it
+};
+
 enum Action : unsigned { action_update = 1, action_propose = 2 };
 
 template <class Real>
@@ -110,9 +118,9 @@ class Chains {
   virtual bool runs_ahead(Target<Real>& /*target*/, const Segment<Real>& /*segment*/) const { return false; }
   virtual std::vector<ChainControl> controls() const = 0;
   /// Whether products with a factor that the chains share are made of all chains at once, where that can be: for tests, in
-  /// place of what a cost model says. Only before the chains start.
+  /// place of the rule. Only before the chains start.
   virtual void multiply_together(bool) {}
-  /// How those products are made and why, for --verbose; empty where there is no choice.
+  /// How those products are made, for --verbose; empty where there is no choice.
   virtual std::string products() const { return ""; }
   /// Writes the records that controls() would return to memory of the chains' device, in the order of the queued work.
   virtual void leave_controls(ChainControl* to) const = 0;
@@ -121,6 +129,11 @@ class Chains {
   virtual std::vector<Real> positions() const = 0;
   /// What chain's adaptation (the pooled one: chain 0) has learnt; a copy of it, for reports.
   virtual Learnt learnt(Index /*chain*/) const { return {}; }
+  /// Puts `metric` in every copy of the adaptation and begins dual averaging again from its step; false where the sampler
+  /// has no mass matrix. No query may be out; the next iteration must be one that adapts.
+  virtual bool set_metric(const Metric& /*metric*/) { return false; }
+  /// The mean of the steps that dual averaging took since it began; NaN where there is none. Of chain 0 or the pooled one.
+  virtual double averaged_step() const { return std::numeric_limits<double>::quiet_NaN(); }
   /// Everything of the state and adaptation that must survive an interruption, and back.
   virtual std::vector<char> save() const = 0;
   virtual void load(const std::vector<char>& bytes) = 0;

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/device/error.hpp"
+#include "base/error.hpp"
 #include "kernels/fields.hpp"
 
 namespace kilochain {

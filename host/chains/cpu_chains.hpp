@@ -74,6 +74,8 @@ class CpuChains final : public Chains<Real> {
   void reset_counts() override { memory_.reset_counts(); }
   std::vector<Real> positions() const override { return memory_.positions(); }
   Learnt learnt(Index chain) const override { return memory_.learnt(chain); }
+  bool set_metric(const Metric& metric) override { return memory_.set_metric(metric); }
+  double averaged_step() const override { return memory_.averaged_step(); }
   std::vector<char> save() const override { return memory_.save(); }
   void load(const std::vector<char>& bytes) override { memory_.load(bytes); }
   const ChainsView<Sampler, Real>& view() const { return memory_.view(); }

@@ -6,11 +6,12 @@
 #include <algorithm>
 
 #include "host/chains/chain_memory.hpp"
-#include "host/chains/cuda_natural.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/linalg/triangular.hpp"
 
 namespace kilochain::cuda {
+
+inline constexpr int adapt_block = 512;
 
 /// How the sum over chains is cut: about as many blocks as a device has multiprocessors, never less than 32 chains to a
 /// chunk, and at most 64 chunks, which the step reads one after the other. Not by the device's own number: a run has the same
@@ -112,6 +113,40 @@ __global__ void __launch_bounds__(128, 1)
   partial[blockIdx.y * size + static_cast<std::size_t>(i)] = sum;
 }
 
+/// Over the running chains; latest: the last of them, -1 when there is none.
+struct PoolMeans {
+  double running, accepted;
+  int latest;
+};
+/// One pass over the chains, whose records lie far apart: each thread adds up its own, then the team.
+template <class Sampler, class Real>
+__device__ PoolMeans pool_means(const BlockTeam<adapt_block>& team, const ChainsView<Sampler, Real>& c) {
+  __shared__ int latest;
+  if (team.rank() == 0) latest = -1;
+  double running = 0, accepted = 0;
+  int own = -1;
+  team.for_each(c.num_chains, [&](Index i) {
+    const bool runs = c.control[i].status == ChainStatus::running;
+    const double signal = c.exchange.adaptation_signal[i];
+    running += runs ? 1.0 : 0.0;
+    accepted += runs ? signal : 0.0;
+    own = runs ? i : own;
+  });
+  running = team.template sum<double>(adapt_block, [&](Index) { return running; });
+  accepted = team.template sum<double>(adapt_block, [&](Index) { return accepted; });
+  if (own >= 0) atomicMax(&latest, own);
+  team.sync();
+  return {running, accepted, latest};
+}
+
+template <class Real>
+KC_INLINE Real sum_of_chunks(const Real* partial, std::size_t size, Index chunks, std::size_t offset) {
+  Real v = 0;
+#pragma unroll 8
+  for (Index k = 0; k < chunks; ++k) v += partial[static_cast<std::size_t>(k) * size + offset];
+  return v;
+}
+
 /// PooledSource whose matrix is still in chunks.
 template <class Real>
 struct ChunkedSource {
@@ -193,9 +228,7 @@ class Pool {
       vectors_ = Buffer<Real>(context, layout_.vector_elements(), "pooled sums");
     if (layout_.dense) scratch_ = Buffer<Real>(context, layout_.size, "pooled sums");
     blocks_ = static_cast<int>(
-        std::clamp<std::size_t>(layout_.size / tile_size, 1, static_cast<std::size_t>(context.multiprocessors)));
-    if constexpr (steps_naturally<Sampler, Real>)
-      if (wants_whitened(c.settings)) natural_ = NaturalStep<Sampler, Real>(context);
+        std::clamp<std::size_t>(layout_.size / 1024, 1, static_cast<std::size_t>(context.multiprocessors)));
   }
   static std::size_t bytes(Index num_chains, Index dim, const typename Sampler::Settings& settings) {
     const PoolLayout l(num_chains, dim, Sampler::signal_shape(settings));
@@ -215,11 +248,6 @@ class Pool {
     if constexpr (Sampler::about.signals_vector)
       launch(context, pool_rows<Sampler, Real, true>, grid(l.rows), 128, c, l.rows.chunk, l.vector_size,
              vectors_.data());
-    if constexpr (steps_naturally<Sampler, Real>)
-      if (wants_whitened(c.settings)) {
-        natural_.launch_all(context, c, segment, sums_.data(), l.size, l.matrix.chunks, scratch_.data());
-        return;
-      }
     const PoolSums<Real> sums{sums_.data(),  vectors_.data(), scratch_.data(), l.size,
                               l.vector_size, l.matrix.chunks, l.rows.chunks};
     launch_together(context, pool_adapt<Sampler, Real>, blocks_, adapt_block, c, segment, sums);
@@ -229,7 +257,6 @@ class Pool {
   PoolLayout layout_;
   Buffer<Real> sums_, vectors_, scratch_;
   int blocks_ = 1;
-  NaturalStep<Sampler, Real> natural_;
 };
 
 }  // namespace kilochain::cuda

@@ -4,9 +4,9 @@
 // Promise: the same bits for the same number of chains; a chain is a column, so numbers that are not finite stay in theirs.
 // Cost: 2 n^2 flops for a product and chain, twice what the triangle needs.
 #pragma once
-#include "host/chains/cuda_natural.cuh"
-#include "host/chains/factor_cost.hpp"
+#include "host/chains/advance.hpp"
 #include "kernels/device/gemm_cublas.cuh"
+#include "kernels/linalg/triangular.hpp"
 
 namespace kilochain::cuda {
 
@@ -15,25 +15,26 @@ struct ProductsTeam : WarpTeam {
   static constexpr bool products_made = true;
 };
 
-/// L, of `size` numbers in panels, to a column-major square with `row` numbers in a column.
+/// From this dimension on products are made of all chains: a smaller one would not fill a tile of 128 x 128 of cuBLAS, and its
+/// factor (33 KB of floats) stays in the L1 cache that all warps of a multiprocessor read it from.
+inline constexpr Index least_product_dim = 128;
+
+/// L, in panels, to a column-major square with `row` numbers in a column, whose zeros above the diagonal stay. Blocks
+/// (256 rows, column).
 template <class Real>
-__global__ void __launch_bounds__(tile_block, 1)
-    square_factor(const Real* __restrict__ L, std::size_t size, Index n, Index row, Real* __restrict__ square) {
-  const TilePlace at;
-#pragma unroll
-  for (int e = 0; e < 4; ++e)
-    if (at.row() < n && at.column(e) < n && at.offset(e) < size)
-      square[static_cast<std::size_t>(at.column(e)) * static_cast<std::size_t>(row) +
-             static_cast<std::size_t>(at.row())] = L[at.offset(e)];
+__global__ void __launch_bounds__(256, 1)
+    square_factor(const Real* __restrict__ L, Index n, Index row, Real* __restrict__ square) {
+  const Index i = here::thread_of_all(), j = here::block_row();
+  if (i >= j && i < n)
+    square[static_cast<std::size_t>(j) * static_cast<std::size_t>(row) + static_cast<std::size_t>(i)] =
+        L[factor_index<32>(i, j)];
 }
 
 template <class Sampler, class Real>
 class FactorProducts {
  public:
   FactorProducts(const Context& context, const ChainsView<Sampler, Real>& c) : context_(context) {
-    if (!possible(c)) return;
-    cost_ = cost_of(c);
-    choose(c, cost_.pays());
+    choose(c, c.dim >= least_product_dim);
   }
   /// A factor that all chains share, and that is more than its diagonal.
   static bool possible(const ChainsView<Sampler, Real>& c) {
@@ -43,7 +44,7 @@ class FactorProducts {
   static std::size_t bytes(Index num_chains, Index dim, Scope scope, const typename Sampler::Settings& settings) {
     ChainsView<Sampler, Real> c{};
     c.settings = settings, c.num_chains = num_chains, c.dim = dim, c.scope = scope;
-    return possible(c) && cost_of(c).pays() ? elements(dim) * sizeof(Real) : 0;
+    return possible(c) && dim >= least_product_dim ? elements(dim) * sizeof(Real) : 0;
   }
   static std::size_t elements(Index n) { return padded(static_cast<std::size_t>(n)) * static_cast<std::size_t>(n); }
 
@@ -53,16 +54,19 @@ class FactorProducts {
     if (together && square_.size() == 0) square_ = Buffer<Real>(context_, elements(c.dim), "pooled sums");
   }
   bool together() const { return together_; }
-  std::string why() const { return cost_.by_warps > 0 ? text(cost_, together_) : ""; }
+  /// How they are made, for people; empty where chains share no such factor.
+  static std::string text(const ChainsView<Sampler, Real>& c, bool together) {
+    if (!possible(c)) return "";
+    return together ? "matrix products of all chains" : "a warp for each chain";
+  }
 
   /// The factor is another since the last product, or may be.
   void changed() { stale_ = true; }
   /// Queues the square of the factor as it is by then.
   void take(const ChainsView<Sampler, Real>& c) {
-    const std::size_t size = factor_size<32>(c.dim, FactorShape::dense);
-    launch(context_, square_factor<Real>, dim3(static_cast<unsigned>((size + tile_size - 1) / tile_size)), tile_block,
-           static_cast<const Real*>(factor_of(c.template adaptation<32>(0)).data), size, c.dim, row_of(c),
-           square_.data());
+    const dim3 blocks(static_cast<unsigned>((c.dim + 255) / 256), static_cast<unsigned>(c.dim));
+    launch(context_, square_factor<Real>, blocks, 256,
+           static_cast<const Real*>(factor_of(c.template adaptation<32>(0)).data), c.dim, row_of(c), square_.data());
     stale_ = false;
   }
   void take_if_changed(const ChainsView<Sampler, Real>& c) {
@@ -91,14 +95,8 @@ class FactorProducts {
     const auto st = c.template state<32>(first);
     Sampler::products(visit, c.settings, adapting, st, c.exchange.query(first), c.exchange.reply(first));
   }
-  static FactorCost cost_of(const ChainsView<Sampler, Real>& c) {
-    int count = 0;
-    table(c, false, 0, [&](Before, Times, const Row<Real>&, const Row<Real>&) { ++count; });
-    return factor_cost(c.num_chains, c.dim, count, sizeof(Real));
-  }
 
   Context context_;
-  FactorCost cost_;
   bool together_ = false, stale_ = true;
   Buffer<Real> square_;
 };
@@ -111,7 +109,8 @@ requires(Sampler::moves == Moves::freely) class FactorProducts<Sampler, Real> {
   static std::size_t bytes(Index, Index, Scope, const typename Sampler::Settings&) { return 0; }
   void choose(const ChainsView<Sampler, Real>&, bool) {}
   void changed() {}
-  std::string why() const { return ""; }
+  bool together() const { return false; }
+  static std::string text(const ChainsView<Sampler, Real>&, bool) { return ""; }
 };
 
 }  // namespace kilochain::cuda

@@ -18,37 +18,22 @@ struct RoundKind {
   bool operator==(const RoundKind&) const = default;
 };
 
-/// A graph that was made of what a body launched, to be launched again.
-class Captured {
+/// Several rounds, one after another.
+class Replay {
  public:
-  explicit Captured(const Place& place) : place_(place) {}
-  Captured(const Captured&) = delete;
-  Captured& operator=(const Captured&) = delete;
-  ~Captured() { forget(); }
+  static constexpr std::int64_t rounds = 8;  ///< in one graph
+
+  explicit Replay(const Place& place) : place_(place) {}
+  Replay(const Replay&) = delete;
+  Replay& operator=(const Replay&) = delete;
+  ~Replay() {
+    if (exec_) cudaGraphExecDestroy(exec_);
+  }
 
   bool holds(const RoundKind& kind) const { return exec_ && kind_ == kind; }
   /// Whether body() is being recorded: nothing may wait then.
   bool capturing() const { return capturing_; }
   void launch() { CUDA_CHECK(cudaGraphLaunch(exec_, stream_of(place_))); }
-
- protected:
-  void forget() {
-    if (exec_) cudaGraphExecDestroy(std::exchange(exec_, nullptr));
-    if (graph_) cudaGraphDestroy(std::exchange(graph_, nullptr));
-  }
-
-  Place place_;
-  bool capturing_ = false;
-  cudaGraph_t graph_ = nullptr;  ///< where it must outlive its recording
-  cudaGraphExec_t exec_ = nullptr;
-  std::optional<RoundKind> kind_;
-};
-
-/// Several rounds, one after another.
-class Replay : public Captured {
- public:
-  static constexpr std::int64_t rounds = 8;  ///< in one graph
-  using Captured::Captured;
 
   /// Records what body() launches on the context's stream, without running it. A graph of the same shape is updated in place.
   template <class F>
@@ -90,6 +75,11 @@ class Replay : public Captured {
     CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
     return graph;
   }
+
+  Place place_;
+  bool capturing_ = false;
+  cudaGraphExec_t exec_ = nullptr;
+  std::optional<RoundKind> kind_;
 };
 
 }  // namespace kilochain::cuda

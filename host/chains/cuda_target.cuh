@@ -1,11 +1,13 @@
-// A model written for one chain, as a target for all chains on CUDA: a warp for each chain, scratch in device memory; or,
-// of a model that has a tile (targets/tiles.cuh), several chains to a block, where that must cost less (targets/engine.hpp).
+// A model written for one chain, as a target for all chains on CUDA. In rounds: a warp for each chain, scratch in device memory;
+// or several chains to a block, of a model whose chains share reads of its data (targets/block_model.cuh). With a sampler of the
+// list: whole iterations in one kernel (cuda_blocks.cuh), where a block of the model fits into shared memory.
 #pragma once
-#include <optional>
 #include <type_traits>
 
-#include "host/chains/cuda_tiles.cuh"
+#include "host/chains/cuda_blocks.cuh"
 #include "kernels/device/launch.cuh"
+#include "targets/gaussian_block.cuh"
+#include "targets/logistic_block.cuh"
 #include "targets/target.hpp"
 
 namespace kilochain {
@@ -23,75 +25,74 @@ __global__ void __launch_bounds__(max_block, 1)
 
 }  // namespace cuda
 
-template <class Model, class Real>
+/// Samplers whose iterations are compiled with a model.
+template <class... Sampler>
+struct SamplerList {};
+
+template <class Model, class Real, class Samplers = SamplerList<>>
 class CudaTarget final : public Target<Real> {
   static_assert(std::is_trivially_copyable_v<typename Model::Data>, "a model's data travels to kernels by value");
-  using Tile = typename TileOf<Model>::Type;
-  static constexpr bool has_tile = !std::is_void_v<Tile>;
+  using Block = BlockModel<Model, Real>;
 
  public:
-  /// forced: the one way that may be taken; empty: by cost.
-  CudaTarget(const Context& context, const typename Model::Settings& settings, std::optional<Engine> forced = {})
+  /// in_blocks: false where a warp is asked for each chain.
+  CudaTarget(const Context& context, const typename Model::Settings& settings, bool in_blocks = true)
       : context_(context),
         arena_(context),
         data_(Model::prepare(settings, arena_, this->info_)),
-        row_(padded(Model::scratch(data_) + 1)) {
+        row_(padded(Model::scratch(data_) + 1)),
+        in_blocks_(in_blocks) {
     this->info_.scratch_bytes = [row = row_](Index chains) {
       return row * sizeof(Real) * static_cast<std::size_t>(chains);
     };
-    if constexpr (has_tile) {
-      costs_ = costs_of_ways<Tile, Real>(data_, context_, false);
-      engine_ = forced ? *forced : costs_.best();
-      asked_for_ = forced.has_value();
-    }
   }
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
-    if constexpr (has_tile)
-      if (const auto* any = exchange.most <= Needs::gradient ? tiles(last - first, false) : nullptr)
-        return cuda::evaluate<Tile>(context_, *any, exchange, first, last);
+    if constexpr (Block::by_blocks)
+      if (exchange.most <= Needs::gradient && fits(last - first))
+        return cuda::evaluate(context_, block_, exchange, first, last);
     const std::size_t size = row_ * static_cast<std::size_t>(last - first);
     if (scratch_.size() < size) scratch_ = Buffer<Real>(context_, size);
     cuda::for_each_chain(context_, cuda::evaluate_chains<Model, Real>, first, last, data_, exchange, scratch_.data(),
                          row_);
   }
-  const AnyTile<Real>* tiles([[maybe_unused]] Index chains, [[maybe_unused]] bool whole_iterations) override {
-    if constexpr (has_tile) {
-      Tile tile;
-      if (engine_ != Engine::tiles) return nullptr;
-      if (chains != chains_) {
-        if (!fit_tile(data_, chains, context_, tile)) return nullptr;
-        tile_ = launched<Tile, Real>(tile, chains, context_);
-        chains_ = chains, in_block_ = tile.chains;
-      }
-      whole_ = whole_ || whole_iterations;
-      return &tile_;
-    } else {
-      return nullptr;
-    }
-  }
+  bool iterate(const Iterations<Real>& it) override { return iterate_one_of(it, Samplers{}); }
   std::string evaluation() const override {
-    if constexpr (!has_tile) return "a warp for each chain";
-    std::string text = "a warp for each chain";
-    if (engine_ == Engine::tiles && chains_ > 0)
-      text = std::string(whole_ ? "whole iterations in one kernel, " : "") + std::to_string(in_block_) +
-             " chains to a block, " + std::to_string(tile_.shared >> 10) + " of " +
-             std::to_string(context_.shared_bytes >> 10) + " KiB of shared memory";
-    if (asked_for_) return text + " (as asked)";
-    return text + " (auto; a round of " + std::to_string(usual_chains) + " chains must cost " + text_of(costs_) + ")";
+    if (chains_ == 0) return "a warp for each chain";
+    return std::string(whole_ ? "whole iterations in one kernel, " : "") + std::to_string(block_.chains) +
+           " chains to a block, " + std::to_string(block_.bytes() >> 10) + " of " +
+           std::to_string(context_.shared_bytes >> 10) + " KiB of shared memory";
   }
 
  private:
+  template <class... Sampler>
+  bool iterate_one_of([[maybe_unused]] const Iterations<Real>& it, SamplerList<Sampler...>) {
+    return (iterate_with<Sampler>(it) || ...);
+  }
+  template <class Sampler>
+  bool iterate_with(const Iterations<Real>& it) {
+    if (it.sampler != typeid(Sampler) || !fits(it.num_chains)) return false;
+    if (it.segment) cuda::iterate<Sampler>(context_, block_, it), whole_ = true;
+    return true;
+  }
+  /// Whether shared memory has room for a block; block_ is the one for so many chains then.
+  bool fits(Index chains) {
+    if (!in_blocks_) return false;
+    if (chains == chains_) return true;
+    Block block;
+    if (!fit_block(data_, chains, context_, block)) return false;
+    block_ = block, chains_ = chains;
+    return true;
+  }
+
   Context context_;
   Arena<Real> arena_;
   typename Model::Data data_;
   std::size_t row_;
   Buffer<Real> scratch_;
-  EngineCosts costs_{};
-  Engine engine_ = Engine::warps;
-  bool asked_for_ = false, whole_ = false;  ///< whole_: tiles were asked for whole iterations
-  AnyTile<Real> tile_;                      ///< for chains_ chains, in_block_ to a block
-  Index chains_ = 0, in_block_ = 0;
+  bool in_blocks_, whole_ = false;  ///< whole_: whole iterations were made
+  Block block_;
+  Index chains_ = 0;  ///< for how many it is
 };
 
 }  // namespace kilochain

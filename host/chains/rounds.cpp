@@ -16,7 +16,7 @@ const char* quarantine_reason(ChainStatus status) {
     case ChainStatus::start_gradient:
       return "the gradient at its starting point is not finite";
     case ChainStatus::proposal:
-      return "its proposal became non-finite";
+      return "its own state, or what it has learnt, is no longer finite";
   }
   return "";
 }

@@ -5,16 +5,17 @@
 
 namespace kilochain {
 
-/// Empty when `path` can be created, or overwritten and nothing but draws is lost; else why not. Leaves an existing file's
-/// content alone.
+/// Empty when `path` can be created, or overwritten and nothing but draws is lost; else why not. Leaves an existing
+/// file's content alone.
 std::string why_not_writable(const std::string& path);
 
-/// Whether another program has the file `path` open, or is writing it, as its lock says: HDF5 takes one of what it writes, and a
-/// shared one of what it reads. False where there is no file, or no locks.
+/// Whether another program has the file `path` open, or is writing it, as its lock says: HDF5 takes one of what it
+/// writes, and a shared one of what it reads. False where there is no file, or no locks.
 bool is_open_elsewhere(const std::string& path);
 bool is_being_written(const std::string& path);
 
-/// Makes room for a new file: removes the one that is there, unless another program holds a lock on it. Empty, or why not.
+/// Makes room for a new file: removes the one that is there, unless another program holds a lock on it. Empty, or why
+/// not.
 std::string remove_unlocked(const std::string& path);
 
 /// Which file a path leads to, for as long as it exists; a path that leads nowhere has none.

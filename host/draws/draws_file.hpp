@@ -3,9 +3,9 @@
 // diverging, the sampler's own; divergence_chain, _draw, _point for the divergences whose points are kept),
 // warmup_sample_stats when asked, constant_data; or, when only moments are kept, summary (a variable per figure, and
 // acceptance_rate of each chain). Attributes of the root and of posterior: header, whole configuration, timings. Root
-// variable draws_written: the draws per chain that are complete; run_state_0 and _1: where the run stood, for who goes on with
-// it, written in turn, so that one of them is whole at any time. What readers do not know leaves the format at 1.
-// Promise: after append() returns, a killed process leaves these draws readable; a full disk is found before the
+// variable draws_written: the draws per chain that are complete; run_state_0 and _1: the state of the run, to resume
+// it, written in turn, so that one of them is whole at any time. What readers do not know does not change the format,
+// 1. Promise: after append() returns, a killed process leaves these draws readable; a full disk is found before the
 // library is asked to write, so it costs the window at hand and no earlier one. Not promised: a power cut, or a kill in
 // the microseconds in which HDF5 splits a node of its index.
 // Cost: one pass over the window and the disk's own speed; memory of one chunk. One thread at a time, whatever the
@@ -63,40 +63,39 @@ struct DrawsVariable {
 /// The header's variables; one of all names where it lists none.
 std::vector<DrawsVariable> variables_of(const DrawsHeader& header);
 
-/// Writes one file while sampling goes on. After an Error of append the writer still takes attributes and finish().
+/// Writes one file while a run is sampling. After an Error of append the writer still takes attributes and finish().
 class DrawsWriter {
  public:
-  /// Creates (replaces) the file. Error(usage), and the file that is there stays as it is, when the path cannot be written,
-  /// another program has it open, or the header is wrong.
+  /// Creates (replaces) the file. Error(usage), and the file that is there stays as it is, when the path cannot be
+  /// written, another program has it open, or the header is wrong.
   DrawsWriter(std::string path, DrawsHeader header);
-  /// Opens a file that another writer has left, to go on after its first `draws_written` draws; what lies behind them is
-  /// written over. Error(data) when it cannot be read, (usage) when it cannot be written or has fewer draws.
+  /// Opens a file of another writer, to append after its first `draws_written` draws; what lies behind them is written
+  /// over. Error(data) when it cannot be read, (usage) when it cannot be written or has fewer draws.
   DrawsWriter(std::string path, std::int64_t draws_written);
   ~DrawsWriter();  ///< closes what finish() has not; errors are lost
   DrawsWriter(const DrawsWriter&) = delete;
   DrawsWriter& operator=(const DrawsWriter&) = delete;
 
-  /// Adds draws first_draw .. first_draw + count - 1 of every chain; first_draw must be draws_written().
-  /// Error(output) when they do not fit on the disk, saying how many draws are safely in the file.
-  /// `divergences`: of these draws, or some of them; their draws count from the run's first.
+  /// Adds the window's draws; its first one must be number draws_written(). Error(output) when they do not fit on the
+  /// disk, saying how many draws are safely in the file.
   template <class Real>  // float or double, the header's
-  void append(std::int64_t first_draw, std::int64_t count, const Window<Real>& window,
-              const std::vector<Divergence>& divergences = {});
+  void append(const Window<Real>& window);
   /// The same for the statistics of warm-up iterations (no draws); needs header.save_warmup_stats.
   template <class Real>
-  void append_warmup_stats(std::int64_t first_draw, std::int64_t count, const Window<Real>& window);
+  void append_warmup_stats(const Window<Real>& window);
   /// Adds a variable of group constant_data, row-major over `dims` (name and size; a name keeps its size).
   void add_constant_data(const std::string& name, const std::vector<std::pair<std::string, std::int64_t>>& dims,
                          const std::vector<double>& values);
   /// Adds what a run that kept moments only leaves: a variable for each of summary_columns over the parameters, and the
   /// mean acceptance probability of each chain while sampling, NaN where there is none.
   void write_summary(const std::vector<ParameterSummary>& parameters, const std::vector<double>& acceptance_rates);
-  /// Keeps the bytes that say where the run stands; what was kept before stays until this is whole. False when it does not fit on
-  /// the disk.
+  /// Saves the state of the run; the one before is kept until this one is complete. False when it does not fit on the
+  /// disk.
   bool save_state(const std::vector<char>& bytes);
   /// Adds or replaces attributes, for example {"sampling_time": 12.5, "quarantined": [3, 17]}.
   void add_attributes(const nlohmann::json& attributes);
-  /// Closes the file; Error(output) when that fails, or when the path leads to another file by now. The writer is then done.
+  /// Closes the file; Error(output) when that fails, or when the path leads to another file by now. The writer is then
+  /// done.
   void finish();
 
   const DrawsHeader& header() const { return header_; }
@@ -120,9 +119,9 @@ class DrawsWriter {
   void require_there() const;
   void reserve(std::int64_t bytes, std::int64_t first_draw, std::int64_t count);
   template <class Real>
-  void put_draws(std::int64_t first_draw, std::int64_t count, const Window<Real>& window);
+  void put_draws(const Window<Real>& window);
   template <class Real>
-  void put_stats(StatsGroup& group, std::int64_t first_draw, std::int64_t count, const Window<Real>& window);
+  void put_stats(StatsGroup& group, const Window<Real>& window);
   void put_spins(std::int64_t first_draw, std::int64_t count, View3<const std::int8_t> spins);
   void put_divergences(const std::vector<Divergence>& divergences);
   void put_draw_index(int group, int variable, std::int64_t first_draw, std::int64_t count);

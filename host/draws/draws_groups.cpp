@@ -7,11 +7,11 @@
 #include <limits>
 #include <map>
 
+#include "base/error.hpp"
+#include "base/version.hpp"
 #include "host/draws/draws_chunks.hpp"
 #include "host/draws/draws_file.hpp"
 #include "host/draws/netcdf.hpp"
-#include "kernels/device/error.hpp"
-#include "kernels/device/version.hpp"
 
 namespace kilochain {
 
@@ -68,7 +68,8 @@ int define_real(int group, const std::string& name, int rank, const int* dims, c
   return variable;
 }
 
-/// "age" of "w[age]": ArviZ puts the variable and the brackets around a label itself. Names that have another form stay.
+/// "age" of "w[age]": ArviZ puts the variable and the brackets around a label itself. Names that have another form
+/// stay.
 std::vector<std::string> without_variable(const std::string& variable, std::vector<std::string> names) {
   const std::string begin = variable + '[';
   const auto is_inside = [&](const std::string& name) { return name.starts_with(begin) && name.ends_with(']'); };

@@ -2,10 +2,10 @@
 #pragma once
 #include <algorithm>
 
+#include "base/error.hpp"
 #include "host/draws/draws_file.hpp"
 #include "host/draws/netcdf.hpp"
 #include "host/draws/unbroken.hpp"
-#include "kernels/device/error.hpp"
 
 namespace kilochain {
 

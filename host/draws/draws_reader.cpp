@@ -2,9 +2,9 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/error.hpp"
 #include "host/draws/draws_chunks.hpp"
 #include "host/draws/draws_guarded.hpp"
-#include "kernels/device/error.hpp"
 
 namespace kilochain {
 namespace {

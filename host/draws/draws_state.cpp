@@ -1,5 +1,5 @@
-// A file that a run goes on with: opening it again, and the bytes that say where the run stood. These are written in turn to one
-// of two variables of the root, and only then named the latest: a killed process leaves the one before.
+// Resuming: opening a file again, and the state of the run in it. This is written in turn to one of two variables of
+// the root, and only then named the latest: a killed process leaves the one before.
 #include <algorithm>
 #include <filesystem>
 
@@ -25,7 +25,7 @@ void delete_attribute(int group, const char* name) {
   if (const int status = nc_del_att(group, NC_GLOBAL, name); status != NC_ENOTATT) check(status);
 }
 
-void look_at_all(int group) {
+void open_all(int group) {
   int count = 0;
   check(nc_inq_nvars(group, &count));
   for (int variable = 0; variable < count; ++variable) netcdf::shape_of(group, variable);
@@ -51,7 +51,7 @@ DrawsWriter::DrawsWriter(std::string path, std::int64_t draws_written)
   try {
     check(nc_open(path_.c_str(), NC_WRITE, &file_));
     find();
-    // While a run goes on it has not come to an end: should it be killed, the draws are what tells of it.
+    // A run that is resumed has not ended: should it be killed, only the draws say how far it came.
     for (const int group : {file_, posterior_}) delete_attribute(group, "interrupted");
     check(nc_sync(file_));
   } catch (const netcdf::Failure& failure) {
@@ -61,8 +61,8 @@ DrawsWriter::DrawsWriter(std::string path, std::int64_t draws_written)
   }
 }
 
-/// The ids of what another writer has defined. All variables are looked at here: windows are written by other threads, where the
-/// library's first look at a variable prints what it does not find.
+/// The ids of what another writer has defined. All variables are opened here: windows are written by other threads,
+/// where the library prints what it does not find when it opens one.
 void DrawsWriter::find() {
   written_variable_ = find_variable(file_, "draws_written");
   posterior_ = find_group(file_, "posterior");
@@ -89,7 +89,7 @@ void DrawsWriter::find() {
     if (!draws.empty()) check(nc_get_var_longlong(s.group, d.draw, draws.data()));
     d.written = std::count_if(draws.begin(), draws.end(), [&](long long draw) { return draw < written_; });
   }
-  for (const int group : {file_, posterior_, sample_stats_.group}) look_at_all(group);
+  for (const int group : {file_, posterior_, sample_stats_.group}) open_all(group);
   if (!has_variable(file_, kLatest)) return;
   for (int k = 0; k < 2; ++k) {
     state_.bytes[k] = find_variable(file_, kBytes[k]);

@@ -110,8 +110,8 @@ void DrawsWriter::reserve(std::int64_t bytes, std::int64_t first_draw, std::int6
 }
 
 template <class Real>
-void DrawsWriter::append(std::int64_t first_draw, std::int64_t count, const Window<Real>& window,
-                         const std::vector<Divergence>& divergences) {
+void DrawsWriter::append(const Window<Real>& window) {
+  const std::int64_t first_draw = window.first, count = window.count;
   KC_CHECK(header_.real == window.precision && window.draws.columns == std::ssize(header_.names));
   require(posterior_ >= 0 && first_draw == written_ && count >= 0, ExitStatus::output,
           path_ + ": draws out of order, or of a run that keeps moments only",
@@ -122,14 +122,14 @@ void DrawsWriter::append(std::int64_t first_draw, std::int64_t count, const Wind
   std::int64_t elements = 0;
   for (const auto& v : variables_) elements += touched_elements(v.chunk, header_.num_chains, v.size, first_draw, count);
   const std::int64_t spins = window.spins.columns * header_.num_chains * count;
-  reserve(spins + std::ssize(divergences) * 8 * (std::ssize(header_.names) + 2) +
+  reserve(spins + std::ssize(window.divergences) * 8 * (std::ssize(header_.names) + 2) +
               elements * static_cast<std::int64_t>(bytes_of(header_.real)) +
               touched_elements(sample_stats_.chunk, header_.num_chains, 1, first_draw, count) * sizes,
           first_draw, count);
   guarded("draws " + std::to_string(first_draw) + " to " + std::to_string(first_draw + count - 1), [&] {
-    put_draws(first_draw, count, window);
-    put_stats(sample_stats_, first_draw, count, window);
-    if (!divergences.empty()) put_divergences(divergences);
+    put_draws(window);
+    put_stats(sample_stats_, window);
+    if (!window.divergences.empty()) put_divergences(window.divergences);
     check(nc_sync(file_));
     // Only now, and in a flush of its own: a killed process must not leave a count that is ahead of its draws.
     written_ = first_draw + count;
@@ -141,7 +141,8 @@ void DrawsWriter::append(std::int64_t first_draw, std::int64_t count, const Wind
 
 /// From 0 on again, too: of a warm-up that began anew.
 template <class Real>
-void DrawsWriter::append_warmup_stats(std::int64_t first_draw, std::int64_t count, const Window<Real>& window) {
+void DrawsWriter::append_warmup_stats(const Window<Real>& window) {
+  const std::int64_t first_draw = window.first, count = window.count;
   require(warmup_stats_.group >= 0 && (first_draw == warmup_stats_.written || first_draw == 0), ExitStatus::output,
           path_ + ": warm-up statistics out of order, or not asked for",
           "iterations from " + std::to_string(first_draw) + ", the file has " + std::to_string(warmup_stats_.written),
@@ -150,14 +151,15 @@ void DrawsWriter::append_warmup_stats(std::int64_t first_draw, std::int64_t coun
   const std::int64_t sizes = bytes_of_stats(header_);
   reserve(touched_elements(warmup_stats_.chunk, header_.num_chains, 1, first_draw, count) * sizes, first_draw, count);
   guarded("warm-up statistics", [&] {
-    put_stats(warmup_stats_, first_draw, count, window);
+    put_stats(warmup_stats_, window);
     check(nc_sync(file_));
     warmup_stats_.written = first_draw + count;
   });
 }
 
 template <class Real>
-void DrawsWriter::put_draws(std::int64_t first_draw, std::int64_t count, const Window<Real>& window) {
+void DrawsWriter::put_draws(const Window<Real>& window) {
+  const std::int64_t first_draw = window.first, count = window.count;
   put_draw_index(posterior_, draw_, first_draw, count);
   if (spins_ >= 0) put_spins(first_draw, count, window.spins);
   const std::int64_t row = std::ssize(header_.names);
@@ -168,7 +170,8 @@ void DrawsWriter::put_draws(std::int64_t first_draw, std::int64_t count, const W
 }
 
 template <class Real>
-void DrawsWriter::put_stats(StatsGroup& to, std::int64_t first_draw, std::int64_t count, const Window<Real>& window) {
+void DrawsWriter::put_stats(StatsGroup& to, const Window<Real>& window) {
+  const std::int64_t first_draw = window.first, count = window.count;
   const auto put = [&](int variable, const auto* source) {
     const ChunkedVariable where{to.group, variable, header_.num_chains, 1, to.chunk};
     put_window(where, source, 1, window.capacity(), first_draw, count, scratch_);
@@ -262,9 +265,9 @@ void DrawsWriter::finish() {
   }
 }
 
-template void DrawsWriter::append(std::int64_t, std::int64_t, const Window<float>&, const std::vector<Divergence>&);
-template void DrawsWriter::append(std::int64_t, std::int64_t, const Window<double>&, const std::vector<Divergence>&);
-template void DrawsWriter::append_warmup_stats(std::int64_t, std::int64_t, const Window<float>&);
-template void DrawsWriter::append_warmup_stats(std::int64_t, std::int64_t, const Window<double>&);
+template void DrawsWriter::append(const Window<float>&);
+template void DrawsWriter::append(const Window<double>&);
+template void DrawsWriter::append_warmup_stats(const Window<float>&);
+template void DrawsWriter::append_warmup_stats(const Window<double>&);
 
 }  // namespace kilochain

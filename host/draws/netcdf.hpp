@@ -48,7 +48,8 @@ int find_variable(int group, const std::string& name);
 bool has_variable(int group, const char* name);
 std::vector<std::int64_t> shape_of(int group, int variable);
 
-/// A new dimension (NC_UNLIMITED: one that grows), and a variable of that name that labels it, by 0 .. size - 1 or by names.
+/// A new dimension (NC_UNLIMITED: one that grows), and a variable of that name that labels it, by 0 .. size - 1 or by
+/// names.
 int define_dim(int group, const std::string& name, std::int64_t size);
 void put_indices(int group, int dim, const std::string& name, std::int64_t size);
 void put_labels(int group, int dim, const std::string& name, const std::vector<std::string>& labels);

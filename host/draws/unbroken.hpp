@@ -1,5 +1,5 @@
-// A file that is being written is not left half written by a user who will not wait: while one of these lives, a signal that
-// would end the program waits for its end. Calls may nest, and threads may write side by side.
+// A file that is being written is not left half written by a user who will not wait: while one of these lives, a signal
+// that would end the program waits for its end. Calls may nest, and threads may write side by side.
 #pragma once
 #include <atomic>
 #include <csignal>
@@ -13,8 +13,8 @@ class Unbroken {
   ~Unbroken() {
     if (--writing == 0 && waiting != 0) end_by(waiting);
   }
-  /// In a signal handler: the default action of `signal_number`, now or when what is being written is written. A second call
-  /// waits for nothing.
+  /// In a signal handler: the default action of `signal_number`, now or when what is being written is written. A second
+  /// call waits for nothing.
   static void end(int signal_number) {
     if (writing == 0 || waiting.exchange(signal_number) != 0) end_by(signal_number);
   }

@@ -19,6 +19,8 @@ int summary(const std::string& path, bool json, std::int64_t rows);
 int list_samplers(const std::string& name, bool verbose);
 int list_targets(const std::string& name, bool verbose);
 int info();
+/// output: empty: beside the program.
+int compile_stan(const std::string& program, const std::string& output);
 int generate(const std::string& output, std::int64_t rows, std::int64_t features, std::uint64_t seed);
 
 /// What sample and estimate begin with: the configuration, told with --verbose. Empty where help was asked for and is

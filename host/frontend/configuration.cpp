@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "targets/data/nearest_name.hpp"
+#include "base/nearest_name.hpp"
 
 namespace kilochain {
 namespace {
@@ -18,16 +18,14 @@ bool has(const Infos& infos, const std::string& name) {
 
 /// Entries that have the setting.
 template <class Entry>
-std::vector<std::string> owners_of(const std::vector<Entry>& entries, const std::vector<Entry>& of_spins,
-                                   const std::string& name) {
+std::vector<std::string> owners_of(const std::vector<Entry>& entries, const std::string& name) {
   std::vector<std::string> out;
-  for (const auto* table : {&entries, &of_spins})
-    for (const Entry& e : *table)
-      if (has(e.settings, name)) out.push_back(e.name);
+  for (const Entry& e : entries)
+    if (has(e.settings, name)) out.push_back(e.name);
   return out;
 }
-std::vector<std::string> samplers_with(const std::string& name) { return owners_of(samplers(), spin_samplers(), name); }
-std::vector<std::string> targets_with(const std::string& name) { return owners_of(targets(), spin_targets(), name); }
+std::vector<std::string> samplers_with(const std::string& name) { return owners_of(samplers(), name); }
+std::vector<std::string> targets_with(const std::string& name) { return owners_of(targets(), name); }
 
 bool is_flag(const Assignment& a) { return a.shown.starts_with("--"); }
 /// As the user would write it in that place.
@@ -89,7 +87,8 @@ class Resolver {
     unknown(a, name, !to_target, !to_sampler);
   }
 
-  /// Checked in the end, when no name is unknown or given twice; here file and line are known, long before data are read.
+  /// Checked in the end, when no name is unknown or given twice; here file and line are known, long before data are
+  /// read.
   template <class Entry>
   void set(const Entry& entry, SettingTexts& texts, const std::string& name, const Assignment& a) {
     if (entry.check)

@@ -12,6 +12,10 @@ namespace kilochain {
 /// targets stay text: the run parses them.
 Configuration resolve(const std::vector<Assignment>& file, const std::vector<Assignment>& flags);
 
+/// The configuration of the run that has left the file, as if it stood in a TOML file; with the number of its samples
+/// where the run begins `again`.
+std::vector<Assignment> assignments_of(const std::string& path, bool again);
+
 /// Arguments of `kilochain sample` to a configuration; the file, if any, is read.
 Configuration read_configuration(const Arguments& arguments);
 

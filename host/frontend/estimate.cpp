@@ -2,11 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/units.hpp"
 #include "host/frontend/commands.hpp"
 #include "host/frontend/estimate_table.hpp"
 #include "host/frontend/text.hpp"
 #include "host/run/run.hpp"
-#include "kernels/device/units.hpp"
 
 namespace kilochain::cli {
 namespace {
@@ -52,7 +52,7 @@ int estimate(const std::vector<std::string>& arguments) {
     fmt::print("{}\n", to_json(e).dump(2));
   else
     fmt::print("{}", estimate_table(e));
-  return e.fits ? 0 : static_cast<int>(ExitStatus::usage);
+  return exit_code(e.fits ? ExitStatus::done : ExitStatus::usage);
 }
 
 }  // namespace kilochain::cli

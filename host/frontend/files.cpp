@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "kernels/device/error.hpp"
+#include "base/error.hpp"
 
 namespace kilochain::cli {
 

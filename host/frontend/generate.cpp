@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "host/frontend/commands.hpp"
-#include "kernels/device/error.hpp"
 #include "targets/data/synthetic.hpp"
 
 namespace kilochain::cli {

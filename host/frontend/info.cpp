@@ -8,12 +8,12 @@
 #include <Eigen/Core>
 #include <nlohmann/json.hpp>
 
+#include "base/units.hpp"
+#include "base/version.hpp"
 #include "host/frontend/commands.hpp"
 #include "host/frontend/text.hpp"
 #include "host/registry/registry.hpp"
 #include "kernels/device/context.hpp"
-#include "kernels/device/units.hpp"
-#include "kernels/device/version.hpp"
 
 namespace kilochain::cli {
 namespace {
@@ -55,8 +55,9 @@ int info() {
       {"version", version()},
       {"build", fmt::format("{}, {}", KILOCHAIN_BUILD_TYPE, compiler())},
       {"real types", "float, double (default: double on the CPU, float on CUDA)"},
-      {"registered", fmt::format("{} samplers and {} targets; of spin models {} and {}", samplers().size(),
-                                 targets().size(), spin_samplers().size(), spin_targets().size())},
+      {"registered", fmt::format("{} samplers and {} targets; of spin models {} and {}",
+                                 samplers_of(Family::density).size(), targets_of(Family::density).size(),
+                                 samplers_of(Family::spins).size(), targets_of(Family::spins).size())},
       {"threads", fmt::format("{} (--threads)", omp_get_num_procs())},
       {"vectors", vector_width()},
       {"memory", bytes_text(available_bytes(cpu_context())) + " available"},
@@ -69,9 +70,9 @@ int info() {
   rows.push_back({"libraries", libraries()});
   rows.push_back({"evaluation",
                   "a regression takes many chains at once: on the CPU block by block of the data, dense or without the "
-                  "zeros, as a cost model decides; on CUDA by matrix products, or a warp for each "
-                  "chain where the data is small. Other targets go chain by chain. `kilochain sample --verbose` says "
-                  "how it is for a run"});
+                  "zeros, as a cost model decides; on CUDA in the shared memory of blocks where the data fit there, "
+                  "else by matrix products. Other targets go chain by chain. `kilochain sample --verbose` says how it "
+                  "is for a run"});
   fmt::print("{}", columns(rows, 0));
   return 0;
 }

@@ -1,6 +1,7 @@
 // What is registered, with every setting; and the help of sample, which is the table of the common keys.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "host/frontend/commands.hpp"
@@ -19,8 +20,7 @@ void print_settings(const Entry& entry) {
 }
 
 template <class Entry>
-int list(const std::vector<Entry>& entries, const std::vector<Entry>& of_spins, const Entry* one,
-         const std::string& kind, bool verbose) {
+int list(const std::vector<Entry>& entries, const Entry* one, const std::string& kind, bool verbose) {
   if (one) {
     print_settings(*one);
     fmt::print("As TOML keys: dashes become underscores. `kilochain sample --{} {} --help` lists the common flags.\n",
@@ -28,18 +28,17 @@ int list(const std::vector<Entry>& entries, const std::vector<Entry>& of_spins, 
     return 0;
   }
   if (verbose) {
-    for (const auto* table : {&entries, &of_spins})
-      for (const Entry& e : *table) {
-        print_settings(e);
-        fmt::print("\n");
-      }
+    for (const Entry& e : entries) {
+      print_settings(e);
+      fmt::print("\n");
+    }
     return 0;
   }
   std::vector<std::vector<std::string>> rows;
-  for (const auto* table : {&entries, &of_spins})
-    for (const Entry& e : *table) rows.push_back({e.name, e.meaning});
+  for (const Entry& e : entries) rows.push_back({e.name, e.meaning});
   std::vector<std::string> lines = column_rows(rows);  // one table, so that columns line up
-  lines.insert(lines.begin() + std::ssize(entries), "Of spin models:\n");
+  const auto is_density = [](const Entry& e) { return e.family == Family::density; };
+  lines.insert(lines.begin() + std::count_if(entries.begin(), entries.end(), is_density), "Of spin models:\n");
   fmt::print("{}\n`kilochain {}s NAME` lists the settings of one, --verbose those of all.\n", fmt::join(lines, ""),
              kind);
   return 0;
@@ -48,11 +47,11 @@ int list(const std::vector<Entry>& entries, const std::vector<Entry>& of_spins, 
 }  // namespace
 
 int list_samplers(const std::string& name, bool verbose) {
-  return list(samplers(), spin_samplers(), name.empty() ? nullptr : &find_sampler(name), "sampler", verbose);
+  return list(samplers(), name.empty() ? nullptr : &find_sampler(name), "sampler", verbose);
 }
 
 int list_targets(const std::string& name, bool verbose) {
-  return list(targets(), spin_targets(), name.empty() ? nullptr : &find_target(name), "target", verbose);
+  return list(targets(), name.empty() ? nullptr : &find_target(name), "target", verbose);
 }
 
 namespace {
@@ -82,16 +81,13 @@ CONFIG.toml holds the same keys: --num-chains 1000 is num_chains = 1000; setting
 relative to the directory that the program runs in.
 
 )";
-  out +=
-      command == "sample"
-          ? "Exit status: 0 done, 2 usage, 3 data, 4 done but chains were quarantined, 5 output not written, 6 done "
-            "but "
-            "not\nconverged (an automatic warm-up, or R-hat above 1.01), 8 CUDA device failed, 9 the time was over "
-            "(--max-seconds)\nand `kilochain resume` goes on, 130 interrupted.\n\n"
-            "Example: kilochain sample --target logistic_regression --data data/challenger.csv --output challenger.nc\n"
-          : "Exit status: 0 it fits, 2 it does not, or usage, 3 data, 8 CUDA device failed.\n\n"
-            "Example: kilochain estimate --target logistic_regression --data data/challenger.csv --num-chains 100000\n";
-  return out;
+  using enum ExitStatus;
+  const bool runs = command == "sample";
+  return fmt::format(
+      "{}{}\n\nExample: kilochain {} --target logistic_regression --data data/challenger.csv {}\n", out,
+      runs ? exit_statuses({done, usage, data, quarantined, output, not_converged, device, out_of_time, interrupted})
+           : exit_statuses({done, usage, data, device}),
+      command, runs ? "--output challenger.nc" : "--num-chains 100000");
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
-// What the front end does with a table of options (host/run/option_table.hpp): says what there is, parses what was written.
+// What the front end does with a table of options (host/run/option_table.hpp): says what there is, parses what was
+// written.
 #pragma once
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
+#include "base/number_of.hpp"
 #include "host/frontend/keys.hpp"
-#include "targets/data/number_of.hpp"
 
 namespace kilochain {
 
@@ -74,7 +75,8 @@ struct Parse {
     value = a.text;
   }
   void set(bool& value, const char*) const { value = settings_detail::parse_bool(a.owner, a.shown, a.text); }
-  void set(std::int64_t& value, Range range) const { value = count(range); }
+  /// Where 0 leaves the choice to the program, "auto" says the same.
+  void set(std::int64_t& value, Range range) const { value = a.text == "auto" && range.low == 0 ? 0 : count(range); }
   void set(int& value, Range range) const { value = static_cast<int>(count(range)); }
   void set(std::optional<std::int64_t>& value, Range range) const {
     value = a.text == "auto" ? std::nullopt : std::optional(count(range));

@@ -24,10 +24,6 @@ struct Command {
   std::function<std::function<int()>(CLI::App&)> add_flags;
 };
 
-/// The exit status of a reproduction that was done, where a figure deviates from the paper's and nobody has explained
-/// it: a paper lists what is explained by name. Beside those of every command (host/frontend/program.hpp).
-inline constexpr int status_deviates = 7;
-
 /// Every paper of this program, by name; none in programs of other projects.
 const std::vector<Command>& registered_papers();
 

@@ -11,11 +11,11 @@
 #include <map>
 #include <memory>
 
+#include "base/error.hpp"
+#include "base/nearest_name.hpp"
+#include "base/version.hpp"
 #include "host/frontend/commands.hpp"
 #include "host/frontend/papers.hpp"
-#include "kernels/device/error.hpp"
-#include "kernels/device/version.hpp"
-#include "targets/data/nearest_name.hpp"
 
 namespace kilochain::cli {
 namespace {
@@ -147,6 +147,18 @@ std::function<int()> generate_flags(CLI::App& command) {
   return [f] { return generate(f->output, f->rows, f->features, f->seed); };
 }
 
+std::function<int()> compile_flags(CLI::App& command) {
+  struct Flags {
+    std::string program, output;
+  };
+  const auto f = std::make_shared<Flags>();
+  command.add_option("FILE", f->program, "Stan program")->required();
+  command.add_option("-o,--output", f->output, "library to write; without it FILE with .so in place of .stan");
+  command.footer(
+      "stanc and the headers of Stan are those of STAN_HOME, or what scripts/install_stan has put in place.");
+  return [f] { return compile_stan(f->program, f->output); };
+}
+
 void add_commands(CLI::App& app, int& status) {
   add_whole(app, "sample", "draw from a target, summarise, write the draws", sample, status);
   add(app, {"resume", "go on with a run that ended early, or draw more", resume_flags}, status);
@@ -164,14 +176,15 @@ void add_commands(CLI::App& app, int& status) {
   add_whole(app, "tune", "look for the settings of a sampler that suit a target, by Bayesian optimisation", tune,
             status);
   add(app, {"generate", "write data for a logistic regression whose truth is known", generate_flags}, status);
+  CLI::App* stan = app.add_subcommand("stan", "Stan programs");
+  stan->require_subcommand(1);
+  add(*stan, {"compile", "make a library of a Stan program, for --target stan", compile_flags}, status);
   if (registered_papers().empty()) return;
   CLI::App* reproduce =
       app.add_subcommand("reproduce", "run a paper's tables and figures again, beside what was published");
   reproduce->require_subcommand(1);
-  const std::string statuses = fmt::format(
-      "Exit status: 0 done, 2 usage, 3 data, 5 output not written, {} a figure deviates from the paper's and is\n"
-      "not among those that are known to, 130 interrupted.",
-      status_deviates);
+  using enum ExitStatus;
+  const std::string statuses = exit_statuses({done, usage, data, output, deviates, interrupted});
   reproduce->footer(statuses);  // the papers inherit it
   for (const Command& paper : registered_papers()) add(*reproduce, paper, status);
   reproduce->footer("`kilochain reproduce PAPER --help` says more.\n" + statuses);
@@ -184,11 +197,12 @@ int choose_command(int argc, char** argv) {
   int status = 0;
   add_commands(app, status);
   app.footer(  // after the commands, which would inherit it
-      "`kilochain COMMAND --help` says more. A first run:\n"
-      "  kilochain sample --target logistic_regression --data data/challenger.csv --output challenger.nc");
+      std::string("`kilochain COMMAND --help` says more. A first run:\n") +
+      "  kilochain sample --target logistic_regression --data data/challenger.csv --output challenger.nc\n\n" +
+      exit_status_table());
   if (argc < 2) {
     std::cout << app.help();
-    return static_cast<int>(ExitStatus::usage);
+    return exit_code(ExitStatus::usage);
   }
   refuse_unknown("command", app, argv[1], "sample");
   if (std::string(argv[1]) == "reproduce") {
@@ -219,7 +233,7 @@ int run_program(int argc, char** argv) {
     return status;
   } catch (const Error& error) {
     fmt::print(stderr, "kilochain: {}\n", error.what());
-    return static_cast<int>(error.status());
+    return exit_code(error.status());
   } catch (const std::bad_alloc&) {
     fmt::print(stderr,
                "kilochain: out of memory (the machine gave no more). Try `kilochain estimate` with the same flags?\n");

@@ -6,8 +6,8 @@
 
 #include <cmath>
 
+#include "base/units.hpp"
 #include "host/frontend/text.hpp"
-#include "kernels/device/units.hpp"
 
 namespace kilochain::cli {
 

@@ -1,4 +1,4 @@
-// A run goes on where its file says that it stood: its configuration is read from there, and few things can be said anew.
+// Resumes a run from the state in its file: its configuration is read from there, and few things can be changed.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 #include "host/frontend/configuration.hpp"
 #include "host/run/run_state.hpp"
 
-namespace kilochain::cli {
+namespace kilochain {
 namespace {
 
 std::string text_of(const nlohmann::json& value) {
@@ -16,7 +16,8 @@ std::string text_of(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-/// The configuration of the run, as if it stood in a TOML file; with the number of its samples where it begins again.
+}  // namespace
+
 std::vector<Assignment> assignments_of(const std::string& path, bool again) {
   const DrawsReader reader(path);
   std::vector<Assignment> out;
@@ -36,14 +37,16 @@ std::vector<Assignment> assignments_of(const std::string& path, bool again) {
   return out;
 }
 
-}  // namespace
+}  // namespace kilochain
+
+namespace kilochain::cli {
 
 int resume(const std::string& path, const std::vector<Assignment>& flags, bool quiet, bool verbose, bool json) {
   const auto state = read_run_state(path);
   Configuration c = resolve(assignments_of(path, !state), flags);
   c.quiet = quiet, c.verbose = verbose, c.json = json;
   if (verbose) fmt::print(stderr, "configuration {}\n", to_json(c.options).dump(2));
-  c.options.resume = state.has_value();
+  c.options.resume = state;
   std::FILE* words = json ? stderr : stdout;
   if (!state) {
     if (!quiet) fmt::print(stderr, "{}: the run ended in its warm-up, and begins again\n", path);

@@ -29,7 +29,7 @@ bool nothing_drawn(const Result& result) {
 
 /// How it ended, and where the draws are.
 void print_end(std::FILE* out, const Options& options, const Result& result) {
-  const std::string on = result.resumable ? fmt::format("; `kilochain resume {}` goes on", options.output) : "";
+  const std::string on = result.resumable ? fmt::format("; `kilochain resume {}` continues it", options.output) : "";
   const std::string ended =
       result.out_of_time ? fmt::format("the time is over (--max-seconds {})", options.max_seconds) : "interrupted";
   if (nothing_drawn(result)) {
@@ -71,7 +71,6 @@ int run_and_tell(const Configuration& c) {
     result = prepared.run(progress, stop_requested());
   }
   if (c.verbose && !result.evaluation.empty()) fmt::print(stderr, "evaluation: {}\n", result.evaluation);
-  if (c.verbose && !result.statistics.empty()) fmt::print(stderr, "statistics: {}\n", result.statistics);
   std::FILE* words = c.json ? stderr : stdout;
   if (c.json)
     fmt::print("{}\n", to_json(result.summary).dump(2));
@@ -80,9 +79,9 @@ int run_and_tell(const Configuration& c) {
   for (const std::string& note : result.notes) fmt::print(words, "note: {}\n", note);
   print_quarantined(words, result.quarantined);
   print_end(words, c.options, result);
-  if (result.interrupted && !result.out_of_time) return 130;
-  if (result.out_of_time && result.resumable) return static_cast<int>(ExitStatus::out_of_time);
-  return nothing_drawn(result) ? static_cast<int>(ExitStatus::not_converged) : status_of(result.summary);
+  if (result.interrupted && !result.out_of_time) return exit_code(ExitStatus::interrupted);
+  if (result.out_of_time && result.resumable) return exit_code(ExitStatus::out_of_time);
+  return nothing_drawn(result) ? exit_code(ExitStatus::not_converged) : status_of(result.summary);
 }
 
 }  // namespace kilochain::cli

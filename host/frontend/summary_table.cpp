@@ -57,14 +57,11 @@ std::string ordinal(std::int64_t n) {
 
 /// What the run's work consisted of, by what its sampler asks for.
 std::string work_of(const RunSummary& run) {
-  const auto has = [&](const std::vector<SamplerEntry>& entries, const auto& kind) {
-    return std::any_of(entries.begin(), entries.end(),
-                       [&](const SamplerEntry& e) { return e.name == run.sampler && kind(e); });
-  };
-  if (has(spin_samplers(), [](const SamplerEntry&) { return true; }))
-    return counted(run.gradient_evaluations, "iteration") + " of all chains together";
-  const bool density_alone = has(samplers(), [](const SamplerEntry& e) { return e.needs.most() < Needs::gradient; });
-  return counted(run.gradient_evaluations, density_alone ? "density evaluation" : "gradient evaluation");
+  Needs most = Needs::gradient;
+  for (const SamplerEntry& e : samplers())
+    if (e.name == run.sampler) most = e.needs.most();
+  if (most == Needs::nothing) return counted(run.gradient_evaluations, "iteration") + " of all chains together";
+  return counted(run.gradient_evaluations, most < Needs::gradient ? "density evaluation" : "gradient evaluation");
 }
 
 std::string format_head(const RunSummary& run) {

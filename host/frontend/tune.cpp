@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "base/units.hpp"
 #include "host/frontend/commands.hpp"
 #include "host/frontend/files.hpp"
 #include "host/frontend/interrupt.hpp"
@@ -14,7 +15,6 @@
 #include "host/frontend/tune_files.hpp"
 #include "host/run/side_by_side.hpp"
 #include "host/tune/policy.hpp"
-#include "kernels/device/units.hpp"
 
 namespace kilochain::cli {
 namespace {

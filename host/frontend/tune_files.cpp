@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <sstream>
 
+#include "base/number_of.hpp"
 #include "host/frontend/files.hpp"
-#include "targets/data/number_of.hpp"
 
 namespace kilochain::cli {
 namespace {

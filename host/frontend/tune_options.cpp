@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/nearest_name.hpp"
 #include "host/frontend/commands.hpp"
 #include "host/frontend/option_visitors.hpp"
 #include "host/frontend/text.hpp"
-#include "targets/data/nearest_name.hpp"
 
 namespace kilochain::cli {
 namespace {
@@ -129,7 +129,7 @@ TuneConfiguration read_tune_configuration(const std::vector<std::string>& argume
   out.policy = std::all_of(out.box.begin(), out.box.end(), [&](const Dimension& d) {
     return std::find(sampler.drawn.begin(), sampler.drawn.end(), d.name) != sampler.drawn.end();
   });
-  if (sampler.spins && std::find(seen.begin(), seen.end(), "objective") == seen.end())
+  if (sampler.asks_nothing() && std::find(seen.begin(), seen.end(), "objective") == seen.end())
     out.tune.objective = TuneObjective::ess_per_second;  // a gradient is an iteration there, of 1 sweep or of 20
   if (!out.tune.fit) out.tune.fit = out.tune.objective == TuneObjective::autocorrelation ? Fit::paper : Fit::likelihood;
   if (!out.tune.trial_warmup) out.tune.trial_warmup = out.policy ? 0 : 200;

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "base/nearest_name.hpp"
 #include "host/registry/settings.hpp"
 #include "targets/data/dataset.hpp"
-#include "targets/data/nearest_name.hpp"
 
 namespace kilochain {
 

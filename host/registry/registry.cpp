@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
-#include "host/chains/spin_chains.hpp"
-#include "targets/data/nearest_name.hpp"
+#include "base/nearest_name.hpp"
+#include "host/registry/own_target.hpp"
 
 namespace kilochain {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 /// All that is registered: rows by name, and what makes them on CUDA.
 template <class Entry>
 struct Registered {
-  std::vector<Entry> of_densities, of_spins;
+  std::vector<Entry> entries;
   std::map<std::string, typename Entry::OnOneBackend> on_cuda;
 };
 /// Inside a function: static objects of other files register before main, in no order.
@@ -26,20 +27,28 @@ Registered<Entry>& registered() {
 
 template <class Entry>
 void insert_sorted(Entry entry) {
-  std::vector<Entry>& table = entry.spins ? registered<Entry>().of_spins : registered<Entry>().of_densities;
-  const auto at = std::lower_bound(table.begin(), table.end(), entry,
-                                   [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  std::vector<Entry>& table = registered<Entry>().entries;
+  const auto at = std::lower_bound(table.begin(), table.end(), entry, [](const Entry& a, const Entry& b) {
+    return std::tie(a.family, a.name) < std::tie(b.family, b.name);
+  });
   table.insert(at, std::move(entry));
+}
+
+template <class Entry>
+std::vector<Entry> of_family(Family family) {
+  std::vector<Entry> out;
+  for (const Entry& e : registered<Entry>().entries)
+    if (e.family == family) out.push_back(e);
+  return out;
 }
 
 template <class Entry>
 const Entry& find(const std::string& name) {
   std::vector<std::string> known;
-  for (const auto* entries : {&registered<Entry>().of_densities, &registered<Entry>().of_spins})
-    for (const Entry& e : *entries) {
-      if (e.name == name) return e;
-      known.push_back(e.name);
-    }
+  for (const Entry& e : registered<Entry>().entries) {
+    if (e.name == name) return e;
+    known.push_back(e.name);
+  }
   throw Error(ExitStatus::usage, fmt::format("unknown {} \"{}\"", Entry::kind, name),
               fmt::format("{} {}s are registered", known.size(), Entry::kind),
               fmt::format("Did you mean {}? `kilochain {}s` lists all.", nearest_name(name, known), Entry::kind));
@@ -69,14 +78,23 @@ void check_entry(const Entry& entry, const SettingTexts& texts) {
   if (entry.check) entry.check(entry.name, texts);
 }
 
+std::string names_of(const std::vector<SamplerEntry>& entries) {
+  std::string out;
+  for (const SamplerEntry& e : entries) out += (out.empty() ? "" : ", ") + e.name;
+  return out;
+}
+
 }  // namespace
 
-const std::vector<SamplerEntry>& samplers() { return registered<SamplerEntry>().of_densities; }
-const std::vector<TargetEntry>& targets() { return registered<TargetEntry>().of_densities; }
-const std::vector<SamplerEntry>& spin_samplers() { return registered<SamplerEntry>().of_spins; }
-const std::vector<TargetEntry>& spin_targets() { return registered<TargetEntry>().of_spins; }
+const std::vector<SamplerEntry>& samplers() { return registered<SamplerEntry>().entries; }
+const std::vector<TargetEntry>& targets() { return registered<TargetEntry>().entries; }
+std::vector<SamplerEntry> samplers_of(Family family) { return of_family<SamplerEntry>(family); }
+std::vector<TargetEntry> targets_of(Family family) { return of_family<TargetEntry>(family); }
 const SamplerEntry& find_sampler(const std::string& name) { return find<SamplerEntry>(name); }
-const TargetEntry& find_target(const std::string& name) { return find<TargetEntry>(name); }
+const TargetEntry& find_target(const std::string& name) {
+  const TargetEntry* const own = find_own_target(name);
+  return own ? *own : find<TargetEntry>(name);
+}
 RegisterSampler::RegisterSampler(SamplerEntry entry) { insert_sorted(std::move(entry)); }
 RegisterTarget::RegisterTarget(TargetEntry entry) { insert_sorted(std::move(entry)); }
 RegisterCudaSampler::RegisterCudaSampler(const std::string& name, SamplerMakers makers) {
@@ -90,40 +108,34 @@ void check_settings(const std::string& sampler, const SettingTexts& sampler_sett
                     const SettingTexts& target_settings) {
   const SamplerEntry& s = find_sampler(sampler);
   const TargetEntry& t = find_target(target);
-  if (s.spins != t.spins) {
-    std::string others;
-    for (const SamplerEntry& e : t.spins ? spin_samplers() : samplers())
-      others += (others.empty() ? "" : ", ") + e.name;
+  if (s.family != t.family)
     throw Error(ExitStatus::usage,
-                fmt::format("target {} is a {}, sampler {} is for {}", target, t.spins ? "model of spins" : "density",
-                            sampler, s.spins ? "spins" : "densities"),
-                fmt::format("--sampler {} --target {}", sampler, target), fmt::format("Choose --sampler {}?", others));
-  }
+                fmt::format("target {} is a {}, sampler {} is for {}", target,
+                            t.family == Family::spins ? "model of spins" : "density", sampler,
+                            s.family == Family::spins ? "spins" : "densities"),
+                fmt::format("--sampler {} --target {}", sampler, target),
+                fmt::format("Choose --sampler {}?", names_of(samplers_of(t.family))));
   check_entry(s, sampler_settings);
   check_entry(t, target_settings);
 }
 
 template <class Real>
 std::unique_ptr<Chains<Real>> make_chains(const Context& context, const std::string& name, const SettingTexts& texts,
-                                          Index num_chains, Index dim, Scope scope) {
-  return on_backend_of(context, find_sampler(name)).make<Real>()(context, texts, num_chains, dim, scope);
+                                          Index num_chains, const TargetInfo& target, Scope scope) {
+  return on_backend_of(context, find_sampler(name)).make<Real>()(context, texts, num_chains, target, scope);
 }
 
 template <class Real>
 std::unique_ptr<Chains<Real>> make_chains(const Context& context, const std::string& name, const SettingTexts& texts,
-                                          Index num_chains, const TargetInfo& target, Scope scope) {
-  const SamplerEntry& entry = find_sampler(name);
-  if (!entry.spins) return make_chains<Real>(context, name, texts, num_chains, target.dim, scope);
-  auto replicas = on_backend_of(context, entry).make_replicas(context, texts, num_chains, *target.spin_model);
-  return std::make_unique<discrete::SpinChains<Real>>(context, std::move(replicas), num_chains, target.spin_model,
-                                                      std::ssize(entry.stats));
+                                          Index num_chains, Index dim, Scope scope) {
+  TargetInfo density;
+  density.dim = dim;
+  return make_chains<Real>(context, name, texts, num_chains, density, scope);
 }
 
 template <class Real>
 std::unique_ptr<Target<Real>> make_target(const Context& context, const std::string& name, const SettingTexts& texts) {
-  const TargetEntry& entry = find_target(name);
-  const TargetMakers& makers = entry.spins ? entry : on_backend_of(context, entry);
-  return makers.make<Real>()(context, texts);
+  return on_backend_of(context, find_target(name)).make<Real>()(context, texts);
 }
 
 #define KILOCHAIN_INSTANTIATE(Real)                                                                                  \
@@ -139,28 +151,19 @@ KILOCHAIN_INSTANTIATE(double)
 void check_offer(const std::string& sampler, const std::string& target, Needs offers) {
   const Needs wants = find_sampler(sampler).needs.most();
   if (wants <= offers) return;
-  std::string others;
-  for (const auto& e : samplers())
-    if (e.needs.most() <= offers) others += (others.empty() ? "" : ", ") + e.name;
+  std::vector<SamplerEntry> others = samplers_of(Family::density);
+  std::erase_if(others, [&](const SamplerEntry& e) { return e.needs.most() > offers; });
   const char* const words[] = {"nothing", "the log density", "gradients", "second derivatives"};
   throw Error(ExitStatus::usage,
               fmt::format("sampler {} asks for {}, target {} has only {}", sampler, words[static_cast<int>(wants)],
                           target, words[static_cast<int>(offers)]),
               fmt::format("--sampler {} --target {}", sampler, target),
-              fmt::format("Choose --sampler {}, or give the target its derivatives?", others));
-}
-
-ChainBytes bytes_of_chains(const Context& context, const std::string& name, const SettingTexts& texts, Index num_chains,
-                           Index dim, Scope scope, Precision precision) {
-  return on_backend_of(context, find_sampler(name)).bytes(texts, num_chains, dim, scope, precision);
+              fmt::format("Choose --sampler {}, or give the target its derivatives?", names_of(others)));
 }
 
 ChainBytes bytes_of_chains(const Context& context, const std::string& name, const SettingTexts& texts, Index num_chains,
                            const TargetInfo& target, Scope scope, Precision precision) {
-  const SamplerEntry& entry = find_sampler(name);
-  if (!entry.spins) return bytes_of_chains(context, name, texts, num_chains, target.dim, scope, precision);
-  const auto one = on_backend_of(context, entry).make_replicas(context, texts, 1, *target.spin_model);
-  return {one->bytes(num_chains), 0, sizeof(ChainControl) * num_chains};
+  return on_backend_of(context, find_sampler(name)).bytes(texts, num_chains, target, scope, precision);
 }
 
 }  // namespace kilochain

@@ -10,10 +10,6 @@
 
 namespace kilochain {
 
-namespace discrete {
-class Replicas;  // host/chains/replicas.hpp
-}
-
 /// Throws Error (usage) for a value that does not parse or is out of range; `owner` begins the message. Reads no data.
 using CheckSettings = std::function<void(const std::string& owner, const SettingTexts& texts)>;
 
@@ -34,13 +30,13 @@ struct Makers {
   }
 };
 
-/// Chains from settings, num_chains, dim and scope; of a sampler of spin models nothing but replicas.
-struct SamplerMakers : Makers<Chains, const Context&, const SettingTexts&, Index, Index, Scope> {
-  std::function<ChainBytes(const SettingTexts&, Index num_chains, Index dim, Scope, Precision)> bytes;
-  using MakeReplicas = std::function<std::unique_ptr<discrete::Replicas>(const Context&, const SettingTexts&,
-                                                                         Index num_chains, const discrete::SpinModel&)>;
-  MakeReplicas make_replicas;
+/// Chains from settings, num_chains, what is known of the target, and scope; and the bytes that they take.
+struct SamplerMakers : Makers<Chains, const Context&, const SettingTexts&, Index, const TargetInfo&, Scope> {
+  std::function<ChainBytes(const SettingTexts&, Index num_chains, const TargetInfo&, Scope, Precision)> bytes;
 };
+
+/// What a target is and a sampler is for: they go together where it is the same.
+enum class Family { density, spins };
 
 /// What is known of a sampler or a target before any data is read, and what makes it on the CPU.
 template <class MakersOfIt>
@@ -49,7 +45,7 @@ struct Entry : MakersOfIt {
   std::string name, meaning;
   std::vector<SettingInfo> settings;
   CheckSettings check;
-  bool spins = false;  ///< a spin model, or a sampler of those
+  Family family = Family::density;
 };
 
 struct SamplerEntry : Entry<SamplerMakers> {
@@ -58,12 +54,15 @@ struct SamplerEntry : Entry<SamplerMakers> {
   std::vector<std::string> drawn;  ///< settings that a policy can draw for each kept iteration
   bool adaptive = false;
   NeedsByPhase needs{Needs::gradient, Needs::gradient, Needs::gradient};
+  /// It moves on the model itself: an iteration asks no target, and a cold chain may be right to stay where it is.
+  bool asks_nothing() const { return needs.most() == Needs::nothing; }
 };
 
 using TargetMakers = Makers<Target, const Context&, const SettingTexts&>;
 
 struct TargetEntry : Entry<TargetMakers> {
   static constexpr const char* kind = "target";
+  std::string cpu_only;  ///< why it has no CUDA version; empty where it has one
 };
 
 /// A row with its name, its meaning, its settings and their check; Holder as in parse_settings.
@@ -77,11 +76,12 @@ Entry described(const std::string& name, const std::string& meaning) {
   return e;
 }
 
-/// All registered entries, by name: those of densities, and those of spin models.
+/// All registered entries, by name: those of densities, then those of spin models.
 const std::vector<SamplerEntry>& samplers();
 const std::vector<TargetEntry>& targets();
-const std::vector<SamplerEntry>& spin_samplers();
-const std::vector<TargetEntry>& spin_targets();
+/// Those of one family.
+std::vector<SamplerEntry> samplers_of(Family family);
+std::vector<TargetEntry> targets_of(Family family);
 /// Throws Error (usage) naming the nearest known one.
 const SamplerEntry& find_sampler(const std::string& name);
 const TargetEntry& find_target(const std::string& name);
@@ -108,17 +108,15 @@ void check_settings(const std::string& sampler, const SettingTexts& sampler_sett
 /// A sampler or target on the context's backend. Throws Error (usage) when the backend has none.
 template <class Real>
 std::unique_ptr<Chains<Real>> make_chains(const Context& context, const std::string& name, const SettingTexts& texts,
-                                          Index num_chains, Index dim, Scope scope);
-/// The same for a loaded target, which may be a spin model. Throws Error (usage) where the sampler cannot run on it.
+                                          Index num_chains, const TargetInfo& target, Scope scope);
+/// The same on any density of so many coordinates.
 template <class Real>
 std::unique_ptr<Chains<Real>> make_chains(const Context& context, const std::string& name, const SettingTexts& texts,
-                                          Index num_chains, const TargetInfo& target, Scope scope);
+                                          Index num_chains, Index dim, Scope scope);
 template <class Real>
 std::unique_ptr<Target<Real>> make_target(const Context& context, const std::string& name, const SettingTexts& texts);
 /// Throws Error (usage), naming samplers that will do, when the sampler asks for more than the target offers.
 void check_offer(const std::string& sampler, const std::string& target, Needs offers);
-ChainBytes bytes_of_chains(const Context& context, const std::string& name, const SettingTexts& texts, Index num_chains,
-                           Index dim, Scope scope, Precision precision);
 ChainBytes bytes_of_chains(const Context& context, const std::string& name, const SettingTexts& texts, Index num_chains,
                            const TargetInfo& target, Scope scope, Precision precision);
 

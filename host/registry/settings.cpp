@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "targets/data/nearest_name.hpp"
-#include "targets/data/number_of.hpp"
+#include "base/nearest_name.hpp"
+#include "base/number_of.hpp"
 
 namespace kilochain::settings_detail {
 namespace {

@@ -6,9 +6,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/error.hpp"
 #include "host/registry/policy_file.hpp"
 #include "kernels/choices.hpp"
-#include "kernels/device/error.hpp"
 #include "kernels/settings.hpp"
 
 namespace kilochain {

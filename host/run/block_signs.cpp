@@ -25,38 +25,64 @@ MeanAndError mean_over(const std::vector<double>& v) {
 }  // namespace
 
 template <class Real>
-BlockSigns signs_of(const BlockOfDraws<Real>& block, int threads) {
-  BlockSigns signs;
-  const std::int64_t chains = std::ssize(block.running), dim = block.draws.columns;
-  const double count = block.count;
-  for (const auto c : block.running) {
-    double lp = 0;
-    for (Count s = 0; s < block.count; ++s) {
-      lp += block.lp(c, s) / count;
-      signs.acceptance += block.accepted(c, s);
+BlockOfDraws<Real>::BlockOfDraws(std::int64_t num_chains, std::int64_t dim)
+    : num_chains_(num_chains), step_(std::max<std::int64_t>(1, dim / 64)), coordinates_((dim + step_ - 1) / step_) {}
+
+template <class Real>
+void BlockOfDraws<Real>::begin(std::int64_t count, std::int64_t thin) {
+  count_ = count, thin_ = thin;
+  values_.resize(static_cast<std::size_t>(coordinates_ * num_chains_ * count));
+  lp_.assign(static_cast<std::size_t>(num_chains_), 0), accepted_ = lp_;
+}
+
+template <class Real>
+void BlockOfDraws<Real>::take(const Window<Real>& window) {
+  const View3<Real> values{values_.data(), coordinates_, num_chains_, count_};
+  for (Count c = 0; c < num_chains_; ++c)
+    for (Count s = 0; s < window.count; ++s) {
+      lp_.data()[c] += window.lp(c, s);
+      accepted_.data()[c] += window.acceptance_rate(c, s);
+      for (Count i = 0; i < coordinates_; ++i) values(i, c, window.first + s) = window.draws(c, s, i * step_);
     }
-    signs.lp.push_back(lp);
+}
+
+template <class Real>
+std::vector<double> BlockOfDraws<Real>::acceptance() const {
+  std::vector<double> out;
+  for (const double sum : accepted_) out.push_back(sum / static_cast<double>(count_));
+  return out;
+}
+
+template <class Real>
+BlockSigns BlockOfDraws<Real>::signs(const std::vector<std::int64_t>& running, int threads) const {
+  BlockSigns signs;
+  const std::int64_t chains = std::ssize(running);
+  const double count = static_cast<double>(count_);
+  for (const auto c : running) {
+    signs.lp.push_back(lp_.data()[c] / count);
+    signs.acceptance += accepted_.data()[c];
   }
   signs.acceptance = signs.acceptance / chains / count;
   double rhat = 0, ess = INFINITY, ess_of_squares = INFINITY;
-  // At most about 64 coordinates and 256 chains: the slowest of a spread sample stands for all.
-  const std::int64_t step = std::max<std::int64_t>(1, dim / 64), stride = std::max<std::int64_t>(1, chains / 256);
+  const std::int64_t stride = std::max<std::int64_t>(1, chains / 256);  // at most about 256 chains
 #pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(max                   \
                                                                           : rhat) reduction(min \
                                                                                             : ess, ess_of_squares)
-  for (std::int64_t i = 0; i < dim; i += step) {
+  for (std::int64_t i = 0; i < coordinates_; ++i) {
     std::vector<double> values;
-    std::int64_t looked_at = 0;
-    for (std::int64_t k = 0; k < chains; k += stride, ++looked_at)
-      for (Count s = 0; s < block.count; ++s) values.push_back(block.draws(block.running.begin()[k], s, i));
-    const BasicSeries<double> series{values.data(), looked_at, block.count};
+    std::int64_t chosen = 0;
+    for (std::int64_t k = 0; k < chains; k += stride, ++chosen) {
+      const Real* draws = values_.data() + (i * num_chains_ + running.data()[k]) * count_;
+      values.insert(values.end(), draws, draws + count_);
+    }
+    const Series series{values.data(), chosen, count_};
     rhat = std::max(rhat, rhat_split(series));
-    ess = std::min(ess, ess_mean(series) * chains / looked_at);
-    ess_of_squares = std::min(ess_of_squares, ess_square(series) * chains / looked_at);
+    ess = std::min(ess, ess_mean(series) * chains / chosen);
+    ess_of_squares = std::min(ess_of_squares, ess_square(series) * chains / chosen);
   }
   signs.rhat = rhat;
-  signs.ess_per_iteration = ess / count / block.thin;
-  signs.ess_of_squares = ess_of_squares / count / block.thin;
+  signs.ess_per_iteration = ess / count / thin_;
+  signs.ess_of_squares = ess_of_squares / count / thin_;
   return signs;
 }
 
@@ -82,7 +108,7 @@ bool WarmupMonitor::add(const BlockSigns& block) {
   return still && near && agree && level;
 }
 
-template BlockSigns signs_of(const BlockOfDraws<float>&, int);
-template BlockSigns signs_of(const BlockOfDraws<double>&, int);
+template class BlockOfDraws<float>;
+template class BlockOfDraws<double>;
 
 }  // namespace kilochain

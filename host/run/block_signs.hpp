@@ -1,14 +1,15 @@
 // When a warm-up is over: blocks of iterations are compared until nothing that matters changes any more.
-//   converged: the chains agree (split R-hat of the block), the mean log density stands still between blocks (z < 3 over
-//   chains), the acceptance is near the target and the sampler's efficiency (ESS of the slowest coordinate an iteration)
-//   stands still too (within +30 and -40 %, its own noise). Learning rates then decay, so that the factor settles.
+//   converged: the chains agree (split R-hat of the block), the mean log density does not change between blocks
+//   (z < 3 over chains), the acceptance is near the target, and the sampler's efficiency (ESS of the slowest coordinate
+//   an iteration) does not change either (within +30 and -40 %, its own noise). Learning rates then decay, so that the
+//   factor comes to rest.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "kernels/device/view.hpp"
+#include "host/chains/window.hpp"
 
 namespace kilochain {
 
@@ -21,18 +22,24 @@ struct BlockSigns {
   double ess_of_squares = 0;  ///< the same of squared deviations: trajectories may tell means apart better than widths
 };
 
-/// The draws of a block: every thin-th iteration, of every chain.
+/// A block as its windows come: the draws of at most about 64 coordinates, (coordinate, chain, draw), because the
+/// slowest of a spread sample stands for all; sums of the rest.
 template <class Real>
-struct BlockOfDraws {
-  View3<const Real> draws;      ///< (chain, capacity, dim), the first `count` of each chain
-  View2<const double> lp;       ///< (chain, capacity)
-  View2<const float> accepted;  ///< (chain, capacity): acceptance rates
-  std::int64_t count = 0, thin = 1;
-  std::vector<std::int64_t> running;  ///< chains that are not quarantined
-};
+class BlockOfDraws {
+ public:
+  BlockOfDraws(std::int64_t num_chains, std::int64_t dim);
+  /// A new block of `count` draws, of every thin-th iteration.
+  void begin(std::int64_t count, std::int64_t thin);
+  void take(const Window<Real>& window);
+  /// running: the chains that are not quarantined.
+  BlockSigns signs(const std::vector<std::int64_t>& running, int threads) const;
+  std::vector<double> acceptance() const;  ///< mean of each chain
 
-template <class Real>
-BlockSigns signs_of(const BlockOfDraws<Real>& block, int threads);
+ private:
+  std::int64_t num_chains_, step_, coordinates_, count_ = 0, thin_ = 1;
+  std::vector<Real> values_;
+  std::vector<double> lp_, accepted_;  ///< (chain), sums
+};
 
 class WarmupMonitor {
  public:

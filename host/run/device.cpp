@@ -1,32 +1,30 @@
 #include "host/run/device.hpp"
 
-#include "targets/data/number_of.hpp"
+#include "base/number_of.hpp"
 
 namespace kilochain {
 namespace {
 
-/// threads: of the host, which summarises and writes what the device draws.
-Context cuda_with_threads(int device, int threads) {
+/// Threads are those of the host, which summarises and writes what the device draws.
+Context cuda_with_threads(int device, const Options& o) {
   Context c = cuda_context(device);
-  if (threads > 0) c.threads = threads;
+  if (o.threads > 0) c.threads = o.threads;
+  c.graphs = !o.no_graphs;
   return c;
 }
-
-/// A replica on a device takes 20 times (rows) to 140 times (lists) as long over a flip as a core does, by the counts of
-/// bench/spins_roofline.md, a prediction: replicas for each core from which a device is chosen.
-constexpr std::int64_t least_replicas = 256;
 
 }  // namespace
 
 Context choose_device(const Options& o, std::vector<std::string>& notes) {
+  const std::string& cpu_only = find_target(o.target).cpu_only;
+  require(cpu_only.empty() || !o.device.starts_with("cuda"), ExitStatus::usage,
+          "target " + o.target + " has no CUDA version", cpu_only, "Run with --device cpu, or without --device?");
   if (o.device == "cpu") return cpu_context(o.threads);
   if (o.device == "auto" && cuda_emulated()) return cpu_context(o.threads);
   const std::string why = cuda_unavailable();
   if (o.device == "auto") {
-    const Context cpu = cpu_context(o.threads);
-    if (find_target(o.target).spins && o.num_chains < least_replicas * cpu.threads) return cpu;
-    if (why.empty()) return cuda_with_threads(0, o.threads);
-    if (why != "this build has no CUDA") notes.push_back("running on the CPU: " + why);
+    if (why.empty() && cpu_only.empty()) return cuda_with_threads(0, o);
+    if (why != "this build has no CUDA") notes.push_back("running on the CPU: " + (why.empty() ? cpu_only : why));
     return cpu_context(o.threads);
   }
   int k = 0;
@@ -39,12 +37,11 @@ Context choose_device(const Options& o, std::vector<std::string>& notes) {
   require(numbered || o.device == "cuda", ExitStatus::usage, "device = " + o.device,
           "must be auto, cpu, cuda or cuda:K", "Try --device auto?");
   require(why.empty(), ExitStatus::usage, "device = " + o.device + " cannot be used", why, "Try --device cpu?");
-  return cuda_with_threads(k, o.threads);
+  return cuda_with_threads(k, o);
 }
 
 Precision choose_precision(const Options& o, const Context& context) {
-  const bool exact = context.backend == Backend::cpu || find_target(o.target).spins;  // energies are recorded, no more
-  return o.real.value_or(exact ? Precision::double_precision : Precision::single_precision);
+  return o.real.value_or(context.backend == Backend::cpu ? Precision::double_precision : Precision::single_precision);
 }
 
 }  // namespace kilochain

@@ -4,7 +4,8 @@
 
 namespace kilochain {
 
-/// auto: CUDA when a device can be used, else the CPU with a note. Throws Error (usage) for an unknown or unusable device.
+/// auto: CUDA when a device can be used, else the CPU with a note. Throws Error (usage) for an unknown or unusable
+/// device.
 Context choose_device(const Options& options, std::vector<std::string>& notes);
 /// Default: double on the CPU, float on CUDA.
 Precision choose_precision(const Options& options, const Context& context);

@@ -7,11 +7,11 @@
 #include <chrono>
 #include <filesystem>
 
-#include "host/chains/rounds.hpp"
-#include "host/run/lead_in.hpp"
+#include "base/units.hpp"
+#include "host/run/ensemble.hpp"
+#include "host/run/relocate.hpp"
 #include "host/run/start.hpp"
 #include "host/statistics/streaming/streaming.hpp"
-#include "kernels/device/units.hpp"
 
 namespace kilochain {
 namespace {
@@ -66,8 +66,8 @@ class Accounting {
     add("data and scratch", where,
         static_cast<std::size_t>(2 * info_.bytes) +
             (info_.scratch_bytes ? info_.scratch_bytes(static_cast<Index>(batch)) : 0));
-    if (context_.backend == Backend::cuda && may_lead_in(o_) && info_.offers >= Needs::gradient)
-      add("chains led in", where, leading_in(o_, context_, info_, precision_).bytes);
+    if (context_.backend == Backend::cuda && may_relocate(o_) && info_.offers >= Needs::gradient)
+      add("chains that are relocated", where, relocation_of(o_, context_, info_, precision_).bytes);
     if (batch < o_.num_chains)
       add("chains put aside", "host", bytes(o_.num_chains / batch, of.state + of.adaptation + of.exchange));
   }
@@ -75,20 +75,21 @@ class Accounting {
   void windows() {
     const auto window_bytes = [&](std::int64_t chains) {
       return in_precision(precision_, [&](auto zero) {
-        return DrawsBuffer<decltype(zero)>::bytes(chains, info_.dim, slots_, stats_, Recorded::draws,
-                                                  kept_spins(o_, info_));
+        return DrawsBuffer<decltype(zero)>::bytes(
+            {chains, info_.dim, slots_, stats_, Recorded::draws, kept_spins(o_, info_)});
       });
     };
-    const bool ahead = context_.backend == Backend::cuda && batch_size(o_) == o_.num_chains;  // see Batches
-    const auto copies = static_cast<std::size_t>(windows_of(o_, ahead));
+    const bool ahead = context_.backend == Backend::cuda && batch_size(o_) == o_.num_chains;  // see Ensemble
+    const auto copies = static_cast<std::size_t>(windows_of(ahead) + (stores_draws(o_) ? 1 : 0));
     const std::string what = fmt::format("windows of {} draws", slots_);
     add(what, "host", copies * window_bytes(o_.num_chains));
     if (info_.constrain)
-      add("recorded values of the windows", "host", copies * bytes(o_.num_chains * slots_ * recorded_, real()));
+      add("recorded values of the windows", "host", 2 * bytes(o_.num_chains * slots_ * recorded_, real()));
     if (context_.backend == Backend::cuda) add(what, "device", copies * window_bytes(batch_size(o_)));
   }
 
-  /// What keeps the draws, and what makes their summary: 48 bytes a draw for each thread, and the draws that it works on.
+  /// What keeps the draws, and what makes their summary: 48 bytes a draw for each thread, and the draws that it works
+  /// on.
   void summary() {
     const SummaryFrom from = summary_from(o_, recorded_, draws_);
     const std::int64_t of_one = o_.num_chains * draws_;
@@ -97,9 +98,6 @@ class Accounting {
           bytes(of_one * recorded_, real() + (o_.keep_draws || real() < sizeof(double) ? sizeof(double) : 0)));
     if (from == SummaryFrom::stream)
       add("streaming statistics", "host", StreamingSummary::bytes(o_.num_chains, recorded_, draws_, context_.threads));
-    if (from == SummaryFrom::stream && context_.backend == Backend::cuda &&
-        why_summary_on_host(o_, info_, draws_).empty())
-      add("streaming statistics", "device", StreamingSummary::device_bytes(o_.num_chains, recorded_));
     if (from == SummaryFrom::memory || from == SummaryFrom::file)
       add("summary of the draws", "host",
           std::min(from == SummaryFrom::memory ? most_in_memory : most_read_back,
@@ -138,42 +136,32 @@ Options few_of(const Options& o, const Context& context) {
 
 /// Iterations in growing steps for a fraction of a second; returns the seconds of one of all chains.
 template <class Real>
-double timed(const Context& context, Rounds<Real>& rounds, Segment<Real>& segment) {
-  const std::atomic<bool> go_on{false};
-  const std::int64_t first = segment.until;
+double timed(Ensemble<Real>& chains, const Segment<Real>& segment, std::int64_t& now) {
+  const std::int64_t first = now;
   const auto begin = std::chrono::steady_clock::now();
   double seconds = 0;
-  for (std::int64_t step = 1; seconds < 0.2 && segment.until < first + 10000; step *= 2) {
-    segment.until += step;
-    rounds.run(segment, go_on);
-    synchronize(context);  // rounds on a device are only queued when run returns
-    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  for (std::int64_t step = 1; seconds < 0.2 && now < first + 10000; step *= 2) {
+    now = chains.run(segment, now, now + step);
+    seconds = seconds_since(begin);
+    if (!chains.any_left()) break;
   }
-  return seconds / static_cast<double>(segment.until - first);
+  return seconds / static_cast<double>(std::max<std::int64_t>(1, now - first));
 }
 
-/// Seconds of one iteration of one chain. A sampler that asks often takes as many gradients as its step lets it: the step is learnt
-/// first, for as long.
+/// Seconds of one iteration of one chain. A sampler that asks often takes as many gradients as its step lets it: the
+/// step is learnt first, for as long.
 template <class Real>
 double timed_iteration(const Options& few, const Context& context, Target<Real>& target) {
-  const Index dim = target.info().dim;
-  const auto num_chains = static_cast<Index>(few.num_chains);
-  auto chains =
-      make_chains<Real>(context, few.sampler, few.sampler_settings, num_chains, target.info(), few.adapt_scope);
-  Rounds<Real> rounds(context, target, *chains, num_chains);
-  rounds.start(StartingPoints<Real>(few, dim).of(0, num_chains));
-  Segment<Real> segment;
-  segment.seed = few.seed;
-  if (chains->exchange(Phase::sampling).asks == Asks::often && find_sampler(few.sampler).adaptive) {
-    segment.schedule.adapting = true;
-    segment.schedule.num_warmup = 1000;
-    segment.scope = scope_of(few);
-    timed(context, rounds, segment);
-    segment.schedule.adapting = false;
-    segment.scope = Scope::chain;
-    segment.phase_start = segment.until;
-  }
-  return timed(context, rounds, segment) / static_cast<double>(num_chains);
+  const std::atomic<bool> never{false};
+  Reporter silent;
+  EnsembleSetup setup = setup_of(few);
+  setup.batch_size = few.num_chains;
+  Ensemble<Real> chains(context, target, setup, silent, never);
+  const StartingPoints<Real> points(few, target.info().dim);
+  chains.start([&](Index first, Index count) { return points.of(first, count); });
+  std::int64_t now = 0;
+  if (chains.asks_often() && find_sampler(few.sampler).adaptive) timed(chains, chains.adapting(1000), now);
+  return timed(chains, chains.sampling(now), now) / static_cast<double>(few.num_chains);
 }
 
 void add_up(Estimate& e) {
@@ -206,19 +194,9 @@ void judge(Estimate& e, const Options& o, const Context& context) {
 SummaryFrom summary_from(const Options& o, std::int64_t recorded, std::int64_t num_draws) {
   if (o.draws == KeptDraws::none) return SummaryFrom::nothing;
   if (o.draws == KeptDraws::moments) return SummaryFrom::stream;
+  if (o.resume) return SummaryFrom::file;
   const std::int64_t most = most_in_memory / 8 / std::max<std::int64_t>(1, recorded);  // as double
-  if (o.keep_draws || o.num_chains * num_draws <= most) return SummaryFrom::memory;
-  return o.output.empty() ? SummaryFrom::stream : SummaryFrom::file;
-}
-
-std::string why_summary_on_host(const Options& o, const TargetInfo& info, std::int64_t num_draws) {
-  if (info.constrain) return "recorded values are computed there";
-  if (info.spin_model) return "the target is a spin model";
-  if (o.keep_draws) return "the draws are kept there";
-  if (stores_draws(o)) return "the draws are written to a file";
-  if (num_draws <= StreamingSummary::first_draws(o.num_chains, std::ssize(info.names), num_draws))
-    return fmt::format("{} draws of each chain are few enough to be kept", num_draws);
-  return "";
+  return o.keep_draws || o.num_chains * num_draws <= most ? SummaryFrom::memory : SummaryFrom::stream;
 }
 
 std::int64_t kept_spins(const Options& o, const TargetInfo& info) {
@@ -229,7 +207,8 @@ std::int64_t kept_spins(const Options& o, const TargetInfo& info) {
 }
 
 std::int64_t window_values(const Options& o, const TargetInfo& info, Precision precision) {
-  return info.dim + kept_spins(o, info) / static_cast<std::int64_t>(bytes_of(precision));
+  const std::int64_t recorded = info.constrain ? std::max<std::int64_t>(info.dim, std::ssize(info.names)) : info.dim;
+  return recorded + kept_spins(o, info) / static_cast<std::int64_t>(bytes_of(precision));
 }
 
 std::int64_t window_draws(std::int64_t num_chains, std::int64_t dim, std::int64_t num_draws, Precision precision) {

@@ -27,13 +27,11 @@ enum class SummaryFrom {
   nothing,  ///< no draw is kept
   stream,   ///< statistics of bounded memory that see every draw once
   memory,   ///< all draws, in memory
-  file,     ///< all draws, read back by groups of coordinates
+  file,  ///< all draws, read back by groups of coordinates: of a run that is resumed, whose first draws are there alone
 };
-/// From memory where the draws take at most 1 GiB there (as double), or are asked for. num_draws: of each chain.
+/// From memory where the draws take at most 1 GiB there (as double), or are asked for; else from a stream. num_draws:
+/// of each chain.
 SummaryFrom summary_from(const Options& options, std::int64_t recorded, std::int64_t num_draws);
-
-/// Why a run on a device whose summary is streamed has the host make it; empty when the device does.
-std::string why_summary_on_host(const Options& options, const TargetInfo& info, std::int64_t num_draws);
 
 /// What the windows of the sampling phase hold.
 inline Recorded recorded_of(const Options& o) {
@@ -43,12 +41,13 @@ inline Recorded recorded_of(const Options& o) {
 std::int64_t kept_spins(const Options& options, const TargetInfo& info);
 /// What a draw takes in a window, in numbers of the precision.
 std::int64_t window_values(const Options& options, const TargetInfo& info, Precision precision);
-/// Windows that the sampling phase has room for: one that is filled; where a device draws ahead, one that is sent and one
-/// that is looked at; and one that is written.
-inline int windows_of(const Options& o, bool ahead) { return (ahead ? 3 : 1) + (stores_draws(o) ? 1 : 0); }
+/// Windows that a phase has room for beside one that is written: one that is filled; where a device draws ahead, one
+/// more and one that is taken.
+inline int windows_of(bool ahead) { return ahead ? 3 : 1; }
 /// Draws of one window: enough to be written in large pieces, few enough to stay small in memory.
 std::int64_t window_draws(std::int64_t num_chains, std::int64_t dim, std::int64_t num_draws, Precision precision);
-/// What a run tells its file of where it stands, about; 0: nothing, because it would take more room than the draws.
+/// The state of the chains that a run saves in its file, about; 0: none, because it would take more room than the
+/// draws.
 std::size_t bytes_of_run_state(const Options& options, const Context& context, const TargetInfo& info,
                                Precision precision, std::int64_t num_draws);
 /// The accounting of a run whose target is loaded; without a predicted time.

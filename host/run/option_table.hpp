@@ -1,6 +1,8 @@
-// Every option of a run, once: flags, TOML keys, the help, ranges and the configuration as JSON are read from this table.
+// Every option of a run, once: flags, TOML keys, the help, ranges and the configuration as JSON are read from this
+// table.
 //   visit(name, value, range | names | kind, meaning)
-// Numbers have a range, enumerations the names of their values in order, texts a kind; an empty std::optional is "auto".
+// Numbers have a range, enumerations the names of their values in order, texts a kind; an empty std::optional is
+// "auto".
 #pragma once
 #include "host/run/options.hpp"
 
@@ -17,7 +19,8 @@ void visit_options(Visitor&& visit, AnyOptions& options) {
   visit("adapt_scope", o.adapt_scope, scope_names.value, "adaptation of each chain alone, or one for all chains");
   visit("init", o.init, "text", "starting points: normal[:sd], zeros or file:PATH (one row, or one for each chain)");
   visit.group("Chains and iterations");
-  visit("num_chains", o.num_chains, between(1, 1 << 24), "chains, run at once");
+  visit("num_chains", o.num_chains, between(0, 1 << 24),
+        "chains, run at once; 0 or auto: as many as pay, 16 to 64 on a CPU by what a gradient costs");
   visit("num_warmup", o.num_warmup, between(0, far), "warm-up iterations of each chain; auto: until it has converged");
   visit("num_samples", o.num_samples, between(1, far),
         "iterations of each chain after that; auto: as many as the warm-up says are needed, 1000 after one of given "
@@ -28,6 +31,7 @@ void visit_options(Visitor&& visit, AnyOptions& options) {
   visit("device", o.device, "text", "auto, cpu, cuda or cuda:k");
   visit("real", o.real, precision_names.value, "precision; auto: double on the CPU, float on CUDA");
   visit("threads", o.threads, between(0, 4096), "CPU threads; 0: all");
+  visit("no_graphs", o.no_graphs, "yes/no", "CUDA: every kernel launched by itself, none replayed, to find a fault");
   visit("chain_batch_size", o.chain_batch_size, between(0, 1 << 24), "chains in memory at a time; 0: all");
   visit.group("Draws");
   visit("draws", o.draws, kept_draws_names,
@@ -36,7 +40,7 @@ void visit_options(Visitor&& visit, AnyOptions& options) {
   visit("max_seconds", o.max_seconds, between(0, far),
         "end after so many seconds of warm-up and sampling with what was drawn; 0: no limit");
   visit("checkpoint_seconds", o.checkpoint_seconds, between(0, far),
-        "how often the file is told where the run stands, for `kilochain resume`; 0: at its end alone");
+        "how often the state of the run is saved in the file, for `kilochain resume`; 0: at its end alone");
   visit("save_warmup", o.save_warmup, "yes/no", "statistics of the iterations of a --num-warmup N into the file too");
 }
 

@@ -59,6 +59,9 @@ void check(const Options& o) {
   require(!o.target.empty(), ExitStatus::usage, "no target", "target is not set",
           "Try --target logistic_regression? `kilochain targets` lists all.");
   visit_options(CheckRanges(), o);
+  require(o.num_chains > 0 || o.chain_batch_size == 0, ExitStatus::usage,
+          fmt::format("chain_batch_size = {}", o.chain_batch_size), "the number of chains is automatic",
+          "Give it, such as --num-chains 1024?");
   in_range("chain_batch_size", o.chain_batch_size, between(0, o.num_chains));
   require(o.chain_batch_size == 0 || o.num_chains % o.chain_batch_size == 0, ExitStatus::usage,
           fmt::format("chain_batch_size = {}", o.chain_batch_size),
@@ -72,10 +75,13 @@ void check(const Options& o) {
   require(!o.save_warmup || o.num_warmup, ExitStatus::usage, "save_warmup = yes",
           "the length of an automatic warm-up is not known before its end, and the file has no room for its statistics",
           "Give its length, such as --num-warmup 1000?");
-  require(!o.resume || stores_draws(o), ExitStatus::usage, "resume",
-          "only a run that stores its draws can be gone on with", "Was it made with --output and --draws all?");
+  require(!o.resume || stores_draws(o), ExitStatus::usage, "resume", "only a run that stores its draws can be resumed",
+          "Was it made with --output and --draws all?");
+  require(o.sampler != ensemble_sampler || o.adapt_scope == Scope::pooled, ExitStatus::usage, "adapt_scope = chain",
+          fmt::format("{} learns from all chains together", ensemble_sampler),
+          "Use --adapt-scope pooled, or --sampler nuts, which learns on each chain alone?");
   check_settings(o.sampler, o.sampler_settings, o.target, o.target_settings);
-  const bool spins = find_target(o.target).spins;
+  const bool spins = find_target(o.target).family == Family::spins;
   require(spins || o.draws != KeptDraws::energy, ExitStatus::usage, "draws = energy",
           fmt::format("target {} is no model of spins: its draws are its coordinates", o.target),
           "Try --draws all or --draws moments?");

@@ -1,6 +1,7 @@
 // Everything that a user can choose about a run, in one structure that every front end fills.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -10,14 +11,16 @@
 
 namespace kilochain {
 
+struct RunState;  // host/run/run_state.hpp
+
 /// Settings of the sampler and of the target are texts, as written; a run parses and checks them.
 struct Options {
   std::string target;
   SettingTexts target_settings;
-  std::string sampler = "gad_mala_fast";
+  std::string sampler = "ensemble_hmc";  ///< ensemble_sampler
   SettingTexts sampler_settings;
-  std::int64_t num_chains = 256;
-  std::optional<std::int64_t> num_warmup;   ///< iterations of each chain; empty: until it has converged
+  std::int64_t num_chains = 0;             ///< 0: as many as pay, by what a gradient costs; fixed before the run begins
+  std::optional<std::int64_t> num_warmup;  ///< iterations of each chain; empty: until it has converged
   std::optional<std::int64_t> num_samples;  ///< iterations of each chain after that; empty: until the answer is good
   std::int64_t thin = 1;                    ///< keep every thin-th sample
   std::uint64_t seed = 1;
@@ -30,11 +33,17 @@ struct Options {
   bool keep_draws = false;            ///< the draws in memory too, in Result::draws
   bool save_warmup = false;           ///< statistics of warm-up iterations too
   int threads = 0;                    ///< CPU threads; 0: all
+  bool no_graphs = false;             ///< CUDA: no launch is recorded and replayed
   std::int64_t chain_batch_size = 0;  ///< chains at a time; 0: all at once
   std::int64_t max_seconds = 0;       ///< of warm-up and sampling, after which a run ends with what it has; 0: no limit
-  std::int64_t checkpoint_seconds = 600;  ///< how often `output` is told where the run stands; 0: at its end alone
-  bool resume = false;  ///< goes on with the run that has left `output`; num_samples counts its iterations too
+  std::int64_t checkpoint_seconds = 600;  ///< how often the state of the run is saved in `output`; 0: at its end alone
+  /// The state from which the run in `output` is resumed (read_run_state); num_samples counts its iterations too. Null:
+  /// a new run.
+  std::shared_ptr<const RunState> resume;
 };
+
+/// The default: the sampler whose warm-up is host/run/ensemble_warmup.hpp.
+inline constexpr const char* ensemble_sampler = "ensemble_hmc";
 
 /// What automatic num_warmup and num_samples stop at.
 inline constexpr std::int64_t most_automatic_warmup = 20000, most_automatic_samples = 20000;

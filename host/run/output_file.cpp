@@ -11,13 +11,13 @@ OutputFile::OutputFile(const Options& options, const TargetInfo& info, Precision
     create(options.num_warmup.value_or(0), options.num_samples.value_or(most_automatic_samples));
 }
 
-OutputFile::~OutputFile() { settle(); }
+OutputFile::~OutputFile() { wait_quietly(); }
 
 void OutputFile::set_length(std::int64_t num_warmup, std::int64_t num_samples) {
   if (writer_) create(num_warmup, num_samples);
 }
 
-void OutputFile::go_on(std::int64_t draws) {
+void OutputFile::resume(std::int64_t draws) {
   writer_ = std::make_unique<DrawsWriter>(options_.output, draws);
   require(writer_->header().names == info_.names, ExitStatus::data,
           options_.output + ": the target is not the one that the draws are of",
@@ -52,9 +52,9 @@ void OutputFile::create(std::int64_t num_warmup, std::int64_t num_samples) {
   h.stats = find_sampler(options_.sampler).stats;
   h.save_warmup_stats = options_.save_warmup;
   h.kept = options_.draws;
-  h.draws_per_append = window_draws(options_.num_chains,
-                                    std::ssize(info_.names) - info_.dim + window_values(options_, info_, precision_),
-                                    num_samples / options_.thin, precision_);
+  const std::int64_t stored =
+      std::ssize(info_.names) + kept_spins(options_, info_) / static_cast<std::int64_t>(bytes_of(precision_));
+  h.draws_per_append = window_draws(options_.num_chains, stored, num_samples / options_.thin, precision_);
   writer_.reset();
   writer_ = std::make_unique<DrawsWriter>(options_.output, std::move(h));
   for (const Constant& c : info_.constants) {
@@ -62,18 +62,6 @@ void OutputFile::create(std::int64_t num_warmup, std::int64_t num_samples) {
     for (std::size_t k = 0; k < c.dims.size(); ++k) dims.emplace_back(c.dims[k], c.shape[k]);
     writer_->add_constant_data(c.name, dims, c.values);
   }
-}
-
-template <class Real>
-void OutputFile::append(std::int64_t first_draw, std::int64_t count, const Window<Real>& window,
-                        const std::vector<Divergence>& divergences) {
-  wait();
-  if (!stores_draws(options_)) return;
-  pending_ = std::async(std::launch::async, [=, this] { writer_->append(first_draw, count, window, divergences); });
-}
-
-void OutputFile::wait() {
-  if (pending_.valid()) pending_.get();
 }
 
 void OutputFile::add_attributes(const nlohmann::json& attributes) {
@@ -89,8 +77,5 @@ void OutputFile::close() {
   if (writer_) writer_->finish();
   writer_.reset();
 }
-
-template void OutputFile::append(std::int64_t, std::int64_t, const Window<float>&, const std::vector<Divergence>&);
-template void OutputFile::append(std::int64_t, std::int64_t, const Window<double>&, const std::vector<Divergence>&);
 
 }  // namespace kilochain

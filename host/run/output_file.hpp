@@ -10,29 +10,33 @@ namespace kilochain {
 
 class OutputFile {
  public:
-  /// Creates the file, as long as the run may become. Throws Error (usage) when it cannot be written. Of a run that is gone on
-  /// with it waits for go_on.
+  /// Creates the file, as long as the run may become. Throws Error (usage) when it cannot be written. Of a run that is
+  /// resumed it waits for resume.
   OutputFile(const Options& options, const TargetInfo& info, Precision precision);
   ~OutputFile();
 
   bool is_open() const { return writer_ != nullptr; }
   /// Creates it anew once an automatic length is known: chunks fit the number of draws.
   void set_length(std::int64_t num_warmup, std::int64_t num_samples);
-  /// Opens the file behind its first draws. Throws Error (usage) when it cannot be written, (data) when its draws have other
-  /// names.
-  void go_on(std::int64_t draws);
+  /// Opens the file behind its first draws. Throws Error (usage) when it cannot be written, (data) when its draws have
+  /// other names.
+  void resume(std::int64_t draws);
   template <class Real>
-  void append_warmup_stats(std::int64_t first, std::int64_t count, const Window<Real>& window) {
-    writer_->append_warmup_stats(first, count, window);
+  void append_warmup_stats(const Window<Real>& window) {
+    writer_->append_warmup_stats(window);
   }
   /// Begins to write draws; the window must stay as it is until the next call of append or wait.
   template <class Real>
-  void append(std::int64_t first_draw, std::int64_t count, const Window<Real>& window,
-              const std::vector<Divergence>& divergences);
+  void append(const Window<Real>& window) {
+    wait();
+    pending_ = std::async(std::launch::async, [this, window] { writer_->append(window); });
+  }
   /// Until the disk has what it was given; throws Error (output) when it could not take it.
-  void wait();
-  /// The same without a word.
-  void settle() const {
+  void wait() {
+    if (pending_.valid()) pending_.get();
+  }
+  /// The same, and what is wrong is lost.
+  void wait_quietly() const {
     if (pending_.valid()) pending_.wait();
   }
   /// False when there is no room for it on the disk.
@@ -50,6 +54,18 @@ class OutputFile {
   Precision precision_;
   std::unique_ptr<DrawsWriter> writer_;
   std::future<void> pending_;  ///< the window that is on its way to the disk
+};
+
+/// The disk works on while the next window is drawn.
+template <class Real>
+class FileSink final : public Sink<Real> {
+ public:
+  explicit FileSink(OutputFile& file) : file_(file) {}
+  ~FileSink() override { file_.wait_quietly(); }  // it may still read a window when an error ends the phase
+  void take(const Window<Real>& window) override { file_.append(window); }
+
+ private:
+  OutputFile& file_;
 };
 
 }  // namespace kilochain

@@ -1,5 +1,5 @@
-// The chains of a run that turned non-finite, by the iteration in which they did, then by chain: when that was noticed does
-// not matter.
+// The chains of a run that turned non-finite, by the iteration in which they did, then by chain: when that was noticed
+// does not matter.
 #pragma once
 #include "host/chains/chains.hpp"
 #include "host/run/run.hpp"

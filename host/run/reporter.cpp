@@ -21,6 +21,7 @@ std::int64_t Reporter::within(double seconds) const {
 }
 
 void Reporter::took(std::int64_t iterations, double seconds) {
+  if (iterations == 0) return;
   const double now = seconds / iterations;
   per_iteration_ = per_iteration_ > 0 ? 0.5 * (per_iteration_ + now) : now;
 }

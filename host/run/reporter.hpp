@@ -1,4 +1,4 @@
-// What is told while a run goes on, and how long a piece of work may be so that it is told in time.
+// Progress of a run, and how long a piece of work may be so that it is reported in time.
 #pragma once
 #include <chrono>
 
@@ -12,7 +12,7 @@ inline double seconds_since(std::chrono::steady_clock::time_point t) {
 
 class Reporter {
  public:
-  explicit Reporter(const ProgressCallback& progress) : progress_(progress) {}
+  explicit Reporter(ProgressCallback progress = {}) : progress_(std::move(progress)) {}
 
   /// A phase of iterations first_iteration to first_iteration + total - 1; total 0: not known.
   void begin(std::string phase, std::int64_t first_iteration, std::int64_t total);
@@ -24,12 +24,12 @@ class Reporter {
   void took(std::int64_t iterations, double seconds);
   /// The worst figures so far; NaN while unknown.
   void figures(double rhat_max, double ess_min);
-  /// Tells it, five times a second at most, and at the end of the phase.
+  /// Five times a second at most, and at the end of the phase.
   void report(std::int64_t iteration, double acceptance_rate, std::int64_t quarantined);
 
  private:
   using Clock = std::chrono::steady_clock;
-  const ProgressCallback& progress_;
+  ProgressCallback progress_;
   Progress now_;
   std::int64_t first_iteration_ = 0;
   double per_iteration_ = 0;  ///< seconds, smoothed; 0: not known

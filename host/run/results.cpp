@@ -8,7 +8,6 @@
 #include <iterator>
 
 #include "host/run/run_attributes.hpp"
-#include "targets/discrete/spin_model.hpp"
 
 namespace kilochain {
 namespace {
@@ -40,18 +39,17 @@ RunSummary summary_of(const Phases<Real>& run, const WarmedUp& warm, const Sampl
   s.seconds_sampling = sampled.seconds;
   s.seconds_total = warm.seconds + sampled.seconds;
   s.gradient_evaluations = warm.gradients + sampled.gradients;
-  s.quarantined = run.batches.quarantine().size();
-  s.divergences = sampled.num_divergences;
+  s.quarantined = run.chains.quarantine().size();
+  s.divergences = sampled.divergences->count();
   s.finished = !sampled.interrupted;
   s.warmup_converged = warm.converged;
   s.warmup_note = warm.note;
-  if (const auto& model = run.target.info().spin_model; model && model->fixes_magnetization())
-    s.fixed = {"magnetization"};
+  s.fixed = run.target.info().fixed;
   std::vector<double> acceptance;
   std::copy_if(sampled.acceptance.begin(), sampled.acceptance.end(), std::back_inserter(acceptance),
                [](double rate) { return !std::isnan(rate); });
   set_acceptance(s, std::move(acceptance));
-  if (run.target.info().spin_model) s.stuck = 0;  // cold spins may be right to stay
+  if (find_sampler(run.options.sampler).asks_nothing()) s.stuck = 0;  // cold spins may be right to stay
   return s;
 }
 
@@ -63,7 +61,7 @@ nlohmann::json closing_attributes(const RunSummary& s, const Quarantine& quarant
   return a;
 }
 
-/// From where the draws are. Those that are only in the file are read back: it is complete by then.
+/// From where the draws are. The file is complete by then.
 template <class Real>
 std::vector<ParameterSummary> parameters_of(const Phases<Real>& run, Sampled<Real>& sampled) {
   const ThreadsOf threads(run.context);
@@ -72,10 +70,10 @@ std::vector<ParameterSummary> parameters_of(const Phases<Real>& run, Sampled<Rea
     case SummaryFrom::nothing:
       return {};
     case SummaryFrom::stream:
-      return sampled.streaming->results(names, run.context.threads);
+      return sampled.streaming->summary().results(names, run.context.threads);
     case SummaryFrom::memory: {
       const auto draws = sampled.memory->drawn();
-      const auto quarantined = run.batches.quarantine().chains();
+      const auto quarantined = run.chains.quarantine().chains();
       if constexpr (std::is_same_v<Real, double>)
         return summarise_draws(names, draws.data, draws.planes, draws.rows, quarantined);
       const std::vector<double> wide(draws.data, draws.data + draws.planes * draws.rows * draws.columns);
@@ -93,22 +91,23 @@ template <class Real>
 Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sampled) {
   Result r;
   r.summary = summary_of(run, warm, sampled);
-  r.quarantined = run.batches.quarantine().list();
+  r.quarantined = run.chains.quarantine().list();
   r.interrupted = sampled.interrupted;
   r.resumable = sampled.resumable;
   r.draws_written = sampled.draws;
-  r.divergences = std::move(sampled.divergences);
+  r.divergences = sampled.divergences->first();
   if (!warm.advice.empty()) r.notes.push_back(warm.advice);
   if (r.summary.stuck > 0)
     r.notes.push_back(
         fmt::format("{} of {} chains accepted nothing while sampling, and stand where they were; try {}"
                     "--init normal:0.1, or a longer warm-up?",
                     r.summary.stuck, r.summary.num_chains - r.summary.quarantined,
-                    run.options.adapt_scope == Scope::pooled ? "--adapt-scope chain, " : ""));
+                    run.options.adapt_scope == Scope::pooled ? "--sampler nuts --adapt-scope chain, " : ""));
+  if (const auto& told = run.target.info().notes)
+    for (std::string& note : told()) r.notes.push_back(std::move(note));
   r.evaluation = run.target.evaluation();
-  if (const std::string products = run.batches.products(); !products.empty()) r.evaluation += "; factor: " + products;
-  r.statistics = sampled.statistics;
-  run.file.add_attributes(closing_attributes(r.summary, run.batches.quarantine(), r.interrupted));
+  if (const std::string products = run.chains.products(); !products.empty()) r.evaluation += "; factor: " + products;
+  run.file.add_attributes(closing_attributes(r.summary, run.chains.quarantine(), r.interrupted));
   if (stores_draws(run.options)) run.file.close();
   r.summary.parameters = parameters_of(run, sampled);
   if (!r.summary.parameters.empty()) run.file.write_summary(r.summary.parameters, sampled.acceptance);
@@ -116,8 +115,14 @@ Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sam
   if (run.options.keep_draws) {
     r.names = run.target.info().names;
     if (sampled.memory) {
-      const auto draws = sampled.memory->drawn();
-      r.draws.assign(draws.data, draws.data + draws.planes * draws.rows * draws.columns);
+      const auto draws = sampled.memory->values();
+      r.draws.assign(draws.begin(), draws.end());
+    }
+    if (sampled.statistics) {
+      r.lp = sampled.statistics->lp.values();
+      r.statistics["acceptance_rate"] = sampled.statistics->acceptance_rate.values();
+      for (std::size_t k = 0; const std::string& name : find_sampler(run.options.sampler).stats)
+        r.statistics[name] = sampled.statistics->stats[k++].values();
     }
   }
   return r;

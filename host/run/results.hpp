@@ -1,4 +1,4 @@
-// What a run ends with: the file completed, the draws summarised, everything told in one Result.
+// What a run ends with: the file completed, the draws summarised, everything in one Result.
 #pragma once
 #include "host/run/sampling.hpp"
 

@@ -1,9 +1,11 @@
-// The order of a run: check, load, account for memory, evaluate once with checks, open the output, start, warm up, sample,
-// summarise. One that is gone on with: check, load, account for memory, take the chains from the file, open it, sample.
+// The order of a run: check, load, account for memory, evaluate once with checks, open the output, start, warm up,
+// sample, summarise. One that is resumed: check, load, account for memory, take the chains' state, open the file,
+// sample.
 #include "host/run/run.hpp"
 
 #include <fmt/format.h>
 
+#include "host/run/choose_chains.hpp"
 #include "host/run/device.hpp"
 #include "host/run/results.hpp"
 #include "host/run/sampling.hpp"
@@ -12,25 +14,17 @@
 namespace kilochain {
 namespace {
 
-/// The run that has left the output goes on: nothing there is changed before it is known that it can.
+/// Nothing in the output is changed before it is known that the run can be resumed.
 template <class Real>
-Result go_on(const Options& o, const Context& context, Target<Real>& target, const ProgressCallback& progress,
-             const std::atomic<bool>& stop) {
-  const auto state = read_run_state(o.output);
-  require(state.has_value(), ExitStatus::usage, o.output + ": the run cannot be gone on with",
-          "it ended in its warm-up", "Begin it again?");
-  const RunState& before = *state;
+Result resume(const Phases<Real>& phases, const RunState& before) {
+  const Options& o = phases.options;
   const std::int64_t wanted = o.num_samples.value_or(before.wanted);
   require(wanted > before.iterations, ExitStatus::usage, o.output + ": nothing is left to draw",
           fmt::format("{} iterations of each chain are wanted in all, {} are there", wanted, before.iterations),
           fmt::format("Ask for more in all, such as --num-samples {}?", 2 * before.iterations));
-  OutputFile file(o, target.info(), precision_of<Real>);
-  Reporter reporter(progress);
-  Batches<Real> batches(o, context, target, reporter, stop);
-  batches.load(before.chains);
-  const Phases<Real> phases{o, context, target, batches, file, reporter, stop};
+  phases.chains.load(before.chains);
   require_same_target(phases, before);
-  file.go_on(before.draws);
+  phases.file.resume(before.draws);
   Sampled<Real> sampled = sample(phases, before.warm, &before);
   return results(phases, before.warm, sampled);
 }
@@ -39,15 +33,18 @@ template <class Real>
 Result run_on(const Options& o, const Context& context, Target<Real>& target, const ProgressCallback& progress,
               const std::atomic<bool>& stop) {
   refuse_if_too_large(o, estimate_for(o, context, target.info(), precision_of<Real>));
-  if (o.resume) return go_on(o, context, target, progress, stop);
-  const StartingPoints<Real> points(o, target.info().dim);
-  const auto first = points.of(0, 1);
-  target.check_evaluation(std::vector<double>(first.begin(), first.end()).data());
+  std::optional<StartingPoints<Real>> points;
+  if (!o.resume) {
+    points.emplace(o, target.info().dim);
+    const auto first = points->of(0, 1);
+    target.check_evaluation(std::vector<double>(first.begin(), first.end()).data());
+  }
   OutputFile file(o, target.info(), precision_of<Real>);
   Reporter reporter(progress);
-  Batches<Real> batches(o, context, target, reporter, stop);
-  batches.start(points);
-  const Phases<Real> phases{o, context, target, batches, file, reporter, stop};
+  Ensemble<Real> chains(context, target, setup_of(o), reporter, stop);
+  const Phases<Real> phases{o, context, target, chains, file, reporter, stop};
+  if (o.resume) return resume(phases, *o.resume);
+  phases.start(*points);
   const WarmedUp warm = warm_up(phases);
   Sampled<Real> sampled = sample(phases, warm, nullptr);
   return results(phases, warm, sampled);
@@ -61,6 +58,11 @@ PreparedRun::PreparedRun(Options options) : options_(std::move(options)) {
   in_precision(choose_precision(options_, context_), [&](auto zero) {
     auto target = make_target<decltype(zero)>(context_, options_.target, options_.target_settings);
     check_offer(options_.sampler, options_.target, target->info().offers);
+    if (options_.num_chains == 0) {
+      const ChainsChosen chosen = choose_chains(options_, context_, *target);
+      options_.num_chains = chosen.num_chains;
+      if (!chosen.why.empty()) notes_.push_back(chosen.why);
+    }
     target_ = std::move(target);
   });
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -38,16 +39,18 @@ struct Result {
   std::vector<QuarantinedChain> quarantined;
   bool interrupted = false;  ///< `stop` became true: summary and file hold what was drawn until then
   bool out_of_time = false;  ///< `interrupted`, by max_seconds
-  bool resumable = false;    ///< the file knows where the run stands: Options::resume goes on with it
+  bool resumable = false;    ///< the file has the state of the run: it can be resumed
   std::int64_t draws_written = 0;
   std::vector<Divergence>
       divergences;  ///< where trajectories diverged, by draw; the first few of each chain and window
   std::vector<double>
       draws;  ///< with keep_draws: [chain, draw, dim], draws_written of each chain; quarantined chains NaN
   std::vector<std::string> names;  ///< with keep_draws: of the last dimension
+  std::vector<double> lp;          ///< with keep_draws: [chain, draw], log density
+  std::map<std::string, std::vector<float>>
+      statistics;                  ///< with keep_draws: [chain, draw]: acceptance_rate, the sampler's
   std::vector<std::string> notes;  ///< what a user should know: fallback to the CPU, warm-up not converged, ...
   std::string evaluation;          ///< how the target is evaluated, and a factor multiplied, and why (--verbose)
-  std::string statistics;          ///< where a device's run has its streaming summary made, and why (--verbose)
 };
 
 /// A run whose options are checked, whose device is chosen and whose data are read, once: estimate it, then run it.
@@ -59,8 +62,8 @@ class PreparedRun {
 
   /// Bytes, and seconds from timing a few chains for a fraction of a second.
   Estimate estimate() const;
-  /// Throws Error for what does not fit, before anything is allocated, and for an output that cannot be written; chains that
-  /// turn non-finite are quarantined and reported, never an Error unless no chain is left.
+  /// Throws Error for what does not fit, before anything is allocated, and for an output that cannot be written; chains
+  /// that turn non-finite are quarantined and reported, never an Error unless no chain is left.
   Result run(const ProgressCallback& progress, const std::atomic<bool>& stop) const;
 
  private:
@@ -77,8 +80,8 @@ class PreparedRun {
 Result run(const Options& options, const ProgressCallback& progress, const std::atomic<bool>& stop);
 Estimate estimate(const Options& options);
 
-/// The summary of a file that run has written. `max_bytes`: memory to use for draws. Throws Error (data) for a file that
-/// cannot be read, and for one without draws.
+/// The summary of a file that run has written. `max_bytes`: memory to use for draws. Throws Error (data) for a file
+/// that cannot be read, and for one without draws.
 RunSummary summarise_file(const std::string& path, std::size_t max_bytes = std::size_t(2) << 30);
 
 }  // namespace kilochain

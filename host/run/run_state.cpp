@@ -95,28 +95,30 @@ RunState run_state_of(const std::vector<char>& bytes, const std::string& path) {
   return state;
 }
 
-std::optional<RunState> read_run_state(const std::string& path) {
+std::shared_ptr<const RunState> read_run_state(const std::string& path) {
   const DrawsReader reader(path);
   const auto refuse = [&](const std::string& why) {
-    throw Error(ExitStatus::usage, path + ": the run cannot be gone on with", why, "Begin it again?");
+    throw Error(ExitStatus::usage, path + ": the run cannot be resumed", why, "Begin it again?");
   };
   if (!reader.has_draws()) refuse("it kept moments only");
   const auto bytes = reader.state();
-  if (!bytes.empty()) return run_state_of(bytes, path);
+  if (!bytes.empty()) return std::make_shared<const RunState>(run_state_of(bytes, path));
   if (reader.draws_written() > 0)
     refuse("the state of its chains is not in the file: it takes more room than the draws");
-  return {};
+  return nullptr;
 }
 
 template <class Real>
 double value_of_first(const Phases<Real>& run) {
-  std::vector<Real> x = run.batches.first_positions();
-  if (run.target.info().spin_model) return static_cast<double>(x[0]);
+  std::vector<Real> x = run.chains.first_positions();
+  if (run.target.info().offers == Needs::nothing) return static_cast<double>(x[0]);
   x.resize(static_cast<std::size_t>(run.dim()));
-  const auto chain = make_chains<Real>(run.context, "rwm", {}, 1, run.dim(), Scope::chain);
-  Rounds<Real>(run.context, run.target, *chain, 1).start(x);
+  Reporter silent;
+  Ensemble<Real> one(run.context, run.target, {"rwm", {}}, silent, run.stop);
+  one.start([&](Index, Index) { return x; });
   double lp = NAN;
-  copy_to_host(run.context, &lp, chain->exchange(Phase::start).lp, sizeof lp);
+  one.each(
+      [&](Index, Chains<Real>& chain) { copy_to_host(run.context, &lp, chain.exchange(Phase::start).lp, sizeof lp); });
   return lp;
 }
 
@@ -124,11 +126,12 @@ template <class Real>
 void require_same_target(const Phases<Real>& run, const RunState& state) {
   const double now = value_of_first(run), before = state.value_of_first,
                near = 1e-3 * (1 + std::abs(before));  // float, perhaps on another device
-  require(!std::isfinite(before) || std::abs(now - before) <= near, ExitStatus::data,
-          run.options.output + ": the target is not the one that the draws are of",
-          fmt::format("where the first chain stands its {} is {}, and was {}",
-                      run.target.info().spin_model ? "energy" : "log density", now, before),
-          "Have its data or its code changed since?");
+  require(
+      !std::isfinite(before) || std::abs(now - before) <= near, ExitStatus::data,
+      run.options.output + ": the target is not the one that the draws are of",
+      fmt::format("where the first chain stands its {} is {}, and was {}",
+                  run.target.info().offers == Needs::nothing ? run.target.info().names[0] : "log density", now, before),
+      "Have its data or its code changed since?");
 }
 
 template double value_of_first(const Phases<float>&);

@@ -1,8 +1,8 @@
-// Where a run stands between two windows of its sampling phase: what it takes to go on with the same draws as if it had not
-// stopped. Random numbers are a function of seed, chain and iteration, so no state of theirs is kept.
-//   bytes: length of the JSON text, the text, then for each batch of chains the length of its checkpoint, the checkpoint
+// The state of a run between two windows of its sampling phase: what it takes to resume it with the same draws as if it
+// had not stopped. Random numbers are a function of seed, chain and iteration, so no state of theirs is kept.
+//   bytes: length of the JSON text, the text, then for each batch of chains length and bytes of its checkpoint
 #pragma once
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,22 +17,23 @@ struct RunState {
   std::int64_t num_divergences = 0;
   double seconds = 0;                     ///< of sampling so far
   double value_of_first = NAN;            ///< see below
-  std::vector<std::vector<char>> chains;  ///< Chains::save of each batch
+  std::vector<std::vector<char>> chains;  ///< Ensemble::save
 };
 
 std::vector<char> to_bytes(const RunState& state);
 /// Throws Error (data) for what to_bytes has not made.
 RunState run_state_of(const std::vector<char>& bytes, const std::string& path);
 
-/// The state that a file of draws was left with; empty where the run ended in its warm-up. Throws Error (usage), saying why, where
+/// The last state in a file of draws; null where the run ended in its warm-up. Throws Error (usage), saying why, where
 /// there are draws and no state.
-std::optional<RunState> read_run_state(const std::string& path);
+std::shared_ptr<const RunState> read_run_state(const std::string& path);
 
-/// The target's log density where the first chain stands; of a spin model the energy there.
+/// The target's log density at the first chain's position; of a model that has none to evaluate the first recorded
+/// value, an energy.
 template <class Real>
 double value_of_first(const Phases<Real>& run);
 
-/// Throws Error (data) where chains that were loaded stand on another target than when they were saved.
+/// Throws Error (data) where the target of chains that were loaded is another than when they were saved.
 template <class Real>
 void require_same_target(const Phases<Real>& run, const RunState& state);
 

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/error.hpp"
 #include "host/statistics/ranks.hpp"
-#include "kernels/device/error.hpp"
 
 namespace kilochain {
 namespace {
@@ -32,8 +32,8 @@ bool is_fixed(const RunSummary& run, const ParameterSummary& p) {
   return std::find(run.fixed.begin(), run.fixed.end(), p.name) != run.fixed.end();
 }
 
-/// Draws of each chain with which R-hat of a parameter could be below its bar, where nothing but their number holds it above; 0
-/// where chains disagree.
+/// Draws of each chain with which R-hat of a parameter could be below its bar, where nothing but their number holds it
+/// above; 0 where chains disagree.
 std::int64_t draws_wanted(const RunSummary& run, const ParameterSummary& p) {
   const double chains = static_cast<double>(run.num_chains - run.quarantined),
                draws = static_cast<double>(run.num_samples / run.thin);
@@ -103,8 +103,8 @@ Verdict verdict_of(const RunSummary& run) {
 }
 
 int status_of(const RunSummary& run) {
-  if (run.quarantined > 0) return static_cast<int>(ExitStatus::quarantined);
-  return verdict_of(run).converged ? 0 : static_cast<int>(ExitStatus::not_converged);
+  if (run.quarantined > 0) return exit_code(ExitStatus::quarantined);
+  return exit_code(verdict_of(run).converged ? ExitStatus::done : ExitStatus::not_converged);
 }
 
 nlohmann::json to_json(const RunSummary& run) {

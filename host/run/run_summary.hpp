@@ -1,8 +1,8 @@
-// What is told about a finished run: the one JSON object of `--json`, and the text above and in the summary table.
+// The summary of a finished run: the one JSON object of `--json`, and the text above and in the summary table.
 // ESS figures over parameters: {min, median, max} of ess_bulk; min_ess_per_second is the smallest of ess_bulk and
 // ess_tail of any parameter, per second of the whole run (warm-up included). A figure over parameters is null (NaN) as
 // soon as one parameter has none: a parameter that never moved must not look converged. What the model holds fixed (the
-// magnetization on a slice) is told, and left out of them.
+// magnetization on a slice) is listed, and left out of them.
 #pragma once
 #include <cstdint>
 #include <cstdio>
@@ -45,20 +45,20 @@ std::string rhat_text(double rhat);
 /// Of a chain's mean acceptance.
 inline bool accepts_nothing(double acceptance) { return !(acceptance > 1e-3); }
 
-/// Whether the figures can be trusted: an automatic warm-up has converged, every chain moves, and no R-hat is above rhat_bar or
-/// unknown.
+/// Whether the figures can be trusted: an automatic warm-up has converged, every chain moves, and no R-hat is above
+/// rhat_bar or unknown.
 struct Verdict {
   bool converged;
   std::string reason;             ///< why not, for people; empty when converged, or when there is nothing to judge
   bool judged = true;             ///< false: there is nothing to judge
   std::int64_t draws_wanted = 0;  ///< of each chain, where R-hat is large by the chains' shortness alone; else 0
 };
-/// Quarantined chains do not count: they are told apart. A run that kept no draws is judged by its warm-up alone.
-/// R-hat of chains that agree is sqrt(1 + 2 / e) for e effective draws of each: thousands of short chains may have plenty of
-/// them together, and none enough to show that it has forgotten its start.
+/// Quarantined chains do not count: they are listed apart. A run that kept no draws is judged by its warm-up alone.
+/// R-hat of chains that agree is sqrt(1 + 2 / e) for e effective draws of each: thousands of short chains may have
+/// plenty of them together, and none enough to show that it has forgotten its start.
 Verdict verdict_of(const RunSummary& run);
 
-/// The exit status of a command that tells of a run that came to its end.
+/// The exit status of a command that ends with the summary of a run.
 int status_of(const RunSummary& run);
 
 /// The figures over parameters.
@@ -71,14 +71,14 @@ Extremes extremes_of(const RunSummary& run);
 /// NaN where no time was taken.
 double per_second(double count, double seconds);
 
-/// Sets the four acceptance fields, and how many are stuck, from one mean acceptance per chain (quarantined chains left out by
-/// the caller).
+/// Sets the four acceptance fields, and how many are stuck, from one mean acceptance per chain (quarantined chains left
+/// out by the caller).
 void set_acceptance(RunSummary& run, std::vector<double> per_chain);
 
 /// Keys: target, sampler, device, real, num_chains, num_warmup, num_samples, seconds {warmup, sampling, total},
 /// acceptance_rate {mean, q05, q95}, gradient_evaluations, ess {min, median, max}, min_ess_per_second, rhat_max,
-/// quarantined, divergences, finished (false: ended before its time), converged (null where there is nothing to judge), reason (when not converged),
-/// parameters [{name, and each of summary_columns}]. NaN and infinity become null.
+/// quarantined, divergences, finished (false: ended before its time), converged (null where there is nothing to judge),
+/// reason (when not converged), parameters [{name, and each of summary_columns}]. NaN and infinity become null.
 nlohmann::json to_json(const RunSummary& run);
 
 }  // namespace kilochain

@@ -1,14 +1,11 @@
-// The sampling phase: windows of draws are filled, kept as the options say, and looked at for the progress line.
+// The sampling phase: chains are run, and each window of draws goes to the sinks that the options ask for.
 #pragma once
+#include <chrono>
 #include <memory>
-#include <optional>
 
-#include "host/run/draws_in_memory.hpp"
 #include "host/run/phases.hpp"
 #include "host/run/run_state.hpp"
-#include "host/run/summary_on_device.hpp"
-#include "host/statistics/progress_statistic.hpp"
-#include "host/statistics/streaming/streaming.hpp"
+#include "host/run/sinks.hpp"
 
 namespace kilochain {
 
@@ -19,17 +16,16 @@ struct Sampled {
   std::int64_t gradients = 0;              ///< of all chains
   double seconds = 0;
   bool interrupted = false;
-  bool resumable = false;  ///< the file knows where the chains stand
+  bool resumable = false;  ///< the file has the state of the chains
   SummaryFrom summary_from = SummaryFrom::nothing;
-  std::unique_ptr<DrawsInMemory<Real>> memory;  ///< where the draws are kept so
-  std::unique_ptr<StreamingSummary> streaming;  ///< where the summary is made so
-  std::vector<double> acceptance;               ///< mean of each chain; NaN of a quarantined one
-  std::vector<Divergence> divergences;          ///< most_kept_divergences at most
-  std::int64_t num_divergences = 0;             ///< draws of chains that are not quarantined
-  std::string statistics;                       ///< where the streaming summary was made, and why, of a run on a device
+  std::shared_ptr<DrawsInMemory<Real>> memory;           ///< where the draws are kept so
+  std::shared_ptr<StatisticsInMemory<Real>> statistics;  ///< beside the draws, for those who asked for them
+  std::shared_ptr<SummarySink<Real>> streaming;          ///< where the summary is made so
+  std::shared_ptr<DivergenceSink<Real>> divergences;
+  std::vector<double> acceptance;  ///< mean of each chain; NaN of a quarantined one
 };
 
-/// `before`: where the run stood that is gone on with, or null.
+/// `before`: the state from which the run is resumed, or null.
 template <class Real>
 Sampled<Real> sample(const Phases<Real>& run, const WarmedUp& warm, const RunState* before);
 
@@ -41,17 +37,11 @@ class Sampling {
   Sampled<Real> operator()();
 
  private:
-  void prepare(std::int64_t num_draws);
-  void fill_windows();
-  bool leaves_host_next() const;
-  std::int64_t next_draws(std::int64_t room);
-  void deliver(DrawsBuffer<Real>& buffer, const DrawsMade& made);
-  void deliver_digest(const DrawsBuffer<Real>& buffer, std::int64_t count);
-  void exclude_quarantined();
-  double seconds_so_far() const;
-  bool save_is_due() const;
+  void draw();
+  std::vector<std::shared_ptr<Sink<Real>>> make_sinks(std::int64_t num_draws);
+  std::int64_t save_if_due();
   void save_state();
-  std::vector<Divergence> note_divergences(const DrawsBuffer<Real>& buffer, std::int64_t count);
+  double seconds_so_far() const;
 
   const Phases<Real>& run_;
   const WarmedUp& warm_;
@@ -59,12 +49,8 @@ class Sampling {
   const std::int64_t num_warmup_, num_samples_;
   std::chrono::steady_clock::time_point begin_, saved_at_;
   std::int64_t saved_ = -1;  ///< iterations at the last save
-  bool leaves_state_ = false;
+  bool saves_ = false;
   Sampled<Real> out_;
-  ProgressStatistic look_;
-  /// Draws of each chain after which windows may stay on the device; empty: never.
-  std::optional<std::int64_t> leaves_host_after_;
-  std::unique_ptr<SummaryOnDevice<Real>> on_device_;  ///< since then
 };
 
 }  // namespace kilochain

@@ -9,8 +9,8 @@
 
 namespace kilochain {
 
-/// Calls work(item, worker) for the items 0 .. count - 1, taken in this order by `workers` threads, until `stop` becomes
-/// true; items that were begun are waited for. The first exception sets `stop` and is thrown again here.
+/// Calls work(item, worker) for the items 0 .. count - 1, taken in this order by `workers` threads, until `stop`
+/// becomes true; items that were begun are waited for. The first exception sets `stop` and is thrown again here.
 template <class Work>
 void side_by_side(std::size_t count, int workers, std::atomic<bool>& stop, const Work& work) {
   std::atomic<std::size_t> next{0};

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/number_of.hpp"
 #include "targets/data/dataset.hpp"
-#include "targets/data/number_of.hpp"
 
 namespace kilochain {
 namespace {

@@ -74,16 +74,15 @@ RunSummary summary_without_draws(const DrawsReader& reader) {
   return s;
 }
 
-/// Acceptance over the chains that count; and divergences where the draws are there: the attribute of a killed run would not
-/// tell of them.
+/// Acceptance over the chains that count; and divergences where the draws are there: the attribute of a killed run
+/// would not tell of them.
 void summarise_stats(RunSummary& s, const DrawsReader& reader, const std::vector<bool>& out) {
   std::vector<double> acceptance;
   for (std::size_t c = 0; const double rate : reader.mean_acceptance_rate())
     if (!out[c++]) acceptance.push_back(rate);
   set_acceptance(s, acceptance);
-  const auto is_it = [&](const SamplerEntry& e) { return e.name == s.sampler; };
-  if (std::any_of(spin_samplers().begin(), spin_samplers().end(), is_it))
-    s.stuck = 0;  // cold spins may be right to stay
+  for (const SamplerEntry& e : samplers())
+    if (e.name == s.sampler && e.asks_nothing()) s.stuck = 0;  // cold spins may be right to stay
   if (!reader.has_draws()) return;
   s.divergences = 0;
   for (std::size_t c = 0; const std::int64_t count : reader.num_diverging()) s.divergences += out[c++] ? 0 : count;
@@ -103,7 +102,7 @@ std::vector<ParameterSummary> summarise_parameters(const DrawsReader& reader, co
 #pragma omp parallel for schedule(dynamic)
     for (std::int64_t p = 0; p < count; ++p)
       parameters.data()[first + p] =
-          summarise(names.data()[first + p], BasicSeries<double>{values.data() + p * kept * draws, kept, draws});
+          summarise(names.data()[first + p], Series{values.data() + p * kept * draws, kept, draws});
   }
   return parameters;
 }

@@ -32,7 +32,7 @@ class TimeLimit {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// A caller's flag may be set by a signal handler, which can wake nobody up: it is looked at every now and then.
+  /// A caller's flag may be set by a signal handler, which cannot notify this thread: it is polled.
   void watch(Clock::time_point end) {
     std::unique_lock lock(mutex_);
     while (!done_ && !end_) {

@@ -7,12 +7,11 @@
 #include "host/run/device.hpp"
 #include "host/run/warmup.hpp"
 #include "host/statistics/ess.hpp"
-#include "targets/discrete/spin_model.hpp"
 
 namespace kilochain {
 namespace {
 
-constexpr std::int64_t window = 20;            // iterations between two looks at what is spent
+constexpr std::int64_t window = 20;            // iterations after which what is spent is counted again
 constexpr std::int64_t energies_wanted = 100;  // of the autocorrelation's score
 
 Options on_one_thread(Options o) {
@@ -20,22 +19,19 @@ Options on_one_thread(Options o) {
   return o;
 }
 
-/// The draws of one trial, coordinate by coordinate: (dim) of (chain, draw).
+/// The draws of one trial, and the first energies of each chain.
 template <class Real>
 class Kept {
  public:
-  Kept(Index chains, Index dim) : chains_(chains), dim_(dim), draws_(chains) {}
-  void add(const Window<Real>& w, std::int64_t count) {
-    for (Index c = 0; c < chains_; ++c) {
-      auto& mine = draws_[c];
-      for (std::int64_t t = 0; t < count; ++t) {
-        const View1<const Real> x = w.draws.row(c, t);
-        mine.insert(mine.end(), x.begin(), x.end());
-        if (count_ + t < energies_wanted) energies_.push_back(w.lp(c, t));
-      }
+  Kept(Index chains, Index dim) : dim_(dim), draws_(chains), energies_(chains) {}
+  void take(const Window<Real>& w) {
+    for (std::size_t c = 0; c < draws_.size(); ++c) {
+      const Real* x = w.draws.plane(static_cast<Count>(c)).data;
+      draws_[c].insert(draws_[c].end(), x, x + w.count * dim_);
+      const double* lp = w.lp.row(static_cast<Count>(c)).data;
+      energies_[c].insert(energies_[c].end(), lp, lp + std::clamp<Count>(energies_wanted - count_, 0, w.count));
     }
-    if (count_ < energies_wanted) pieces_.push_back(std::min(count, energies_wanted - count_));
-    count_ += count;
+    count_ += w.count;
   }
   std::int64_t count() const { return count_; }
   /// (chain of `running`, draw) of one coordinate.
@@ -46,24 +42,13 @@ class Kept {
       for (std::int64_t t = 0; t < count_; ++t) out.push_back(draws_[c][t * dim_ + coordinate]);
     return out;
   }
-  /// The first energies of one chain: windows lie one behind the other, each (chain, draw).
-  std::vector<double> energies(Index chain) const {
-    std::vector<double> out;
-    std::size_t at = 0;
-    for (const std::int64_t piece : pieces_) {
-      const auto from = energies_.begin() + at + chain * piece;
-      out.insert(out.end(), from, from + piece);
-      at += piece * chains_;
-    }
-    return out;
-  }
+  const std::vector<double>& energies(Index chain) const { return energies_[chain]; }
 
  private:
-  Index chains_, dim_;
+  Index dim_;
   std::int64_t count_ = 0;
-  std::vector<std::vector<Real>> draws_;  ///< (chain) of (draw, dim)
-  std::vector<double> energies_;
-  std::vector<std::int64_t> pieces_;
+  std::vector<std::vector<Real>> draws_;       ///< (chain) of (draw, dim)
+  std::vector<std::vector<double>> energies_;  ///< (chain)
 };
 
 }  // namespace
@@ -115,20 +100,18 @@ class Trials::Of : public Anything {
     target_->check_evaluation(std::vector<double>(first.begin(), first.end()).data());
     OutputFile nothing(options_, target_->info(), precision_of<Real>);
     Reporter reporter(progress);
-    Batches<Real> batches(options_, context_, *target_, reporter, stop);
-    batches.start(points);
-    const WarmedUp warm =
-        kilochain::warm_up(Phases<Real>{options_, context_, *target_, batches, nothing, reporter, stop});
+    Ensemble<Real> chains(context_, *target_, setup_of(options_), reporter, stop);
+    const Phases<Real> phases{options_, context_, *target_, chains, nothing, reporter, stop};
+    phases.start(points);
+    const WarmedUp warm = kilochain::warm_up(phases);
     notes.insert(notes.end(), notes_.begin(), notes_.end());
     if (!warm.advice.empty()) notes.push_back(warm.advice);
     iterations_ = warm.iterations;
-    batches.each([&](Index, const Chains<Real>& chains) {
-      learnt_ = chains.save();
-      points_ = chains.positions();
-    });
+    learnt_ = chains.save();
+    points_ = chains.first_positions();
     quarantined_.clear();
     Index k = 0;
-    for (const ChainControl& c : batches.controls()) {
+    for (const ChainControl& c : chains.controls()) {
       if (c.status != ChainStatus::running) quarantined_.push_back(k);
       ++k;
     }
@@ -139,40 +122,33 @@ class Trials::Of : public Anything {
 
   Trial run(int worker, const SettingTexts& settings, std::uint64_t seed, const std::atomic<bool>& stop) override {
     auto& own = workers_[worker];
-    if (!own) own = std::make_unique<Worker>(options_);
-    SettingTexts texts = options_.sampler_settings;
-    for (const auto& [name, text] : settings) texts[name] = text;
-    const auto chains =
-        make_chains<Real>(own->context, options_.sampler, texts, num_chains(), target_->info(), options_.adapt_scope);
-    Rounds<Real> rounds(own->context, *own->target, *chains, num_chains());
-    Segment<Real> segment;
-    segment.seed = seed;
-    std::int64_t now = iterations_;
+    if (!own) own = std::make_unique<Worker>(options_, *target_);
+    EnsembleSetup setup = setup_of(options_);
+    for (const auto& [name, text] : settings) setup.settings[name] = text;
+    setup.seed = seed;
+    Reporter silent;
+    Ensemble<Real> chains(own->context, own->target, setup, silent, stop);
     if (length_.num_warmup == 0) {
-      chains->load(learnt_);
-    } else {
-      rounds.start(starting_points());
-      now = length_.num_warmup;
-      segment.until = now;
-      segment.schedule.num_warmup = now;
-      segment.schedule.adapting = true;
-      segment.scope = scope_of(options_);
-      segment.rate_decays = segment.scope == Scope::pooled;
-      rounds.run(segment, stop);
-      segment.schedule.adapting = segment.rate_decays = false;
+      chains.load(learnt_);
+      return draw(*own, chains, iterations_, stop);
     }
-    segment.phase_start = segment.schedule.num_warmup = now;
-    return draw(*own, rounds, *chains, segment, now, stop);
+    chains.start([&](Index, Index) { return starting_points(); });
+    Segment<Real> warmup = chains.adapting(length_.num_warmup);
+    warmup.rate_decays = warmup.scope == Scope::pooled;
+    chains.run(warmup, 0, length_.num_warmup);
+    return draw(*own, chains, length_.num_warmup, stop);
   }
 
  private:
   struct Worker {
-    explicit Worker(const Options& o) : context(choose_device(on_one_thread(o), notes)) {
-      target = make_target<Real>(context, o.target, o.target_settings);
-    }
+    Worker(const Options& o, Target<Real>& shared)
+        : context(choose_device(on_one_thread(o), notes)),
+          own(context.backend == Backend::cpu ? nullptr : make_target<Real>(context, o.target, o.target_settings)),
+          target(own ? *own : shared) {}
     std::vector<std::string> notes;
     Context context;
-    std::unique_ptr<Target<Real>> target;
+    std::unique_ptr<Target<Real>> own;  ///< of a device: with a stream of its own
+    Target<Real>& target;
   };
 
   Index dim() const { return target_->info().dim; }
@@ -190,33 +166,23 @@ class Trials::Of : public Anything {
     return x;
   }
 
-  Trial draw(Worker& own, Rounds<Real>& rounds, Chains<Real>& chains, Segment<Real> segment, std::int64_t now,
-             const std::atomic<bool>& stop) {
-    chains.reset_counts();
-    DrawsBuffer<Real> buffer(own.context, num_chains(), num_chains(), dim(), window,
-                             static_cast<int>(find_sampler(options_.sampler).stats.size()));
+  Trial draw(Worker& own, Ensemble<Real>& chains, std::int64_t now, const std::atomic<bool>& stop) {
+    chains.take_gradients();
+    const Segment<Real> segment = chains.sampling(now);
+    Windows<Real> windows = chains.windows(chains.shape(window));
+    windows.origin = now;
     Kept<Real> kept(num_chains(), dim());
     const bool cpu = own.context.backend == Backend::cpu;
     const auto clock = std::chrono::steady_clock::now();
     const double core = thread_seconds();
     Trial out;
-    std::vector<ChainControl> controls;
-    while (!stop && (out.gradients < length_.gradients || kept.count() < length_.least_draws) &&
+    std::vector<ChainControl> controls = chains.controls();
+    while (!stop && chains.any_left() && (out.gradients < length_.gradients || kept.count() < length_.least_draws) &&
            kept.count() < length_.most_draws) {
-      buffer.clear(0);
-      segment.until = now + window;
-      segment.recording = buffer.recording(0, now, 1);
-      rounds.run(segment, stop);
-      synchronize(own.context);
+      now = chains.run(segment, now, now + window, windows, [&](const Window<Real>& w) { kept.take(w); });
       controls = chains.controls();
-      buffer.send(0), buffer.arrive();
-      kept.add(buffer.window(window, DrawsMade::until_quarantine(controls, now, 1, window).by_chain), window);
-      now += window;
       out.gradients = 0;
       for (const ChainControl& c : controls) out.gradients += c.gradients;
-      if (std::none_of(controls.begin(), controls.end(),
-                       [](const ChainControl& c) { return c.status == ChainStatus::running; }))
-        break;
     }
     out.seconds = cpu ? thread_seconds() - core : seconds_since(clock);
     out.draws = kept.count();
@@ -231,9 +197,13 @@ class Trials::Of : public Anything {
     out.quarantined = num_chains() - static_cast<Index>(running.size());
     if (running.empty()) return;
     double mean = std::numeric_limits<double>::infinity(), square = mean;
-    const auto& spins = target_->info().spin_model;
+    const TargetInfo& info = target_->info();
+    const auto is_fixed = [&](Index i) {
+      return std::any_of(info.fixed.begin(), info.fixed.end(),
+                         [&](const std::string& name) { return name == info.names[static_cast<std::size_t>(i)]; });
+    };
     for (Index i = 0; i < dim(); ++i) {
-      if (i == 1 && spins && spins->fixes_magnetization()) continue;  // not judged
+      if (is_fixed(i)) continue;
       const auto values = kept.series(i, running);
       const Series series{values.data(), std::ssize(running), kept.count()};
       const double of_mean = ess_mean(series), of_square = ess_square(series);
@@ -256,8 +226,8 @@ class Trials::Of : public Anything {
   std::unique_ptr<Target<Real>> target_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::int64_t iterations_ = 0;
-  std::vector<char> learnt_;  ///< the chains, as the warm-up left them
-  std::vector<Real> points_;  ///< (chain, dim): where it left them
+  std::vector<std::vector<char>> learnt_;  ///< the chains, as the warm-up left them
+  std::vector<Real> points_;               ///< (chain, dim): where it left them
   std::vector<Index> quarantined_;
 };
 

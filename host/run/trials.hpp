@@ -1,4 +1,4 @@
-// Short runs of one target with many settings of one sampler, all from the same start: what a tuner looks at.
+// Short runs of one target with many settings of one sampler, all from the same start: what a tuner compares.
 // One warm-up, with the settings as they are, brings chains to where the density is and learns what the sampler
 // learns. A trial begins there, with settings of its own: either as adapted as the warm-up left it, where they act on
 // kept draws alone, or with a short warm-up of its own from the same points. Then it draws until its gradients are

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/device/error.hpp"
+#include "base/error.hpp"
 
 namespace kilochain {
 namespace {
@@ -21,8 +21,7 @@ using Histograms = std::array<std::array<std::uint32_t, kBuckets>, kDigits>;
 std::uint32_t digit(Packed packed, int which) { return (packed >> (32 + which * kBits)) & (kBuckets - 1); }
 
 /// Centre and inverse width of the bulk, from a sample: only speed depends on them.
-template <class T>
-std::pair<double, double> bulk_of(const T* values, std::int64_t n) {
+std::pair<double, double> bulk_of(const double* values, std::int64_t n) {
   const std::int64_t count = std::min<std::int64_t>(n, 1021), stride = n / count;
   std::vector<double> sample(count);
   for (std::int64_t i = 0; i < count; ++i) sample[i] = values[i * stride];
@@ -39,8 +38,7 @@ std::uint32_t key_of(double x, double centre, double inverse) {
   return static_cast<std::uint32_t>(static_cast<std::int64_t>((u + 1) * 2147483647.5));
 }
 
-template <class T>
-void pack(const T* values, std::int64_t n, Packed* packed) {
+void pack(const double* values, std::int64_t n, Packed* packed) {
   const auto [centre, inverse] = bulk_of(values, n);
   for (std::int64_t i = 0; i < n; ++i) {
     packed[i] = Packed{key_of(values[i], centre, inverse)} << 32 | i;
@@ -66,14 +64,13 @@ void radix_sort(Scratch<Packed>& packed, Scratch<Packed>& scratch, std::int64_t 
 }
 
 /// Runs of equal keys may still hold different values: order those.
-template <class T>
-void order_runs(const Packed* packed, std::int64_t n, Sorted<T>& sorted) {
-  std::vector<std::pair<T, std::uint32_t>> run;
+void order_runs(const Packed* packed, std::int64_t n, Sorted& sorted) {
+  std::vector<std::pair<double, std::uint32_t>> run;
   for (std::int64_t first = 0, last; first < n; first = last) {
     const std::uint32_t key = packed[first] >> 32;
     last = first + 1;
     while (last < n && packed[last] >> 32 == key) ++last;
-    T* values = sorted.values.get();
+    double* values = sorted.values.get();
     if (last - first == 1 || std::is_sorted(values + first, values + last)) continue;
     run.clear();
     for (std::int64_t i = first; i < last; ++i) run.emplace_back(values[i], sorted.index[i]);
@@ -84,11 +81,10 @@ void order_runs(const Packed* packed, std::int64_t n, Sorted<T>& sorted) {
 
 }  // namespace
 
-template <class T>
-Sorted<T> argsort(const T* values, std::int64_t n) {
+Sorted argsort(const double* values, std::int64_t n) {
   require(n < (std::int64_t(1) << 32), ExitStatus::usage, "too many draws of one parameter to rank",
           std::to_string(n) + " draws, at most 4294967295", "Keep fewer draws with --thin?");
-  Sorted<T> sorted{make_scratch<T>(n), make_scratch<std::uint32_t>(n)};
+  Sorted sorted{make_scratch<double>(n), make_scratch<std::uint32_t>(n)};
   if (n == 0) return sorted;
   auto packed = make_scratch<Packed>(n);
   pack(values, n, packed.get());
@@ -103,8 +99,5 @@ Sorted<T> argsort(const T* values, std::int64_t n) {
   order_runs(packed.get(), n, sorted);
   return sorted;
 }
-
-template Sorted<float> argsort(const float*, std::int64_t);
-template Sorted<double> argsort(const double*, std::int64_t);
 
 }  // namespace kilochain

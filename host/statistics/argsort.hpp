@@ -10,14 +10,12 @@
 
 namespace kilochain {
 
-template <class T>
 struct Sorted {
-  Scratch<T> values;             ///< [n] ascending
+  Scratch<double> values;        ///< [n] ascending
   Scratch<std::uint32_t> index;  ///< [n] where each came from; equal values in no promised order
 };
 
 /// Sorts n finite values (a NaN has no place in an order: check first). Throws Error for n >= 2^32.
-template <class T>
-Sorted<T> argsort(const T* values, std::int64_t n);
+Sorted argsort(const double* values, std::int64_t n);
 
 }  // namespace kilochain

@@ -11,19 +11,18 @@ struct Moments {
   double mean, sd;  ///< sd with divisor S - 1; NaN for fewer than 2 draws
 };
 
-template <class T>
-Moments moments_of(const BasicSeries<T>& series) {
+inline Moments moments_of(const Series& series) {
   const double size = series.size();
   double mean = 0, squares = 0;
   for (std::int64_t c = 0; c < series.chains; ++c) {
-    const T* x = series.values + c * series.draws;
+    const double* x = series.values + c * series.draws;
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (std::int64_t i = 0; i < series.draws; ++i) sum += x[i];
     mean += sum / size;
   }
   for (std::int64_t c = 0; c < series.chains; ++c) {
-    const T* x = series.values + c * series.draws;
+    const double* x = series.values + c * series.draws;
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (std::int64_t i = 0; i < series.draws; ++i) {

@@ -17,25 +17,20 @@ std::vector<std::int64_t> spread(std::int64_t size, std::int64_t count) {
   return out;
 }
 
-ProgressClock later(const ProgressClock& at, std::int64_t count) {
-  return pass(
-      at, count, [](const ProgressClock&, Count, Count) {}, [] {});
-}
-
 }  // namespace
 
 ProgressStatistic::ProgressStatistic(std::int64_t num_chains, std::int64_t dim)
     : num_chains_(num_chains),
       excluded_(num_chains),
-      parameters_(spread(dim, std::min<std::int64_t>(dim, kProgressParameters))) {
-  for (const std::int64_t c : spread(num_chains, std::min<std::int64_t>(num_chains, kProgressChains)))
+      parameters_(spread(dim, std::min<std::int64_t>(dim, most_parameters))) {
+  for (const std::int64_t c : spread(num_chains, std::min<std::int64_t>(num_chains, most_chains)))
     chains_.push_back({c, false, {}});
 }
 
 void ProgressStatistic::exclude(std::int64_t chain) {
   if (std::exchange(excluded_[chain], true)) return;
   ++num_excluded_;
-  for (ProgressChain& of : chains_) of.excluded = of.excluded || of.number == chain;
+  for (Chain& of : chains_) of.excluded = of.excluded || of.number == chain;
 }
 
 template <class Real>
@@ -45,72 +40,90 @@ void ProgressStatistic::add(View3<const Real> draws, std::int64_t count, int thr
     if (std::isfinite(first)) shift_[k] = first;
   }
   const std::int64_t num_chains = std::ssize(chains_);
-  // A thread that is woken for less than this costs more than it does.
-  const auto useful = num_chains * count * std::ssize(parameters_) / 32768;
+  for (std::int64_t first = 0, draws_now; first < count; first += draws_now) {
+    if (complete_ == most_blocks) join_blocks();
+    draws_now = std::min(count - first, block_draws_ - filled_);
+    // A thread that is woken for less than this costs more than it does.
+    const auto useful = num_chains * draws_now * std::ssize(parameters_) / 32768;
 #pragma omp parallel for num_threads(std::clamp <std::int64_t>(useful, 1, threads))
-  for (std::int64_t c = 0; c < num_chains; ++c) add_to_chain(chains_[c], draws, count);
-  clock_ = later(clock_, count);
+    for (std::int64_t c = 0; c < num_chains; ++c) add_to_block(chains_[c], draws, first, draws_now);
+    filled_ += draws_now;
+    if (filled_ == block_draws_) ++complete_, filled_ = 0;
+  }
   num_draws_ += count;
 }
 
+/// Draws `first` to `first` + `count` - 1 of a window, which lie in one block.
 template <class Real>
-void ProgressStatistic::add_to_chain(ProgressChain& chain, View3<const Real> draws, std::int64_t count) const {
-  if (chain.excluded || count == 0) return;
-  for (int k = 0; k < std::ssize(parameters_); ++k)
-    add_to_progress(chain, k, clock_, &draws(chain.number, 0, parameters_[k]), draws.columns, count, shift_[k]);
+void ProgressStatistic::add_to_block(Chain& chain, View3<const Real> draws, std::int64_t first,
+                                     std::int64_t count) const {
+  if (chain.excluded) return;
+  for (std::size_t k = 0; k < parameters_.size(); ++k) {
+    Sums sums = filled_ == 0 ? Sums() : chain.blocks[complete_][k];
+    for (std::int64_t t = first; t < first + count; ++t) {
+      const double value = draws(chain.number, t, parameters_[k]) - shift_[k];
+      sums.x += value;
+      sums.square += value * value;
+    }
+    chain.blocks[complete_][k] = sums;
+  }
+}
+
+void ProgressStatistic::join_blocks() {
+  complete_ = most_blocks / 2;
+  block_draws_ *= 2;
+  for (Chain& chain : chains_)
+    for (int b = 0; b < complete_; ++b)
+      for (int k = 0; k < most_parameters; ++k) {
+        const Sums left = chain.blocks[2 * b][k], right = chain.blocks[2 * b + 1][k];
+        chain.blocks[b][k] = {left.x + right.x, left.square + right.square};
+      }
+}
+
+/// Of rows of draws: each chain has rows_of_chain of them, of neighbouring blocks, the first ones.
+ProgressStatistic::Variances ProgressStatistic::variances(int parameter, int blocks_of_row, int rows_of_chain) const {
+  const double length = static_cast<double>(blocks_of_row * block_draws_);
+  double mean = 0, square = 0, apart = 0;
+  std::vector<double> means;
+  for (const Chain& chain : chains_)
+    for (int row = 0; row < rows_of_chain && !chain.excluded; ++row) {
+      Sums sums;
+      for (int b = row * blocks_of_row; b < (row + 1) * blocks_of_row; ++b) {
+        sums.x += chain.blocks[b][parameter].x;
+        sums.square += chain.blocks[b][parameter].square;
+      }
+      means.push_back(sums.x / length);
+      mean += means.back(), square += sums.square / length;
+    }
+  const double rows = static_cast<double>(means.size());
+  mean /= rows, square /= rows;
+  for (const double m : means) apart += (m - mean) * (m - mean);
+  const double within = square - mean * mean - apart / rows;
+  return {length, std::max(0.0, within) * length / (length - 1), apart / (rows - 1)};
 }
 
 ProgressStatistic::Worst ProgressStatistic::worst() const {
-  ProgressFigures of[kProgressParameters];
-  std::vector<const ProgressChain*> counted;
-  for (const ProgressChain& chain : chains_)
-    if (!chain.excluded) counted.push_back(&chain);
-  const auto chain_at = [&](Index i) -> const ProgressChain& { return *counted[i]; };
-  for (int k = 0; k < std::ssize(parameters_); ++k)
-    of[k] = progress_figures(HostTeam{}, static_cast<Index>(counted.size()), chain_at, k, clock_);
-  return worst_of(of, num_draws_);
-}
-
-ProgressStatistic::Worst ProgressStatistic::worst_of(const ProgressFigures* of, std::int64_t draws_of_each) const {
-  if (parameters_.empty()) return {kNaN, kNaN};
-  const double draws = draws_of_each * (num_chains_ - num_excluded_);
-  Worst worst{0, std::numeric_limits<double>::infinity()};
+  constexpr int fewest_batches = 64, fewest_draws = 4;
+  const int half = complete_ / 2, used = 2 * half;
+  const auto counted =
+      static_cast<int>(std::count_if(chains_.begin(), chains_.end(), [](const Chain& c) { return !c.excluded; }));
+  if (parameters_.empty() || counted == 0 || used * block_draws_ < fewest_draws) return {kNaN, kNaN};
+  const int batches_of_chain = (fewest_batches + counted - 1) / counted, blocks = std::max(1, used / batches_of_chain);
+  const double draws = static_cast<double>(num_draws_ * (num_chains_ - num_excluded_));
+  Worst worst{0, draws * std::log10(draws)};  // the bound of antithetic chains
   for (int k = 0; k < std::ssize(parameters_); ++k) {
-    const double rhat = of[k].rhat, ess = draws * of[k].ess_of_draw;
+    const Variances halves = variances(k, half, 2), batches = variances(k, blocks, used / blocks);
+    const double n = halves.length, variance = (n - 1) / n * halves.within + halves.between,
+                 rhat = std::sqrt((n * halves.between / halves.within + n - 1) / n),
+                 ess = draws * variance / (batches.length * batches.between);
     if (std::isnan(rhat) || std::isnan(ess)) return {kNaN, kNaN};
     worst.rhat_max = std::max(worst.rhat_max, rhat);
-    worst.ess_min = std::min({worst.ess_min, ess, draws * std::log10(draws)});  // the bound of antithetic chains
+    worst.ess_min = std::min(worst.ess_min, ess);
   }
   return worst;
 }
 
-void ProgressStatistic::move_to(const Place& place) {
-  KC_CHECK(num_draws_ > 0 && !device_);
-  device_ = make_device_progress(place, chains_, parameters_, shift_);
-}
-
-template <class Real>
-void ProgressStatistic::add_on_device(View3<const Real> draws, std::int64_t first_chain, std::int64_t count,
-                                      const std::uint8_t* excluded) {
-  device_->add(draws, first_chain, count, clock_, excluded);
-}
-
-void ProgressStatistic::end_stretch(std::int64_t count, ProgressFigures* to) {
-  clock_ = later(clock_, count);
-  num_draws_ += count;
-  device_->figures(clock_, to);
-}
-
 template void ProgressStatistic::add(View3<const float>, std::int64_t, int);
 template void ProgressStatistic::add(View3<const double>, std::int64_t, int);
-template void ProgressStatistic::add_on_device(View3<const float>, std::int64_t, std::int64_t, const std::uint8_t*);
-template void ProgressStatistic::add_on_device(View3<const double>, std::int64_t, std::int64_t, const std::uint8_t*);
-
-#if !defined(KILOCHAIN_HAS_CUDA)
-std::unique_ptr<DeviceProgress> make_device_progress(const Place&, const std::vector<ProgressChain>&,
-                                                     const std::vector<std::int64_t>&, const double*) {
-  throw Error(ExitStatus::usage, "no CUDA device", cuda_unavailable(), "Run with --device cpu?");
-}
-#endif
 
 }  // namespace kilochain

@@ -8,10 +8,9 @@
 // Cost: at most 8 values of each draw are read and added twice, whatever the dimension (about 1 ns each); memory 1 MiB.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <vector>
 
-#include "host/statistics/device_progress.hpp"
+#include "kernels/device/view.hpp"
 
 namespace kilochain {
 
@@ -32,27 +31,32 @@ class ProgressStatistic {
   /// Over the parameters that are followed. Tens of microseconds.
   Worst worst() const;
 
-  /// From now on draws are added on a device, batch by batch of chains; not before some were added here.
-  void move_to(const Place& place);
-  template <class Real>
-  void add_on_device(View3<const Real> draws, std::int64_t first_chain, std::int64_t count,
-                     const std::uint8_t* excluded);
-  /// All chains have `count` draws more. Leaves what worst_of makes figures of at `to`, on the device.
-  void end_stretch(std::int64_t count, ProgressFigures* to);
-  /// of[k]: the parameter k that is followed; `draws` of each chain so far.
-  Worst worst_of(const ProgressFigures* of, std::int64_t draws) const;
-
  private:
+  static constexpr int most_parameters = 8, most_blocks = 32, most_chains = 256;
+  struct Sums {
+    double x = 0, square = 0;  ///< of x - shift and its square
+  };
+  struct Chain {
+    std::int64_t number;
+    bool excluded = false;
+    Sums blocks[most_blocks][most_parameters];
+  };
+  struct Variances {
+    double length, within, between;
+  };
+
   template <class Real>
-  void add_to_chain(ProgressChain& chain, View3<const Real> draws, std::int64_t count) const;
+  void add_to_block(Chain& chain, View3<const Real> draws, std::int64_t first, std::int64_t count) const;
+  void join_blocks();
+  Variances variances(int parameter, int blocks_of_row, int rows_of_chain) const;
 
   std::int64_t num_chains_, num_excluded_ = 0, num_draws_ = 0;
   std::vector<char> excluded_;
-  std::vector<ProgressChain> chains_;
+  std::vector<Chain> chains_;
   std::vector<std::int64_t> parameters_;
-  double shift_[kProgressParameters] = {};  ///< the first draw: squares of what varies, not of where it lies
-  ProgressClock clock_;
-  std::unique_ptr<DeviceProgress> device_;
+  double shift_[most_parameters] = {};         ///< the first draw: squares of what varies, not of where it lies
+  int complete_ = 0;                           ///< blocks
+  std::int64_t block_draws_ = 1, filled_ = 0;  ///< draws of a block; of the one after the complete ones
 };
 
 }  // namespace kilochain

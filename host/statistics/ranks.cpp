@@ -12,8 +12,8 @@ constexpr std::int64_t most_scores = std::int64_t(1) << 22;  // 32 MB a thread
 
 double score_of(double rank, std::int64_t count) { return normal_quantile((rank - 0.375) / (count + 0.25)); }
 
-/// Scores of the ranks 1 to `count`, which are the same for every parameter of a run: each thread keeps the last count's.
-/// Null where they would take too much memory.
+/// Scores of the ranks 1 to `count`, which are the same for every parameter of a run: each thread keeps the last
+/// count's. Null where they would take too much memory.
 const double* scores_of(std::int64_t count) {
   thread_local std::vector<double> scores;
   if (count > most_scores) return nullptr;
@@ -26,8 +26,7 @@ const double* scores_of(std::int64_t count) {
 
 }  // namespace
 
-template <class T>
-double quantile_of_sorted(const T* sorted, std::int64_t n, double p) {
+double quantile_of_sorted(const double* sorted, std::int64_t n, double p) {
   if (n < 1) return std::nan("");
   double position = (n - 1) * p;
   // 0.95 * 2000 is not an integer in floating point; an order statistic asked for exactly is given exactly.
@@ -39,8 +38,7 @@ double quantile_of_sorted(const T* sorted, std::int64_t n, double p) {
   return a == b ? a : a + (position - below) * (b - a);
 }
 
-template <class T>
-RankedDraws<T>::RankedDraws(const BasicSeries<T>& series)
+RankedDraws::RankedDraws(const Series& series)
     : chains_(series.chains),
       draws_(series.draws),
       half_(series.draws / 2),
@@ -51,7 +49,7 @@ RankedDraws<T>::RankedDraws(const BasicSeries<T>& series)
     split_place_ = all_.index.get();
     return;
   }
-  without_middle_ = {make_scratch<T>(split_size_), make_scratch<std::uint32_t>(split_size_)};
+  without_middle_ = {make_scratch<double>(split_size_), make_scratch<std::uint32_t>(split_size_)};
   const std::uint32_t draws_of_chain = draws_;  // 32 bits divide faster than 64
   std::int64_t kept = 0;
   for (std::int64_t i = 0; i < series.size(); ++i) {
@@ -65,14 +63,10 @@ RankedDraws<T>::RankedDraws(const BasicSeries<T>& series)
   split_place_ = without_middle_.index.get();
 }
 
-template <class T>
-double RankedDraws<T>::quantile(double p) const {
-  return quantile_of_sorted(all_.values.get(), chains_ * draws_, p);
-}
+double RankedDraws::quantile(double p) const { return quantile_of_sorted(all_.values.get(), chains_ * draws_, p); }
 
-template <class T>
 template <class Visit>
-void RankedDraws<T>::each_score(Visit visit) const {
+void RankedDraws::each_score(Visit visit) const {
   const double* const scores = scores_of(split_size_);
   for (std::int64_t first = 0, last; first < split_size_; first = last) {
     last = first + 1;
@@ -82,9 +76,8 @@ void RankedDraws<T>::each_score(Visit visit) const {
   }
 }
 
-template <class T>
 template <class Visit>
-void RankedDraws<T>::each_folded_score(Visit visit) const {
+void RankedDraws::each_folded_score(Visit visit) const {
   // The number of split draws is even: the median lies between the two middle ones.
   std::int64_t left = split_size_ / 2 - 1, right = split_size_ / 2;
   const double median = (double{split_values_[left]} + split_values_[right]) / 2;
@@ -106,13 +99,11 @@ void RankedDraws<T>::each_folded_score(Visit visit) const {
   }
 }
 
-template <class T>
-void RankedDraws<T>::normal_scores(double* z) const {
+void RankedDraws::normal_scores(double* z) const {
   each_score([z](std::uint32_t place, double score) { z[place] = score; });
 }
 
-template <class T>
-RowVariances RankedDraws<T>::folded_variances() const {
+RowVariances RankedDraws::folded_variances() const {
   const std::int64_t rows = 2 * chains_;
   const double n = half_, count = rows;
   struct Sums {
@@ -133,10 +124,5 @@ RowVariances RankedDraws<T>::folded_variances() const {
   for (const Sums& row : sums) between += (row.first / n - total / count) * (row.first / n - total / count);
   return {rows, half_, within / count, between / (count - 1)};
 }
-
-template double quantile_of_sorted(const float*, std::int64_t, double);
-template double quantile_of_sorted(const double*, std::int64_t, double);
-template class RankedDraws<float>;
-template class RankedDraws<double>;
 
 }  // namespace kilochain

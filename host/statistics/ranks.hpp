@@ -17,11 +17,10 @@ struct RowVariances {
   double within, between;
 };
 
-template <class T>
 class RankedDraws {
  public:
   /// Sorts; the series must satisfy has_diagnostics, except that fewer draws than 4 still have quantiles.
-  explicit RankedDraws(const BasicSeries<T>& series);
+  explicit RankedDraws(const Series& series);
 
   /// Linear interpolation between order statistics ("type 7", as R, NumPy and ArviZ); 0 <= p <= 1.
   double quantile(double p) const;
@@ -37,14 +36,13 @@ class RankedDraws {
   void each_folded_score(Visit visit) const;
 
   std::int64_t chains_, draws_, half_;
-  Sorted<T> all_, without_middle_;
-  const T* split_values_;             // ascending, those in the halves
+  Sorted all_, without_middle_;
+  const double* split_values_;        // ascending, those in the halves
   const std::uint32_t* split_place_;  // where in [2 * chains][half] each belongs
   std::int64_t split_size_;
 };
 
 /// Linear interpolation in n ascending values; the quantile rule of RankedDraws.
-template <class T>
-double quantile_of_sorted(const T* sorted, std::int64_t n, double p);
+double quantile_of_sorted(const double* sorted, std::int64_t n, double p);
 
 }  // namespace kilochain

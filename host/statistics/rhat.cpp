@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "host/statistics/moments.hpp"
-#include "kernels/device/error.hpp"
 
 namespace kilochain {
 namespace {
@@ -18,12 +18,11 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// Of a few numbers.
 Moments moments_of_vector(const std::vector<double>& x) { return moments_of(Series{x.data(), 1, std::ssize(x)}); }
 
-template <class T>
-RowVariances row_variances(const SplitRows<T>& split) {
+RowVariances row_variances(const SplitRows& split) {
   std::vector<double> means(split.rows);
   double within = 0;
   for (std::int64_t r = 0; r < split.rows; ++r) {
-    const Moments row = moments_of(BasicSeries<T>{split.row(r), 1, split.length});
+    const Moments row = moments_of(Series{split.row(r), 1, split.length});
     means[r] = row.mean;
     within += row.sd * row.sd / split.rows;
   }
@@ -47,24 +46,11 @@ double rhat_of(const RowVariances& variances) {
   return std::sqrt((n * variances.between / variances.within + n - 1) / n);
 }
 
-template <class T>
-double rhat_split(const BasicSeries<T>& series) {
-  return has_diagnostics(series) ? rhat_of(row_variances(SplitRows<T>(series))) : kNaN;
+double rhat_split(const Series& series) {
+  return has_diagnostics(series) ? rhat_of(row_variances(SplitRows(series))) : kNaN;
 }
 
-template <class T>
-double rhat(const BasicSeries<T>& series) {
-  if (!has_diagnostics(series)) return kNaN;
-  const RankedDraws<T> ranked(series);
-  const std::int64_t rows = 2 * series.chains, half = series.draws / 2;
-  const auto z = make_scratch<double>(rows * half);
-  ranked.normal_scores(z.get());
-  const SplitRows<double> halves(Series{z.get(), series.chains, 2 * half});
-  return std::max(rhat_of(row_variances(halves)), rhat_of(ranked.folded_variances()));
-}
-
-template <class T>
-double rhat_nested(const BasicSeries<T>& series, std::int64_t superchains) {
+double rhat_nested(const Series& series, std::int64_t superchains) {
   require(superchains >= 2 && series.chains % superchains == 0, ExitStatus::usage,
           "chains do not fall into equal superchains",
           std::to_string(series.chains) + " chains, " + std::to_string(superchains) + " superchains",
@@ -77,8 +63,7 @@ double rhat_nested(const BasicSeries<T>& series, std::int64_t superchains) {
   for (std::int64_t k = 0; k < superchains; ++k) {
     double inside = 0;
     for (std::int64_t m = 0; m < chains; ++m) {
-      const Moments chain =
-          moments_of(BasicSeries<T>{series.values + (k * chains + m) * series.draws, 1, series.draws});
+      const Moments chain = moments_of(Series{series.values + (k * chains + m) * series.draws, 1, series.draws});
       chain_means[m] = chain.mean;
       if (series.draws > 1) inside += chain.sd * chain.sd / chains;
     }
@@ -89,13 +74,5 @@ double rhat_nested(const BasicSeries<T>& series, std::int64_t superchains) {
   const double between = moments_of_vector(super_means).sd;
   return std::sqrt(1 + between * between / within);
 }
-
-#define KILOCHAIN_INSTANTIATE(T)                     \
-  template double rhat(const BasicSeries<T>&);       \
-  template double rhat_split(const BasicSeries<T>&); \
-  template double rhat_nested(const BasicSeries<T>&, std::int64_t);
-KILOCHAIN_INSTANTIATE(float)
-KILOCHAIN_INSTANTIATE(double)
-#undef KILOCHAIN_INSTANTIATE
 
 }  // namespace kilochain

@@ -1,9 +1,9 @@
 // Potential scale reduction: do the chains agree with each other, and each with itself?
 // rhat_split: sqrt((B / W + n - 1) / n) over half chains of n draws, W mean variance within, B n times the variance of
-// the half chains' means (Gelman, Rubin 1992; split). rhat: the larger of rhat_split of the rank-normalised draws and
-// of the rank-normalised folded draws |x - median| (Vehtari, Gelman, Simpson, Carpenter, Buerkner 2021).
-// NaN for fewer than 4 draws a chain, a non-finite draw, or draws that are all equal; huge or infinite for chains
-// that never move from different points. One chain is enough (its halves are compared; ArviZ returns NaN there).
+// the half chains' means (Gelman, Rubin 1992; split). The rank-normalised one of the summary table, the larger of bulk
+// and folded draws (Vehtari, Gelman, Simpson, Carpenter, Buerkner 2021), is summarise's (summary.hpp), which has the
+// ranks. NaN for fewer than 4 draws a chain, a non-finite draw, or draws that are all equal; huge or infinite for
+// chains that never move from different points. One chain is enough (its halves are compared; ArviZ returns NaN there).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,20 +13,15 @@
 
 namespace kilochain {
 
-/// Rank-normalised split R-hat, bulk or tails, whichever is worse. Below 1.01 is the usual bar.
-template <class T>
-double rhat(const BasicSeries<T>& series);
 /// Classic split R-hat of the draws themselves.
-template <class T>
-double rhat_split(const BasicSeries<T>& series);
+double rhat_split(const Series& series);
 
 /// Nested R-hat for many short chains (Margossian, Hoffman, Sountsov, Riou-Durand, Vehtari, Gelman 2022):
 /// sqrt(1 + B / W), B variance of the superchains' means, W mean over superchains of the variance between their chains
 /// plus the variance within those. Superchain k is the k-th block of chains / superchains neighbours (which should have
 /// started from one point). Not split, not ranked; one draw a chain is enough.
 /// Throws Error unless superchains >= 2 divides chains.
-template <class T>
-double rhat_nested(const BasicSeries<T>& series, std::int64_t superchains);
+double rhat_nested(const Series& series, std::int64_t superchains);
 
 /// sqrt((n between / within + n - 1) / n) for rows of n.
 double rhat_of(const RowVariances& variances);

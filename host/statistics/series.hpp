@@ -8,23 +8,20 @@
 
 namespace kilochain {
 
-/// The draws of one parameter: values[chain * draws + draw]. T is float or double; all arithmetic is in double.
-template <class T>
-struct BasicSeries {
-  const T* values;
+/// The draws of one parameter: values[chain * draws + draw].
+struct Series {
+  const double* values;
   std::int64_t chains, draws;
   std::int64_t size() const { return chains * draws; }
 };
-using Series = BasicSeries<double>;
 
 /// The halves of the chains of a series as 2 * chains rows of draws / 2.
-template <class T>
 struct SplitRows {
-  explicit SplitRows(const BasicSeries<T>& series)
+  explicit SplitRows(const Series& series)
       : values(series.values), draws(series.draws), rows(2 * series.chains), length(series.draws / 2) {}
-  const T* row(std::int64_t r) const { return values + (r / 2) * draws + (r % 2 == 0 ? 0 : draws - length); }
+  const double* row(std::int64_t r) const { return values + (r / 2) * draws + (r % 2 == 0 ? 0 : draws - length); }
 
-  const T* values;
+  const double* values;
   std::int64_t draws, rows, length;
 };
 
@@ -35,11 +32,10 @@ struct Extent {
   bool constant() const { return finite && lowest == highest; }
 };
 
-template <class T>
-Extent range_of(const BasicSeries<T>& series) {
-  T lowest = std::numeric_limits<T>::infinity(), highest = -lowest;
-  T zero = 0;  // x - x is 0 for numbers, NaN for NaN and the infinities
-  const T* x = series.values;
+inline Extent range_of(const Series& series) {
+  double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+  double zero = 0;  // x - x is 0 for numbers, NaN for NaN and the infinities
+  const double* x = series.values;
   const std::int64_t n = series.size();
 #pragma omp simd reduction(min : lowest) reduction(max : highest) reduction(+ : zero)
   for (std::int64_t i = 0; i < n; ++i) {
@@ -47,15 +43,14 @@ Extent range_of(const BasicSeries<T>& series) {
     highest = x[i] > highest ? x[i] : highest;
     zero += x[i] - x[i];
   }
-  return {lowest, highest, zero == T(0)};
+  return {lowest, highest, zero == 0};
 }
 
 /// Fewer draws per chain than this have no split-chain diagnostics.
 inline constexpr std::int64_t kFewestDraws = 4;
 
 /// Whether diagnostics exist: at least one chain of 4 draws, everything finite, not all draws equal.
-template <class T>
-bool has_diagnostics(const BasicSeries<T>& series) {
+inline bool has_diagnostics(const Series& series) {
   if (series.chains < 1 || series.draws < kFewestDraws) return false;
   const Extent range = range_of(series);
   return range.finite && !range.constant();

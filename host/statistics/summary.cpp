@@ -40,8 +40,7 @@ std::vector<ParameterSummary> worst_first(std::vector<ParameterSummary> paramete
   return parameters;
 }
 
-template <class T>
-ParameterSummary summarise(const std::string& name, const BasicSeries<T>& series) {
+ParameterSummary summarise(const std::string& name, const Series& series) {
   ParameterSummary summary{name};
   const Extent range = range_of(series);
   if (series.size() < 1 || !range.finite) return summary;
@@ -59,7 +58,7 @@ ParameterSummary summarise(const std::string& name, const BasicSeries<T>& series
   Scratch<double> z;
   double rhat_folded = ParameterSummary::none;
   {
-    const RankedDraws<T> ranked(series);
+    const RankedDraws ranked(series);
     summary.q05 = ranked.quantile(0.05);
     summary.q50 = ranked.quantile(0.50);
     summary.q95 = ranked.quantile(0.95);
@@ -76,7 +75,7 @@ ParameterSummary summarise(const std::string& name, const BasicSeries<T>& series
     summary.rhat = std::max(rhat_bulk, rhat_folded);
   }
   z.reset();
-  const SplitRows<T> split(series);
+  const SplitRows split(series);
   RealAutocovariance covariance(split.rows, split.length,
                                 [&](std::int64_t r, double* out) { std::copy_n(split.row(r), split.length, out); });
   summary.mcse_mean = moments.sd / std::sqrt(ess_of_rows(covariance));
@@ -84,8 +83,7 @@ ParameterSummary summarise(const std::string& name, const BasicSeries<T>& series
   return summary;
 }
 
-template <class T>
-std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& names, const T* draws,
+std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& names, const double* draws,
                                               std::int64_t chains, std::int64_t num_draws,
                                               std::span<const std::int64_t> excluded) {
   const std::int64_t dim = std::ssize(names);
@@ -99,10 +97,10 @@ std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& na
   std::vector<ParameterSummary> summaries(dim);
   if (dim == 0) return summaries;
   // Neighbouring parameters share cache lines: several are gathered in one pass over the draws.
-  const std::int64_t threads = omp_get_max_threads(), wanted = std::max<std::int64_t>(threads, 64 / sizeof(T));
-  const std::int64_t affordable = kGatherBytes / std::max<std::int64_t>(1, size * std::int64_t{sizeof(T)});
+  const std::int64_t threads = omp_get_max_threads(), wanted = std::max<std::int64_t>(threads, 64 / sizeof(double));
+  const std::int64_t affordable = kGatherBytes / std::max<std::int64_t>(1, size * std::int64_t{sizeof(double)});
   const std::int64_t block = std::min(dim, std::clamp(affordable, std::min(threads, wanted), wanted));
-  const auto values = make_scratch<T>(block * size);
+  const auto values = make_scratch<double>(block * size);
   std::exception_ptr failure;  // an exception may not leave a parallel region
 #pragma omp parallel
   {
@@ -111,8 +109,8 @@ std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& na
       const std::int64_t count = std::min(block, dim - first);
 #pragma omp for schedule(static)
       for (std::int64_t k = 0; k < num_kept; ++k) {
-        const T* from = draws + kept[k] * num_draws * dim + first;
-        T* to = values.get() + k * num_draws;
+        const double* from = draws + kept[k] * num_draws * dim + first;
+        double* to = values.get() + k * num_draws;
         for (std::int64_t i = 0; i < num_draws; ++i) {
           for (std::int64_t d = 0; d < count; ++d) to[d * size + i] = from[i * dim + d];
         }
@@ -120,8 +118,7 @@ std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& na
 #pragma omp for schedule(dynamic, 1)
       for (std::int64_t d = 0; d < count; ++d) {
         try {
-          summaries[first + d] =
-              summarise(names[first + d], BasicSeries<T>{values.get() + d * size, num_kept, num_draws});
+          summaries[first + d] = summarise(names[first + d], Series{values.get() + d * size, num_kept, num_draws});
         } catch (...) {
 #pragma omp critical(kilochain_summarise_failure)
           failure = std::current_exception();
@@ -132,13 +129,5 @@ std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& na
   if (failure) std::rethrow_exception(failure);
   return summaries;
 }
-
-#define KILOCHAIN_INSTANTIATE(T)                                                                                  \
-  template ParameterSummary summarise(const std::string&, const BasicSeries<T>&);                                 \
-  template std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>&, const T*, std::int64_t, \
-                                                         std::int64_t, std::span<const std::int64_t>);
-KILOCHAIN_INSTANTIATE(float)
-KILOCHAIN_INSTANTIATE(double)
-#undef KILOCHAIN_INSTANTIATE
 
 }  // namespace kilochain

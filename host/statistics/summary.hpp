@@ -49,15 +49,15 @@ double worst_ess(const ParameterSummary& parameter);
 /// Worst first: parameters without ESS, then by worst_ess ascending, then by rhat descending, then as given.
 std::vector<ParameterSummary> worst_first(std::vector<ParameterSummary> parameters);
 
-/// A non-finite draw makes every figure NaN. Fewer than 4 draws a chain, or draws that are all equal, leave mean, sd
-/// and quantiles, and make mcse_mean, ess_bulk, ess_tail and rhat NaN.
-template <class T>
-ParameterSummary summarise(const std::string& name, const BasicSeries<T>& series);
+/// ess_bulk: of the rank-normalised draws; ess_tail: the smaller one of the indicators of the 5 % and 95 % quantiles;
+/// mcse_mean: sd / sqrt(ess_mean); rhat: the larger of split R-hat of the rank-normalised draws and of the folded ones,
+/// |x - median|. A non-finite draw makes every figure NaN. Fewer than 4 draws a chain, or draws that are all equal,
+/// leave mean, sd and quantiles, and make mcse_mean, ess_bulk, ess_tail and rhat NaN.
+ParameterSummary summarise(const std::string& name, const Series& series);
 
 /// All parameters of draws[chain][draw][dim], in parallel over dim; names.size() == dim. Chains listed in `excluded`
 /// (quarantined ones) are left out. Scratch: that of summarise per thread, and 1 GiB or one parameter per thread.
-template <class T>
-std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& names, const T* draws,
+std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& names, const double* draws,
                                               std::int64_t chains, std::int64_t num_draws,
                                               std::span<const std::int64_t> excluded = {});
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/device/error.hpp"
+#include "base/error.hpp"
 
 namespace kilochain {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.hpp"
 #include "host/tune/expected_improvement.hpp"
 #include "host/tune/maximise.hpp"
-#include "kernels/device/error.hpp"
 #include "kernels/random/draw.hpp"
 
 namespace kilochain {

@@ -32,42 +32,39 @@ KC_HD void adapt_acceptance_step(const Team& team, const AcceptanceStep& s, cons
   team.single([&] { *step *= 1 + rate * (source.acceptance() - s.target_accept) / s.target_accept; });
 }
 
-/// What samplers share that learn one variance by their acceptance, and nothing else. Theirs: Settings from
-/// VarianceSettings, State, propose, update.
-struct VarianceSettings : AcceptanceStep {
-  double initial_variance = 0;
-  using AcceptanceStep::AcceptanceStep;
-};
-
+/// What samplers share that learn one step by their acceptance, and nothing else. Theirs: Settings from AcceptanceStep
+/// with the name of the step and its first value, State, propose, update.
 template <class Real>
-struct LearnsVariance {
+struct LearnsStep : PlainStart<Real> {
   struct Adaptation {
-    Scalar<double> variance;
+    Scalar<double> step;
   };
-  template <class V>
-  static KC_HD void adaptation(V&& visit, Adaptation& a, const VarianceSettings&) {
-    visit("variance", a.variance, Keep::yes);
+  template <class V, class S>
+  static KC_HD void adaptation(V&& visit, Adaptation& a, const S&) {
+    visit(S::learnt(), a.step, Keep::yes);
   }
-  template <class Team>
-  static KC_HD void start_adaptation(const Team& team, const VarianceSettings& s, Adaptation& a, Index n) {
-    team.single([&] { *a.variance = s.initial_variance > 0 ? s.initial_variance : 0.5 / n; });
+  template <class Team, class S>
+  static KC_HD void start_adaptation(const Team& team, const S& s, Adaptation& a, Index n) {
+    team.single([&] { *a.step = s.first_step(n); });
   }
-  static void resolve(VarianceSettings&, Scope) {}
-  template <class Team, class State>
-  static KC_HD void start(const Team& team, const VarianceSettings&, const Adaptation&, State& st,
-                          const Query<Real>& query, const Reply<Real>& reply, Index n) {
-    start_at(team, st, query, reply, n);
-  }
-  static KC_HD FactorShape signal_shape(const VarianceSettings&) { return FactorShape::diagonal; }
+  static KC_HD FactorShape signal_shape(const AcceptanceStep&) { return FactorShape::diagonal; }
   template <class State>
-  static KC_HD Signal<Real> signal(const VarianceSettings&, const State&, double accepted) {
+  static KC_HD Signal<Real> signal(const AcceptanceStep&, const State&, double accepted) {
     return acceptance_signal<Real>(accepted);
   }
   template <class Team, class Source>
-  static KC_HD void adapt(const Team& team, const VarianceSettings& s, const Schedule& at, const Source& source,
+  static KC_HD void adapt(const Team& team, const AcceptanceStep& s, const Schedule& at, const Source& source,
                           Adaptation& a, Index) {
-    adapt_acceptance_step(team, s, at, source, a.variance);
+    adapt_acceptance_step(team, s, at, source, a.step);
   }
+};
+
+/// Settings of those whose step is a variance.
+struct VarianceSettings : AcceptanceStep {
+  static KC_INLINE const char* learnt() { return "variance"; }
+  double initial_variance = 0;
+  using AcceptanceStep::AcceptanceStep;
+  KC_INLINE double first_step(Index n) const { return initial_variance > 0 ? initial_variance : 0.5 / n; }
 };
 
 }  // namespace kilochain

@@ -12,44 +12,16 @@ namespace kilochain {
 template <class Team, class Real, class Source>
 KC_HD void track_covariance(const Team& team, double rate, double least, const Source& source, Factor<Real> L,
                             Index n) {
-  constexpr int P = Team::template panel<Real>;
   const Real rho = Real(rate), floor = Real(least);
-  const auto diagonal_step = [&](Index i, std::size_t k) {
-    L[k] += rho * (source(i, i, k) - L[k]);
-    if (!(L[k] >= floor)) L[k] = floor;
-  };
-  if (L.shape == FactorShape::diagonal) {
-    team.for_each(n, [&](Index i) { diagonal_step(i, std::size_t(i)); });
-  } else if constexpr (Team::on_host) {
-    for (Index p = 0; p * P < n; ++p) {
-      const Index columns = panel_columns<P>(p, n), full = p * P;
-      const std::size_t base = panel_offset<P>(p);
-      using Vec = Pack<Real>;  // a register of rows at a time; entries above the diagonal stay zero
-      for (Index j = 0; j < columns; ++j) {
-        const std::size_t k = base + std::size_t(j) * P;
-        const auto now = Vec::load(L.data + k);
-        auto change = source.column(full, j, k) - now;
-        if (j >= full) change = Vec::keep_from(change, j - full);
-        Vec::store(L.data + k, now + rho * change);
-        if (j >= full) {
-          Real& diagonal = L[k + std::size_t(j - full)];
-          if (!(diagonal >= floor)) diagonal = floor;
-        }
-      }
-    }
-  } else {
-    each_entry<Real>(team, L.shape, n, [&](Index i, Index j, std::size_t k) {
-      if (i == j)
-        diagonal_step(i, k);
-      else
-        L[k] += rho * (source(i, j, k) - L[k]);
-    });
-    return;
-  }
+  each_run<Real>(team, L.shape, n, [&](auto run) {
+    const auto now = run.load(L);
+    run.store(L, now + rho * run.lower(run.of(source) - now));
+    run.floor_diagonal(L, floor);
+  });
 }
 
-/// source holds v v^T in the layout of L. A row of L depends on that row alone, columns ascending; a team that is spread
-/// makes each entry alone, into its scratch.
+/// source holds v v^T in the layout of L. A row of L depends on that row alone, columns ascending; a team that is
+/// spread makes each entry alone, into its scratch.
 template <class Team, class Real, class Source>
 KC_HD void track_covariance_printed(const Team& team, double rate, double least, const Source& source, Factor<Real> L,
                                     Index n) {

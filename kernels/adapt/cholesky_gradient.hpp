@@ -9,8 +9,8 @@
 // Cost: one pass over L and its moments; natural, dense: n^3/6 multiply-adds.
 #pragma once
 #include "kernels/adapt/schedule.hpp"
+#include "kernels/iteration.hpp"
 #include "kernels/linalg/triangular.hpp"
-#include "kernels/signal.hpp"
 
 namespace kilochain {
 
@@ -86,45 +86,6 @@ KC_HD void start_factor(const Team& team, const FactorSettings& s, FactorAdaptat
   team.single([&] { *a.beta = s.beta_init; });
 }
 
-/// One entry's step. `k` is its place in L and in the moments; `scale` is L_ii of its row in the relative rule, else 1.
-template <class Real>
-KC_INLINE void step_entry(const FactorSettings& s, Real rate, Real decay, Real bias1, Real bias2, Real scale, Real grad,
-                          Real& L, Factor<Real> second, Factor<Real> first, std::size_t k) {
-  if (s.optimizer == Optimizer::adam) {
-    first[k] = Real(0.9) * first[k] + Real(0.1) * grad;
-    second[k] = Real(0.999) * second[k] + Real(0.001) * grad * grad;
-    L += rate * (first[k] * bias1) / (sqrt(second[k] * bias2) + Real(1e-8));
-  } else if (s.optimizer == Optimizer::robbins_monro) {
-    L += rate * grad;
-  } else {
-    const Real g = grad * scale;
-    const Real G = decay * g * g + (Real(1) - decay) * second[k];
-    second[k] = G;
-    L += rate * scale * g / (Real(1) + sqrt(G));
-  }
-}
-
-/// step_entry for a register of entries.
-template <class Real, class Vec>
-KC_INLINE void step_pack(const FactorSettings& s, Real rate, Real decay, Real bias1, Real bias2, Vec scale, Vec grad,
-                         Real* L, Real* second, Real* first) {
-  using P = Pack<Real>;
-  if (s.optimizer == Optimizer::adam) {
-    const Vec m = Real(0.9) * P::load(first) + Real(0.1) * grad;
-    const Vec v = Real(0.999) * P::load(second) + Real(0.001) * grad * grad;
-    P::store(first, m);
-    P::store(second, v);
-    P::store(L, P::load(L) + rate * (m * bias1) / (P::sqrt(v * bias2) + Real(1e-8)));
-  } else if (s.optimizer == Optimizer::robbins_monro) {
-    P::store(L, P::load(L) + rate * grad);
-  } else {
-    const Vec g = grad * scale;
-    const Vec G = decay * g * g + (Real(1) - decay) * P::load(second);
-    P::store(second, G);
-    P::store(L, P::load(L) + rate * scale * g / (Real(1) + P::sqrt(G)));
-  }
-}
-
 /// The signal of a move to where there is no density: log r = -infinity has no gradient, so L would only ever grow
 /// there. It is taken as that of a density which falls like the proposal itself, a = -L^-T eps, b = eps, in the mean
 /// -diag(1/L_ii): such moves shrink L as much as the entropy term of beta = 1 widens it. b: eps on entry.
@@ -170,99 +131,75 @@ KC_INLINE double next_beta(const FactorSettings& s, const Schedule& at, double a
   return next;
 }
 
-/// An entry B of the natural rule's step, from its gradient and its second moment.
-template <class Real>
-KC_INLINE Real natural_entry(Real rate, Real decay, Real g, Real& second) {
-  const Real G = decay * g * g + (Real(1) - decay) * second;
-  second = G;
-  return rate * g / (Real(1) + sqrt(G));
+/// The step of a run's entries by every rule but the natural one; `scale`: L_ii of their rows in the relative rule,
+/// else 1.
+template <class Real, class Run, class Value>
+KC_INLINE void step_run(Optimizer optimizer, const FactorStep<Real>& step, Value scale, Value grad, Run run,
+                        const FactorAdaptation<Real>& a) {
+  Value L = run.load(a.L);
+  if (optimizer == Optimizer::adam) {
+    const Value m = Real(0.9) * run.load(a.first) + Real(0.1) * grad;
+    const Value v = Real(0.999) * run.load(a.second) + Real(0.001) * grad * grad;
+    run.store(a.first, m);
+    run.store(a.second, v);
+    L += step.rate * (m * step.bias1) / (run.rows.sqrt(v * step.bias2) + Real(1e-8));
+  } else if (optimizer == Optimizer::robbins_monro) {
+    L += step.rate * grad;
+  } else {
+    const Value g = grad * scale;
+    const Value G = step.decay * g * g + (Real(1) - step.decay) * run.load(a.second);
+    run.store(a.second, G);
+    L += step.rate * scale * g / (Real(1) + run.rows.sqrt(G));
+  }
+  run.store(a.L, L);
+  run.floor_diagonal(a.L, step.floor);
+}
+
+/// Entries B of the natural rule's step, from their gradients and second moments.
+template <class Real, class Value, class Rows = Lane<Real>>
+KC_INLINE Value natural_entry(Real rate, Real decay, Value g, Value& second, Rows rows = {}) {
+  second = decay * g * g + (Real(1) - decay) * second;
+  return rate * g / (Real(1) + rows.sqrt(second));
 }
 
 /// The natural rule's step of a dense factor. `source` holds L^T times the gradient; B = eta A/(1 + sqrt G) is a.first.
 template <class Team, class Real, class Source>
-KC_HD void step_natural(const Team& team, const Source& source, Real rate, Real decay, Real beta,
-                        FactorAdaptation<Real>& a, Index n) {
-  constexpr int P = Team::template panel<Real>;
-  if constexpr (Team::on_host) {
-    using Vec = Pack<Real>;
-    for (Index p = 0; p * P < n; ++p)
-      for (Index j = 0; j < panel_columns<P>(p, n); ++j) {
-        const std::size_t k = panel_offset<P>(p) + std::size_t(j) * P;
-        auto g = source.column(p * P, j, k);
-        if (j >= p * P) g = Vec::keep_from(g, j - p * P) + Vec::keep_only(Vec::all(beta), j - p * P);
-        const auto G = decay * g * g + (Real(1) - decay) * Vec::load(a.second.data + k);
-        Vec::store(a.second.data + k, G);
-        Vec::store(a.first.data + k, rate * g / (Real(1) + Vec::sqrt(G)));
-      }
-  } else {
-    each_entry<Real>(team, FactorShape::dense, n, [&](Index i, Index j, std::size_t k) {
-      a.first[k] = natural_entry(rate, decay, source(i, j, k) + (i == j ? beta : Real(0)), a.second[k]);
-    });
-  }
+KC_HD void step_natural(const Team& team, const Source& source, const FactorStep<Real>& step, FactorAdaptation<Real>& a,
+                        Index n) {
+  each_run<Real>(team, FactorShape::dense, n, [&](auto run) {
+    auto second = run.load(a.second);
+    const auto B =
+        natural_entry(step.rate, step.decay, run.lower_plus(run.of(source), run.rows.all(step.beta)), second, run.rows);
+    run.store(a.second, second);
+    run.store(a.first, B);
+  });
   multiply_right(team, a.L, a.first, n);
 }
 
-/// Takes one step of L and beta from `source`. A device takes the natural rule's pooled step in as many blocks as it has
-/// (host/chains/cuda_natural.cuh), from the functions above.
+/// Takes one step of L and beta from `source`.
 template <class Team, class Real, class Source>
 KC_HD void adapt_factor(const Team& team, const FactorSettings& s, const Schedule& at, const Source& source,
                         FactorAdaptation<Real>& a, Index n) {
-  constexpr int P = Team::template panel<Real>;
   const FactorStep<Real> step = factor_step<Real>(s, at, Source::pooled, source.chains(), *a.beta, n);
-  const Real rate = step.rate, decay = step.decay, bias1 = step.bias1, bias2 = step.bias2, beta = step.beta,
-             floor = step.floor;
-  const bool natural = s.optimizer == Optimizer::natural;
-  const FactorSettings fixed = s;  // a local copy: the loops below write through pointers that could alias it
-
-  const bool relative = fixed.optimizer == Optimizer::relative || (natural && fixed.factor == FactorShape::diagonal);
-  auto diagonal_step = [&](Index i, std::size_t k) {
-    step_entry(fixed, rate, decay, bias1, bias2, relative ? a.L[k] : Real(1), source(i, i, k) + beta / a.L[k], a.L[k],
-               a.second, a.first, k);
-    if (!(a.L[k] >= floor)) a.L[k] = floor;
-  };
-  if (fixed.factor == FactorShape::diagonal) {
-    team.for_each(n, [&](Index i) { diagonal_step(i, std::size_t(i)); });
-  } else if (natural) {
-    step_natural(team, source, rate, decay, beta, a, n);
-  } else if constexpr (Team::on_host) {
-    for (Index p = 0; p * P < n; ++p) {
-      const Index columns = panel_columns<P>(p, n), full = p * P;
-      const std::size_t base = panel_offset<P>(p);
-      // A register of rows at a time. Rows past n and entries above the diagonal have gradient zero and stay zero.
-      Real diagonals[P];
-      for (Index l = 0; l < P; ++l)
-        diagonals[l] = relative && full + l < n ? a.L[factor_index<P>(full + l, full + l)] : Real(1);
-      const auto scale = Pack<Real>::load(diagonals);
-      for (Index j = 0; j < columns; ++j) {
-        const std::size_t k = base + std::size_t(j) * P;
-        auto grad = source.column(full, j, k);
-        if (j >= full) {
-          const auto entropy = beta / Pack<Real>::load(a.L.data + k);
-          grad = Pack<Real>::keep_from(grad, j - full) + Pack<Real>::keep_only(entropy, j - full);
-        }
-        step_pack(fixed, rate, decay, bias1, bias2, scale, grad, a.L.data + k,
-                  fixed.optimizer == Optimizer::robbins_monro ? nullptr : a.second.data + k,
-                  fixed.optimizer == Optimizer::adam ? a.first.data + k : nullptr);
-        if (j >= full)
-          Pack<Real>::store(a.L.data + k, Pack<Real>::raise_lane(Pack<Real>::load(a.L.data + k), j - full, floor));
-      }
-    }
-  } else {
-    // The diagonal last, because its old value scales its row.
-    each_entry<Real>(team, FactorShape::dense, n, [&](Index i, Index j, std::size_t k) {
-      if (i == j) return;
-      const Real scale = relative ? a.L[factor_index<P>(i, i)] : Real(1);
-      step_entry(fixed, rate, decay, bias1, bias2, scale, source(i, j, k), a.L[k], a.second, a.first, k);
-    });
-    team.for_each(n, [&](Index i) { diagonal_step(i, factor_index<P>(i, i)); });
-  }
-  team.sync();
+  const Optimizer optimizer = s.optimizer;  // a copy: the loops below write through pointers that could alias it
+  const bool natural = optimizer == Optimizer::natural, diagonal = s.factor == FactorShape::diagonal,
+             relative = optimizer == Optimizer::relative || natural;
+  if (natural && !diagonal)
+    step_natural(team, source, step, a, n);
+  else
+    each_run<Real>(
+        team, s.factor, n,
+        [&](auto rows, Index first) { return relative ? diagonals<Team>(rows, a.L, first, n) : rows.all(1); },
+        [&](auto run, auto scale) {
+          const auto entropy = step.beta / run.load(a.L);
+          step_run(optimizer, step, scale, run.lower_plus(run.of(source), entropy), run, a);
+        });
   team.single([&] { *a.beta = next_beta(s, at, source.acceptance(), *a.beta); });
 }
 
 /// What samplers share whose factor is learnt so. Theirs: State with the rows a, b of the signal, propose, update.
 template <class Real>
-struct LearnsFactor {
+struct LearnsFactor : PlainStart<Real> {
   using Adaptation = FactorAdaptation<Real>;
   template <class V>
   static KC_HD void adaptation(V&& visit, Adaptation& a, const FactorSettings& s) {

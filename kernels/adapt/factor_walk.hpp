@@ -1,5 +1,5 @@
 // What the samplers of Haario, Mueller, Igel and their followers share: a symmetric random walk shaped by a factor that
-// is learnt from the states (Milgo et al., "Comparison of Adaptive MCMC Samplers"; algorithms.md 3).
+// is learnt from the states (Milgo et al., "Comparison of Adaptive MCMC Samplers", eq. 1 to 7).
 //   y = x + sigma L z, z ~ N(0, I);  accept with min(1, exp(lp(y) - lp(x)));  L_0 = C_0^(1/2), sigma_0 = initial_scale
 // A sampler adds what it learns: learn(team, s, a, st, query, accepted, n) writes st.w for the signal, adapt moves L.
 // All speak of C in the coordinates of its own factor: L w is what is learnt from. C_0 is a multiple of I.
@@ -53,7 +53,7 @@ KC_INLINE double bounded_rate(double rate) { return rate < 0.5 ? rate : 0.5; }
 /// Everything of a sampler but its rule. Derived: Settings from WalkSettings, Adaptation from WalkAdaptation, learn,
 /// adapt.
 template <class Real, class Derived>
-struct FactorWalk {
+struct FactorWalk : PlainStart<Real> {
   using State = WalkState<Real>;
   template <class V, class S>
   static KC_HD void state(V&& visit, State& st, const S&) {
@@ -84,14 +84,9 @@ struct FactorWalk {
   }
   static KC_HD FactorShape signal_shape(const WalkSettings& s) { return s.factor; }
 
-  template <class Team, class S, class A>
-  static KC_HD void start(const Team& team, const S&, const A&, State& st, const Query<Real>& query,
-                          const Reply<Real>& reply, Index n) {
-    start_at(team, st, query, reply, n);
-  }
   static constexpr Moves moves = Moves::by_factor;
   template <class V, class S>
-  static void products(V&& visit, const S&, bool, const State& st, const Query<Real>& query, const Reply<Real>&) {
+  static KC_HD void products(V&& visit, const S&, bool, const State& st, const Query<Real>& query, const Reply<Real>&) {
     visit(Before::place, Times::lower, st.z, query.direction);
   }
   template <class Team, class S, class A>
@@ -106,13 +101,6 @@ struct FactorWalk {
     const Real sigma = static_cast<Real>(Derived::scale(s, a, n));
     team.for_each(n, [&](Index i) { query.point[i] = st.x[i] + sigma * shaped[i]; });
     ask(team, query, Needs::value);
-  }
-  template <class Team, class S, class A>
-  static KC_HD void propose(const Team& team, const Rng& rng, const S& s, const Schedule& at, const A& a, State& st,
-                            const Query<Real>& query, Index n) {
-    draw(team, rng, s, at, a, st, query, n);
-    if (Derived::shapes(s, a)) multiply_lower(team, a.L, st.z, query.direction, n);
-    place(team, s, at, a, st, query, n);
   }
   template <class Team, class S, class A>
   static KC_HD Step update(const Team& team, const Rng& rng, const S& s, const Schedule& at, const A& a, State& st,
@@ -154,10 +142,9 @@ KC_HD void spread_factor(const Team& team, double keep, double add, bool normali
   if constexpr (!Source::pooled) {
     log_det = scale_rank_one(team, a.L, c, g, a.carried, a.own, a.below, n);
   } else {
-    each_entry<Real>(team, a.L.shape, n,
-                     [&](Index i, Index j, std::size_t k) { a.work[k] = c * source(i, j, k) + Real(i == j); });
+    each_run<Real>(team, a.L.shape, n,
+                   [&](auto run) { run.store(a.work, run.lower_plus(c * run.of(source), run.rows.all(1))); });
     log_det = decompose(team, a.work, n, a.carried);
-    team.sync();  // all have seen that before one changes it
     if (!math::finite(log_det)) {
       team.for_each(n, [&](Index i) { a.carried[i] = source.vector(i); });
       return;

@@ -1,8 +1,8 @@
 // A mass matrix learnt from the draws of warm-up, kept as a factor F of its inverse: inv_mass_matrix = F F^T.
 // Momenta are whitened, r = F^T p ~ N(0, I): kick r += c F^T g, drift q += c F r, kinetic energy |r|^2/2.
 // The variance V of the k draws of a window (warmup_windows.hpp), shrunk as Stan does, (k V + 5 1e-3)/(k + 5), becomes
-// the next inverse mass. Sums are taken about a centre near the mean, of d = x - centre and of d d^T; when chains are
-// pooled, of their means over chains. Unit mass needs no F.
+// the next inverse mass; k counts the draws of all chains where they are pooled. Sums are taken about a centre near the
+// mean, of d = x - centre and of d d^T; when chains are pooled, of their means over chains. Unit mass needs no F.
 // Cost of a kick or drift: O(n), dense one pass over F; of the end of a window: dense, a Cholesky decomposition.
 #pragma once
 #include "kernels/adapt/warmup_windows.hpp"
@@ -17,7 +17,7 @@ template <class Real>
 struct MassAdaptation {
   Factor<Real> F, square;  ///< square: the sum of d d^T; all null when the mass is unit
   Row<Real> centre, sum;
-  Scalar<double> count;  ///< draws (means over chains count one) in the sums
+  Scalar<double> count;  ///< iterations in the sums
 };
 
 KC_INLINE FactorShape mass_shape(Mass mass) { return mass == Mass::dense ? FactorShape::dense : FactorShape::diagonal; }
@@ -77,7 +77,7 @@ KC_HD void finish_drift(const Team& team, Real c, Row<Real> work, Row<Real> q, I
   team.for_each(n, [&](Index i) { q[i] = q[i] + c * work[i]; });
 }
 
-/// What one draw tells: d d^T and d; nothing of them under unit mass.
+/// The signal of one draw: d d^T and d; neither under unit mass.
 template <class Real>
 KC_INLINE Signal<Real> mass_signal(Mass mass, double acceptance, Row<Real> d) {
   Signal<Real> out = outer_signal(acceptance, d, d);
@@ -97,13 +97,15 @@ KC_HD bool adapt_mass(const Team& team, Mass mass, const Schedule& at, const Sou
     return false;
   }
   team.for_each(n, [&](Index i) { a.sum[i] += source.vector(i); });
-  each_entry<Real>(team, mass_shape(mass), n, [&](Index i, Index j, std::size_t k) { a.square[k] += source(i, j, k); });
+  each_run<Real>(team, mass_shape(mass), n,
+                 [&](auto run) { run.store(a.square, run.load(a.square) + run.lower(run.of(source))); });
   const double count = *a.count + 1;
   const bool ends = windows.ends(at.t);
   team.sync();
   team.single([&] { *a.count = ends ? 0 : count; });
   if (!ends) return false;
-  const Real each = Real(1 / count), kept = Real(count / (count + 5)), prior = Real(1e-3 * 5 / (count + 5));
+  const double draws = count * source.chains();
+  const Real each = Real(1 / count), kept = Real(draws / (draws + 5)), prior = Real(1e-3 * 5 / (draws + 5));
   const auto covariance = [&](Index i, Index j, std::size_t k) {
     const Real v = kept * (a.square[k] * each - (a.sum[i] * each) * (a.sum[j] * each));
     return i == j ? v + prior : v;
@@ -119,9 +121,9 @@ KC_HD bool adapt_mass(const Team& team, Mass mass, const Schedule& at, const Sou
     each_entry<Real>(team, FactorShape::dense, n,
                      [&](Index i, Index j, std::size_t k) { a.square[k] = covariance(i, j, k); });
     fresh = cholesky(team, a.square, n);  // a window of too few draws in float may not be positive definite: keep F
-    each_entry<Real>(team, FactorShape::dense, n, [&](Index, Index, std::size_t k) {
-      if (fresh) a.F[k] = a.square[k];
-      a.square[k] = 0;
+    each_run<Real>(team, FactorShape::dense, n, [&](auto run) {
+      if (fresh) run.store(a.F, run.load(a.square));
+      run.store(a.square, run.rows.all(0));
     });
   }
   team.for_each(n, [&](Index i) {

@@ -2,7 +2,7 @@
 // learnt, the last stretched to the end, then 50 for the step alone. A warm-up below 150 is split 15 / 75 / 10 %; below
 // 20 it learns no metric.
 #pragma once
-#include "kernels/device/platform.hpp"
+#include "kernels/contract.hpp"
 
 namespace kilochain {
 
@@ -10,7 +10,7 @@ struct WarmupWindows {
   std::int64_t first = 0, last = 0, base = 0;  ///< windows cover first <= t < last, the first has `base` iterations
 
   explicit KC_INLINE WarmupWindows(std::int64_t num_warmup) {
-    std::int64_t start = 75, rest = 50;
+    std::int64_t start = 75, rest = Schedule::settling;
     base = 25;
     if (num_warmup < start + base + rest) {
       start = num_warmup < 20 ? num_warmup : num_warmup * 15 / 100;

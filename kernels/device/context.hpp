@@ -1,6 +1,6 @@
-// Where memory lives and work runs: backend, device, stream, BLAS handle. The first parameter of everything that allocates,
+// Where memory lives and work runs: backend, device, stream. The first parameter of everything that allocates,
 // copies or launches. CUDA work goes to one explicit stream; its handles are void* so that a build without CUDA sees the same
-// type. Stream, handle and workspace have one owner, which every context and buffer of theirs shares: the last one frees them.
+// type. Streams, and a BLAS handle where one is asked for, have one owner, which every context and buffer of theirs shares: the last one frees them.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/device/error.hpp"
+#include "base/error.hpp"
 #include "kernels/device/view.hpp"
 
 namespace kilochain {
@@ -21,16 +21,15 @@ struct Place {
   Backend backend = Backend::cpu;
   int device = 0;               ///< CUDA device number
   void* stream = nullptr;       ///< cudaStream_t
-  std::shared_ptr<void> owner;  ///< of the stream, the BLAS handle and its workspace
+  std::shared_ptr<void> owner;  ///< of the streams, and of the BLAS handle and its workspace
 };
 
 struct Context : Place {
-  int threads = 1;          ///< CPU threads that share the chains
-  void* blas = nullptr;     ///< cublasHandle_t, bound to the stream
-  bool graphs = true;       ///< CUDA: capture a round's launches once and replay them, where the sampler allows it
-  bool fuse = true;         ///< CUDA: whole iterations in one kernel, where the target has tiles (targets/tiles.hpp)
-  int multiprocessors = 0;  ///< of a CUDA device
-  int capability = 0;       ///< its compute capability, times ten
+  int threads = 1;               ///< CPU threads that share the chains
+  bool graphs = true;            ///< CUDA: capture a round's launches once and replay them, where the sampler allows it
+  bool fuse = true;              ///< CUDA: whole iterations in one kernel, where blocks can evaluate the target
+  int multiprocessors = 0;       ///< of a CUDA device
+  int capability = 0;            ///< its compute capability, times ten
   std::size_t shared_bytes = 0;  ///< shared memory that a block of it may ask for
   std::string name = "cpu";
 };

@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "kernels/device/error.hpp"
+#include "base/error.hpp"
 
 namespace kilochain::cuda {
 

@@ -1,5 +1,5 @@
 // The CUDA side of kernels/device/context.hpp: devices, memory, copies. One stream for the work, one for what is sent to the
-// host beside it, and one cuBLAS handle per context, freed with the last context or buffer that shares them; cuBLAS has its
+// host beside it, and a cuBLAS handle where one is asked for, freed with the last context or buffer that shares them; cuBLAS has its
 // own workspace, so that a fixed shape gives fixed sums and its calls can be captured in a graph.
 #include <algorithm>
 #include <atomic>
@@ -10,7 +10,6 @@
 
 #include "kernels/device/cuda_check.hpp"
 #include "kernels/device/cuda_device.hpp"
-#include "kernels/device/fetch.hpp"
 #include "kernels/device/launch.cuh"
 
 namespace kilochain {
@@ -44,6 +43,9 @@ struct Handles {
     CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CUDA_CHECK(cudaStreamCreateWithFlags(&sends, cudaStreamNonBlocking));
     CUDA_CHECK(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+  }
+  void open_blas() {
+    CUDA_CHECK(cuda::set_device(device));
     CUDA_CHECK(cublasCreate(&blas));
     CUDA_CHECK(cublasSetStream(blas, stream));
     CUDA_CHECK(cudaMalloc(&workspace, blas_workspace_bytes));
@@ -136,7 +138,6 @@ Context cuda_context(int device) {
   c.capability = capability_of(p);
   c.shared_bytes = p.sharedMemPerBlockOptin;
   c.stream = handles->stream;
-  c.blas = handles->blas;
   c.owner = handles;
   return c;
 }
@@ -213,14 +214,14 @@ void wait_for_sent(const Place& place) {
   CUDA_CHECK(cudaStreamSynchronize(handles_of(place).sends));
 }
 
+void* blas_of(const Place& place) {
+  Handles& h = handles_of(place);
+  if (!h.blas) h.open_blas();
+  return h.blas;
+}
+
 std::uint64_t memory_epoch() { return epoch; }
 
 }  // namespace cuda
-
-void fetch_sent(const Place& place, void* to, const void* from, std::size_t bytes) {
-  use_device(place);
-  CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, handles_of(place).sends));
-  CUDA_CHECK(cudaStreamSynchronize(handles_of(place).sends));
-}
 
 }  // namespace kilochain

@@ -12,6 +12,8 @@ void synchronize(const Place& place);
 void begin_clear(const Place& place, void* to, std::size_t bytes);
 void send_to_host(const Place& place, void* to, const void* from, std::size_t bytes);
 void wait_for_sent(const Place& place);
+/// The context's cublasHandle_t, bound to its stream; made when it is first asked for, which must not be in a capture.
+void* blas_of(const Place& place);
 /// Grows whenever device memory is given back: addresses that were noted before may be others' now.
 std::uint64_t memory_epoch();
 

@@ -25,8 +25,22 @@ struct Pack {
   using Int = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
   typedef Int Ints __attribute__((vector_size(64)));
 
+  static constexpr int last() { return size - 1; }
   static KC_INLINE Type load(const Real* p) { return *reinterpret_cast<const Type*>(p); }
   static KC_INLINE void store(Real* p, Type v) { *reinterpret_cast<Type*>(p) = v; }
+  /// N columns of a factor, each a register.
+  template <int N>
+  struct Columns {
+    Type column[N];
+    KC_INLINE Type operator[](int k) const { return column[k]; }
+  };
+  template <int N>
+  static KC_INLINE Columns<N> columns(const Real* p) {
+    Columns<N> out;
+    KC_UNROLL
+    for (int k = 0; k < N; ++k) out.column[k] = load(p + k * size);
+    return out;
+  }
   /// Numbers 0 to 255 from bytes.
   static KC_INLINE Type load_bytes(const std::uint8_t* p) {
 #if defined(__AVX512F__)
@@ -62,12 +76,6 @@ struct Pack {
   static KC_INLINE Type keep_only(Type v, int which) {
     const Ints lane = iota(std::make_integer_sequence<int, size>());
     return (Type)(lane == static_cast<Int>(which) ? (Wide)v : Wide{});
-  }
-  /// v, but at least `least` in one lane.
-  static KC_INLINE Type raise_lane(Type v, int which, Real least) {
-    const Ints lane = iota(std::make_integer_sequence<int, size>());
-    const Wide low = Wide{} + least;
-    return (Type)(lane == static_cast<Int>(which) ? ((Wide)v >= low ? (Wide)v : low) : (Wide)v);
   }
   /// Lane k of the result is v's lane k - by; the first lanes are zero.
   template <int by>

@@ -8,7 +8,8 @@
 // Any other function that writes ends in step, behind a sync: its callers read at once. One that overwrites what its
 // callers have just read begins with a sync.
 // panel<Real>: rows of a triangular factor that are stored side by side (kernels/linalg/triangular.hpp).
-// apart(team, f): f(part) by a part of the team that can meet alone, while the rest goes on; by the team where it has none.
+// apart(team, f): f(part) by a part of the team that can meet alone, while the rest goes on; by the team where it has
+// none.
 #pragma once
 #include "kernels/device/platform.hpp"
 
@@ -85,9 +86,9 @@ struct WarpTeam {
     return all_sum(part);
   }
   /// give(c, sum of f(i)(c) over i < n) for every c < W, by one lane each: the bits of W calls of sum, but in W - 1 +
-  /// log2(32 / W) shuffles where those take 5 W, and five deep. f(i) is asked once: what the columns of a row share. At each
-  /// level of the tree the halves of the warp share the columns between them; so column c ends with the lanes whose upper
-  /// bits are c.
+  /// log2(32 / W) shuffles where those take 5 W, and five deep. f(i) is asked once: what the columns of a row share. At
+  /// each level of the tree the halves of the warp share the columns between them; so column c ends with the lanes
+  /// whose upper bits are c.
   template <class T, int W, class F, class G>
   KC_INLINE void sums(Index n, F&& f, G&& give) const {
     static_assert(W == 1 || W == 2 || W == 4 || W == 8 || W == 16 || W == 32);
@@ -171,10 +172,10 @@ struct BlockTeam {
   }
 };
 
-/// All blocks of a launch whose blocks run at once (launch_together) are the team: for work that is one for all chains and
-/// more than a block's (a step of the pooled factor). for_each goes over the threads of all blocks; a sum is made whole by
-/// each block, to the same bits. So what for_each wrote is there for sum, or a for_each of another length, after a sync only;
-/// and how many blocks there are changes no bit.
+/// All blocks of a launch whose blocks run at once (launch_together) are the team: for work that is one for all chains
+/// and more than a block's (a step of the pooled factor). for_each goes over the threads of all blocks; a sum is made
+/// whole by each block, to the same bits. So what for_each wrote is there for sum, or a for_each of another length,
+/// after a sync only; and how many blocks there are changes no bit.
 template <int Threads>
 struct GridTeam {
   static constexpr bool on_host = false, spread = true;

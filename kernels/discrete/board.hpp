@@ -2,10 +2,11 @@
 // (targets/discrete/spin_model.hpp turns any other into it), so "up" means: differs from the reference.
 //   E(S) = offset - sum_(i,j) J_ij S_i S_j - sum_i h_i S_i,  f_i = h_i + sum_j J_ij S_j,  v_i = f_i S_i
 // A flip of spin i changes E by 2 v_i, turns v_i into -v_i, and changes the fields of i's neighbours alone.
+// Spin models run on the CPU's cores, a replica to a thread: a flip must be seen by the next one.
 // A board is a model bound to one replica's memory, a plain value of pointers:
-//   bytes(model)  assign(team, spins)  refresh(team)  energy()  up()  spin(i)
+//   bytes(model)  assign(spins)  refresh()  energy()  up()  spin(i)
 // A board to choose from (ClassBoard, TreeBoard, DenseBoard) knows besides, at any time and never stale:
-//   set_law(team, law)  total(side)  choose(side, u)  value(i)  flip(team, i)
+//   set_law(law)  total(side)  choose(side, u)  value(i)  flip(i)
 // A board to sweep over (ClassSpins, GraphSpins, LayerSpins) answers fields from the spins alone.
 #pragma once
 #include <cstdint>
@@ -13,6 +14,9 @@
 #include "kernels/contract.hpp"
 
 namespace kilochain::discrete {
+
+/// Loops over spins, which vectorise, and sums of them in a fixed order.
+inline constexpr HostTeam cpu{};
 
 /// Hands out the arrays of one replica, 64-byte aligned; with no memory it only counts.
 class Cut {
@@ -59,17 +63,11 @@ struct Law {
   KC_INLINE bool operator==(const Law& o) const { return kind == o.kind && rate == o.rate; }
 };
 
-KC_INLINE Index ones(std::uint64_t bits) {
-#if defined(__CUDA_ARCH__)
-  return __popcll(bits);
-#else
-  return __builtin_popcountll(bits);
-#endif
-}
+KC_INLINE Index ones(std::uint64_t bits) { return __builtin_popcountll(bits); }
 
 /// The place of set bit k.
 KC_INLINE Index select(std::uint64_t set, Index k) {
-#if defined(__BMI2__) && !defined(KC_ON_DEVICE)
+#if defined(__BMI2__)
   return __builtin_ctzll(__builtin_ia32_pdep_di(std::uint64_t(1) << k, set));
 #else
   Index place = 0;
@@ -117,15 +115,9 @@ class Numbers {
 };
 using Uniforms = Numbers<double>;
 
-/// The same numbers in order, 0 .. count - 1: on the CPU sixteen blocks at a time, which vectorise.
-template <class Team, class Number>
-class NumberSequence : Numbers<Number> {
- public:
-  KC_INLINE NumberSequence(const Rng& rng, Purpose purpose, std::uint32_t) : Numbers<Number>(rng, purpose) {}
-  using Numbers<Number>::operator();
-};
+/// The same numbers in order, 0 .. count - 1: sixteen blocks at a time, which vectorise.
 template <class Number>
-class NumberSequence<HostTeam, Number> {
+class NumberSequence {
   static constexpr std::uint32_t blocks = 16, numbers = 2 * blocks;
 
  public:

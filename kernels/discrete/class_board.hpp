@@ -66,11 +66,10 @@ class MemberLists {
     from[at] = last;
     where_[last] = at;
   }
-  template <class Team>
-  KC_HD void take(const Team& team, const MemberLists& from, Index classes, const std::int32_t* count) {
-    team.for_each(n_, [to = where_, of = from.where_](Index i) { to[i] = of[i]; });
+  void take(const MemberLists& from, Index classes, const std::int32_t* count) {
+    cpu.for_each(n_, [to = where_, of = from.where_](Index i) { to[i] = of[i]; });
     for (Index c = 0; c < classes; ++c)
-      team.for_each(count[c], [to = list(c), of = from.list(c)](Index i) { to[i] = of[i]; });
+      cpu.for_each(count[c], [to = list(c), of = from.list(c)](Index i) { to[i] = of[i]; });
   }
 
  private:
@@ -106,9 +105,8 @@ class MemberBits {
   }
   KC_INLINE void push(Index s, Index c, std::int32_t) { turn(s, c); }
   KC_INLINE void remove(Index s, Index c, std::int32_t) { turn(s, c); }
-  template <class Team>
-  KC_HD void take(const Team& team, const MemberBits& from, Index classes, const std::int32_t*) {
-    team.for_each(classes * words_, [to = bits_, of = from.bits_](Index w) { to[w] = of[w]; });
+  void take(const MemberBits& from, Index classes, const std::int32_t*) {
+    cpu.for_each(classes * words_, [to = bits_, of = from.bits_](Index w) { to[w] = of[w]; });
   }
 
  private:
@@ -129,37 +127,30 @@ class ClassBoard {
   KC_INLINE ClassBoard(const Model& model, char* memory) : ClassBoard(model, Cut(memory)) {}
   static KC_INLINE std::size_t bytes(const Model& model) { return ClassBoard(model, nullptr).bytes_; }
 
-  template <class Team>
-  KC_HD void assign(const Team& team, const std::int8_t* spins) {
-    team.single([&] {
-      *head_ = Head{};
-      members_.clear(2 * model_.classes);
-      for (Index i = 0; i < model_.n; ++i) {
-        const int side = spins[i] > 0;
-        const Index k = model_.sum(spins, i) * spins[i];
-        head_->bonds += k;
-        head_->up += side;
-        const Index c = side * model_.classes + ((k + model_.degree) >> model_.shift);
-        members_.push(i, c, head_->count[c]++);
-        class_[i] = static_cast<std::uint8_t>(c);
-      }
-      head_->bonds /= 2;
-    });
-    team.sync();
-    write_law(team);
+  void assign(const std::int8_t* spins) {
+    *head_ = Head{};
+    members_.clear(2 * model_.classes);
+    for (Index i = 0; i < model_.n; ++i) {
+      const int side = spins[i] > 0;
+      const Index k = model_.sum(spins, i) * spins[i];
+      head_->bonds += k;
+      head_->up += side;
+      const Index c = side * model_.classes + ((k + model_.degree) >> model_.shift);
+      members_.push(i, c, head_->count[c]++);
+      class_[i] = static_cast<std::uint8_t>(c);
+    }
+    head_->bonds /= 2;
+    write_law();
   }
-  template <class Team>
-  KC_HD void refresh(const Team&) {}
+  void refresh() {}
   /// Whether it is cheaper to take all from another board, where a walk is not accepted, than so many flips back.
   static KC_INLINE bool kept_for(const Model& model, Index flips) { return Members::kept_for(model.n, flips); }
   /// All that another board of the model has; nobody reads this one any more.
-  template <class Team>
-  KC_HD void take(const Team& team, const ClassBoard& from) {
-    team.single([&] { *head_ = *from.head_; });
+  void take(const ClassBoard& from) {
+    *head_ = *from.head_;
     // By value: bytes may alias anything, a board's own pointers too.
-    team.for_each(model_.n, [to = class_, of = from.class_](Index i) { to[i] = of[i]; });
-    members_.take(team, from.members_, 2 * model_.classes, from.head_->count);
-    team.sync();
+    cpu.for_each(model_.n, [to = class_, of = from.class_](Index i) { to[i] = of[i]; });
+    members_.take(from.members_, 2 * model_.classes, from.head_->count);
   }
 
   KC_INLINE const Model& model() const { return model_; }
@@ -170,13 +161,10 @@ class ClassBoard {
   KC_INLINE double value(Index i) const { return model_.value(class_[i] / model_.classes, class_[i] % model_.classes); }
   KC_INLINE double weight(Index i) const { return head_->weight[class_[i]]; }
 
-  template <class Team>
-  KC_HD void set_law(const Team& team, const Law& law) {
+  void set_law(const Law& law) {
     if (head_->law == law) return;
-    team.sync();
-    team.single([&] { head_->law = law; });
-    team.sync();
-    write_law(team);
+    head_->law = law;
+    write_law();
   }
   /// Sum of the weights of a side (0: down, 1: up).
   KC_INLINE double total(int side) const {
@@ -185,7 +173,7 @@ class ClassBoard {
     double sum = 0;
     for (Index q = 0; q < model_.classes; ++q) {
       sum += static_cast<double>(count[q]) * weight[q];
-      keep(side, q, sum);
+      sums_[side][q] = sum;
     }
     return sum;
   }
@@ -194,10 +182,10 @@ class ClassBoard {
     const Index first = side * model_.classes;
     const std::int32_t* count = head_->count + first;
     const double at = u * total;
-    double before = 0, sum = 0;
+    double before = 0;
     Index q = 0;
     for (Index c = 0; c + 1 < model_.classes; ++c) {  // no exit: it could not be foretold
-      sum = kept(side, c, sum);
+      const double sum = sums_[side][c];
       const bool past = at >= sum;
       before = past ? sum : before;
       q += past;
@@ -207,40 +195,8 @@ class ClassBoard {
     const auto member = static_cast<Index>((at - before) * head_->inverse[first + q]);
     return members_.member(first + q, none || member >= count[q] ? count[q] - 1 : member < 0 ? 0 : member);
   }
-  template <class Team>
-  KC_HD void flip(const Team& team, Index i) {
-    team.sync();
-    team.single([&] { flip_one(i); });
-    team.sync();
-  }
 
- private:
-  struct Head {
-    std::int64_t bonds = 0, up = 0;
-    Law law{};
-    std::int32_t count[2 * most] = {};
-    double weight[2 * most] = {}, inverse[2 * most] = {};
-  };
-  /// The sum of a side's first classes, c the last of them; before: without it.
-#if defined(KC_ON_DEVICE)  // nothing is kept: an array of a thread would lie in memory
-  KC_INLINE void keep(int, Index, double) const {}
-  KC_INLINE double kept(int side, Index c, double before) const {
-    const Index q = side * model_.classes + c;
-    return before + static_cast<double>(head_->count[q]) * head_->weight[q];
-  }
-#else
-  KC_INLINE void keep(int side, Index c, double sum) const { sums_[side][c] = sum; }
-  KC_INLINE double kept(int side, Index c, double) const { return sums_[side][c]; }
-  mutable double sums_[2][most];
-#endif
-
-  KC_INLINE ClassBoard(const Model& model, Cut cut)
-      : model_(model),
-        head_(cut.take<Head>(1)),
-        class_(cut.take<std::uint8_t>(static_cast<std::size_t>(model.n))),
-        members_(model.n, 2 * model.classes, cut),
-        bytes_(cut.used()) {}
-  KC_INLINE void flip_one(Index i) {
+  KC_INLINE void flip(Index i) {
     // Copies: what is written below, bytes at that, could be this board's own pointers for all that a compiler knows.
     const Model m = model_;
     Head& head = *head_;
@@ -265,16 +221,30 @@ class ClassBoard {
       move(s, from, from + (more ? step : -step));
     }
   }
-  template <class Team>
-  KC_HD void write_law(const Team& team) {
-    team.for_each(2 * model_.classes, [&](Index c) {
+
+ private:
+  struct Head {
+    std::int64_t bonds = 0, up = 0;
+    Law law{};
+    std::int32_t count[2 * most] = {};
+    double weight[2 * most] = {}, inverse[2 * most] = {};
+  };
+  mutable double sums_[2][most];  ///< of a side's first classes, left by total for choose
+
+  KC_INLINE ClassBoard(const Model& model, Cut cut)
+      : model_(model),
+        head_(cut.take<Head>(1)),
+        class_(cut.take<std::uint8_t>(static_cast<std::size_t>(model.n))),
+        members_(model.n, 2 * model.classes, cut),
+        bytes_(cut.used()) {}
+  void write_law() {
+    cpu.for_each(2 * model_.classes, [&](Index c) {
       const int side = c >= model_.classes;
       const Index q = c - side * model_.classes;
       const double w = head_->law(model_.value(side, q));
       head_->weight[c] = w;
       head_->inverse[c] = 1 / w;
     });
-    team.sync();
   }
 
   Model model_;

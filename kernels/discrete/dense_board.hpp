@@ -34,39 +34,24 @@ struct Layers {
   KC_INLINE Index other_size(Index slot) const { return slot < layer_slots(visible) ? hidden : visible; }
 
   /// local: (slots), made from spins: (slots), padding included.
-  template <class Team>
-  KC_HD void fields(const Team& team, const double* spins, double* local, bool of_visible, bool of_hidden) const {
+  void fields(const double* spins, double* local, bool of_visible, bool of_hidden) const {
     const Index first = layer_slots(visible);
-    if (of_visible) fields_of(team, 0, visible, first, hidden, spins, local);
-    if (of_hidden) fields_of(team, first, hidden, 0, visible, spins, local);
-    team.sync();
+    if (of_visible) fields_of(0, visible, first, hidden, spins, local);
+    if (of_hidden) fields_of(first, hidden, 0, visible, spins, local);
   }
-  /// Of the layer of `count` spins from slot `to` on, given the other one, of `others` spins from slot `from` on. A row of
-  /// couplings at a time, which vectorises; a lane of a device has a spin, and keeps its sum.
-  template <class Team>
-  KC_HD void fields_of(const Team& team, Index to, Index count, Index from, Index others, const double* spins,
-                       double* local) const {
-    if constexpr (Team::on_host) {
-      for (Index i = 0; i < count; ++i) local[to + i] = field[to + i];
-      for (Index j = 0; j < others; ++j) {
-        const double s = spins[from + j];
-        const double* J = row(from + j);
-        double* const sum = local + to;
-        team.for_each(count, [&](Index i) { sum[i] += J[i] * s; });
-      }
-    } else {
-      const double* J = row(from);
-      const auto stride = static_cast<std::size_t>(layer_slots(count));
-      team.for_each(count, [&](Index i) {
-        double sum = field[to + i];
-        for (Index j = 0; j < others; ++j) sum += J[static_cast<std::size_t>(j) * stride + i] * spins[from + j];
-        local[to + i] = sum;
-      });
+  /// Of the layer of `count` spins from slot `to` on, given the other one, of `others` spins from slot `from` on. A row
+  /// of couplings at a time, which vectorises.
+  void fields_of(Index to, Index count, Index from, Index others, const double* spins, double* local) const {
+    for (Index i = 0; i < count; ++i) local[to + i] = field[to + i];
+    for (Index j = 0; j < others; ++j) {
+      const double s = spins[from + j];
+      const double* J = row(from + j);
+      double* const sum = local + to;
+      cpu.for_each(count, [&](Index i) { sum[i] += J[i] * s; });
     }
   }
-  template <class Team>
-  KC_HD double energy(const Team& team, const double* spins, const double* local) const {
-    return offset - 0.5 * team.template sum<double>(n(), [&](Index i) {
+  double energy(const double* spins, const double* local) const {
+    return offset - 0.5 * cpu.sum<double>(n(), [&](Index i) {
       const Index s = slot(i);
       return (local[s] + field[s]) * spins[s];
     });
@@ -80,19 +65,16 @@ class DenseBoard {
   KC_INLINE DenseBoard(const Model& model, char* memory) : model_(model) { cut(Cut(memory)); }
   static KC_INLINE std::size_t bytes(const Model& model) { return DenseBoard(model, nullptr).bytes_; }
 
-  template <class Team>
-  KC_HD void assign(const Team& team, const std::int8_t* spins) {
-    team.for_each(model_.n(), [&](Index i) { spin_[model_.slot(i)] = spins[i]; });
-    team.sync();
-    refresh(team);
+  void assign(const std::int8_t* spins) {
+    cpu.for_each(model_.n(), [&](Index i) { spin_[model_.slot(i)] = spins[i]; });
+    refresh();
   }
-  template <class Team>
-  KC_HD void refresh(const Team& team) {
-    model_.fields(team, spin_, local_, true, true);
-    const double energy = model_.energy(team, spin_, local_);
-    const double up = team.template sum<double>(model_.n(), [&](Index i) { return spin(i) > 0 ? 1.0 : 0.0; });
-    team.single([&] { head_->energy = energy, head_->up = static_cast<std::int64_t>(up); });
-    weigh_all(team);
+  void refresh() {
+    model_.fields(spin_, local_, true, true);
+    const double energy = model_.energy(spin_, local_);
+    const double up = cpu.sum<double>(model_.n(), [&](Index i) { return spin(i) > 0 ? 1.0 : 0.0; });
+    head_->energy = energy, head_->up = static_cast<std::int64_t>(up);
+    weigh(0, blocks_);
   }
 
   KC_INLINE const Model& model() const { return model_; }
@@ -103,13 +85,10 @@ class DenseBoard {
   KC_INLINE double value(Index i) const { return local_[model_.slot(i)] * spin_[model_.slot(i)]; }
   KC_INLINE double weight(Index i) const { return weight_[model_.slot(i)]; }
 
-  template <class Team>
-  KC_HD void set_law(const Team& team, const Law& law) {
+  void set_law(const Law& law) {
     if (head_->law == law) return;
-    team.sync();
-    team.single([&] { head_->law = law; });
-    team.sync();
-    weigh_all(team);
+    head_->law = law;
+    weigh(0, blocks_);
   }
   KC_INLINE double total(int side) const {
     const double* blocks = sums(side);
@@ -140,23 +119,17 @@ class DenseBoard {
     }
     return model_.number(last);
   }
-  template <class Team>
-  KC_HD void flip(const Team& team, Index i) {
+  void flip(Index i) {
     const Index s = model_.slot(i), first = model_.other_first(s), count = model_.other_size(s);
     const double change = -2 * spin_[s];
-    team.sync();
-    team.single([&] {
-      head_->energy += 2 * local_[s] * spin_[s];
-      head_->up += spin_[s] > 0 ? -1 : 1;
-      spin_[s] = -spin_[s];
-    });
+    head_->energy += 2 * local_[s] * spin_[s];
+    head_->up += spin_[s] > 0 ? -1 : 1;
+    spin_[s] = -spin_[s];
     const double* J = model_.row(s);
     double* const local = local_ + first;
-    team.for_each(count, [&](Index j) { local[j] += J[j] * change; });
-    team.sync();
-    weigh(team, s / layer_block, s / layer_block + 1);
-    weigh(team, first / layer_block, (first + layer_slots(count)) / layer_block);
-    team.sync();
+    cpu.for_each(count, [&](Index j) { local[j] += J[j] * change; });
+    weigh(s / layer_block, s / layer_block + 1);
+    weigh(first / layer_block, (first + layer_slots(count)) / layer_block);
   }
 
  private:
@@ -177,14 +150,8 @@ class DenseBoard {
     bytes_ = cut.used();
   }
   KC_INLINE double* sums(int side) const { return sums_ + side * blocks_; }
-  template <class Team>
-  KC_HD void weigh_all(const Team& team) {
-    weigh(team, 0, blocks_);
-    team.sync();
-  }
   /// Weights and sums of blocks from .. to - 1. The spins of padding are 0, so it weighs nothing on either side.
-  template <class Team>
-  KC_HD void weigh(const Team& team, Index from, Index to) {
+  void weigh(Index from, Index to) {
     const Law law = head_->law;
     for (Index b = from; b < to; ++b) {
       const Index first = b * layer_block;
@@ -192,16 +159,15 @@ class DenseBoard {
       double* weight = weight_ + first;
       if (law.kind == Law::heat_bath) {
         const double twice = 2 * law.rate;
-        team.for_each(layer_block, [&](Index k) { weight[k] = 1 / (1 + math::exp(twice * (local[k] * spin[k]))); });
+        cpu.for_each(layer_block, [&](Index k) { weight[k] = 1 / (1 + math::exp(twice * (local[k] * spin[k]))); });
       } else if (law.kind == Law::half) {
-        team.for_each(layer_block, [&](Index k) { weight[k] = math::exp(-law.rate * (local[k] * spin[k])); });
+        cpu.for_each(layer_block, [&](Index k) { weight[k] = math::exp(-law.rate * (local[k] * spin[k])); });
       } else {
-        team.for_each(layer_block, [&](Index k) { weight[k] = 1; });
+        cpu.for_each(layer_block, [&](Index k) { weight[k] = 1; });
       }
-      const double up = team.template sum<double>(layer_block, [&](Index k) { return spin[k] > 0 ? weight[k] : 0.0; });
-      const double down =
-          team.template sum<double>(layer_block, [&](Index k) { return spin[k] < 0 ? weight[k] : 0.0; });
-      team.single([&] { sums(1)[b] = up, sums(0)[b] = down; });
+      const double up = cpu.sum<double>(layer_block, [&](Index k) { return spin[k] > 0 ? weight[k] : 0.0; });
+      const double down = cpu.sum<double>(layer_block, [&](Index k) { return spin[k] < 0 ? weight[k] : 0.0; });
+      sums(1)[b] = up, sums(0)[b] = down;
     }
   }
 

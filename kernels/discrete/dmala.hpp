@@ -58,49 +58,45 @@ struct Dmala {
     s.step_size = (s.slice ? 8 : 4) / math::log(able < 4 ? 4 : able);
   }
 
-  template <class Team>
-  static KC_HD void step(const Team& team, const Rng& rng, const Settings& s, const Heat& heat, Board& board,
-                         char* memory, Info& info) {
+  static void step(const Rng& rng, const Settings& s, const Heat& heat, Board& board, char* memory, Info& info) {
     const double beta = heat.beta;
     const Index n = board.size();
     double* const v = reinterpret_cast<double*>(memory);
     auto* const flipped = reinterpret_cast<std::int8_t*>(v + n);
     const auto r = static_cast<Index>(uniform_index(rng, Purpose::direction, 0, static_cast<std::uint32_t>(n)));
     const double before = board.energy();
-    board.values(team, v);
-    const double forth = team.template sum<double>(n, [&](Index i) {
+    board.values(v);
+    const double forth = cpu.sum<double>(n, [&](Index i) {
       double l = 0;
       flipped[i] = 0;
       if (!logit(s, beta, board, v, i, r, l)) return 0.0;
       flipped[i] = uniform(rng, Purpose::proposal, static_cast<std::uint32_t>(i)) * (1 + math::exp(-l)) < 1;
       return log_probability(l, flipped[i] != 0);
     });
-    const double flips = turn(team, s, board, flipped, r);
-    board.values(team, v);
-    const double back = team.template sum<double>(n, [&](Index i) {
+    const double flips = turn(s, board, flipped, r);
+    board.values(v);
+    const double back = cpu.sum<double>(n, [&](Index i) {
       double l = 0;
       return logit(s, beta, board, v, i, r, l) ? log_probability(l, flipped[i] != 0) : 0.0;
     });
-    board.recount(team);
+    board.recount();
     const double log_r = -beta * (board.energy() - before) + back - forth;
     info.acceptance_rate = log_r < 0 ? math::exp(log_r) : 1;
     info.accepted = uniform(rng, Purpose::accept) < info.acceptance_rate;
     info.stats[0] = flips;
     if (info.accepted) return;
-    turn(team, s, board, flipped, r);
-    board.recount(team);
+    turn(s, board, flipped, r);
+    board.recount();
   }
 
  private:
-  template <class Team>
-  static KC_HD double turn(const Team& team, const Settings& s, Board& board, const std::int8_t* flipped, Index r) {
-    const double flips = team.template sum<double>(board.size(), [&](Index i) {
+  static double turn(const Settings& s, Board& board, const std::int8_t* flipped, Index r) {
+    const double flips = cpu.sum<double>(board.size(), [&](Index i) {
       if (!flipped[i]) return 0.0;
       board.turn(i);
       if (s.slice) board.turn(partner(i, r, board.size()));
       return s.slice ? 2.0 : 1.0;
     });
-    team.sync();
     return flips;
   }
 };

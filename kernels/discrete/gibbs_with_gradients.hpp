@@ -37,12 +37,10 @@ struct GibbsWithGradients {
 
   static void resolve(Settings& s, const Facts& facts) { s.slice = facts.slice; }
 
-  template <class Team>
-  static KC_HD void step(const Team& team, const Rng& rng, const Settings& s, const Heat& heat, Board& board, char*,
-                         Info& info) {
+  static void step(const Rng& rng, const Settings& s, const Heat& heat, Board& board, char*, Info& info) {
     const double beta = heat.beta;
     Uniforms drawn(rng, Purpose::proposal), accept(rng, Purpose::accept);
-    board.set_law(team, {Law::half, beta});
+    board.set_law({Law::half, beta});
     const double tie = s.slice && board.size() > 2 ? 1 : 0.5;
     double accepted = 0;
     for (std::int32_t m = 0; m < s.moves; ++m) {
@@ -56,8 +54,8 @@ struct GibbsWithGradients {
         i = board.choose(side, side ? up : down, drawn(2 * t + 1));
       }
       const double forth = log_choice(board, s.slice, i, j);
-      board.flip(team, i);
-      if (s.slice) board.flip(team, j);
+      board.flip(i);
+      if (s.slice) board.flip(j);
       const double back = s.slice ? log_choice(board, true, j, i) : log_choice(board, false, i, j);
       const double log_r = -beta * (board.energy() - before) + back - forth;
       const double rate = is_tie(log_r) ? tie : log_r < 0 ? math::exp(log_r) : 1;
@@ -66,8 +64,8 @@ struct GibbsWithGradients {
         accepted += 1;
         continue;
       }
-      if (s.slice) board.flip(team, j);
-      board.flip(team, i);
+      if (s.slice) board.flip(j);
+      board.flip(i);
     }
     info.accepted = accepted > 0;
     info.stats[0] = (s.slice ? 2 : 1) * accepted;

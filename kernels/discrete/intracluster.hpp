@@ -4,12 +4,13 @@
 // A flip of value v turns w(v) into w(-v) = w(v) exp(2 gamma v), and E grows by 2 v, so that
 //   log r = (gamma - beta) (E_new - E_old) + sum over flips of log(W chosen from, before / W of the other side, after).
 // gamma is uniform on [gamma_min, gamma_max] and k on walk_min .. walk_max, drawn for each step beside the state: a
-// mixture of kernels that all leave the law unchanged. Weights are always those of the gamma in force. Or both come from
-// a row of a policy that is drawn for each step (kernels/policy.hpp), which is as good a mixture: the thesis' IMBayesOpt.
+// mixture of kernels that all leave the law unchanged. Weights are always those of the gamma in force. Or both come
+// from a row of a policy that is drawn for each step (kernels/policy.hpp), which is as good a mixture: the thesis'
+// IMBayesOpt.
 #pragma once
 #include <string>
 
-#include "kernels/device/error.hpp"
+#include "base/error.hpp"
 #include "kernels/discrete/row_board.hpp"
 #include "kernels/policy.hpp"
 
@@ -97,7 +98,8 @@ struct Intracluster {
     return 2 * static_cast<Index>(longest);
   }
   static constexpr bool can_keep = requires(typename Board::Model model) { Board::kept_for(model, Index(0)); };
-  /// Whether walks begin with a copy of the board, to take back where they are not accepted; else their flips are undone.
+  /// Whether walks begin with a copy of the board, to take back where they are not accepted; else their flips are
+  /// undone.
   static KC_INLINE bool keeps(const Settings& s, const typename Board::Model& model) {
     if constexpr (can_keep) return Board::kept_for(model, most_flips(s));
     return false;
@@ -110,9 +112,7 @@ struct Intracluster {
     return (gamma - beta) * change + normalisers;
   }
 
-  template <class Team>
-  static KC_HD void step(const Team& team, const Rng& rng, const Settings& s, const Heat& heat, Board& board,
-                         char* memory, Info& info) {
+  static void step(const Rng& rng, const Settings& s, const Heat& heat, Board& board, char* memory, Info& info) {
     [[maybe_unused]] Index* const path = reinterpret_cast<Index*>(memory);
     Uniforms drawn(rng, Purpose::direction);
     const double gamma_min = s.gamma_min * heat.ratio, gamma_max = s.gamma_max * heat.ratio;
@@ -126,12 +126,12 @@ struct Intracluster {
       if (s.policy.has[1]) k = static_cast<Index>(row[1]);
     }
     k = k < up ? k : up;
-    NumberSequence<Team, std::conditional_t<in_rows<Board>, std::uint64_t, double>> chosen(
-        rng, Purpose::proposal, static_cast<std::uint32_t>(2 * k));
-    board.set_law(team, {gamma == 0 ? Law::equal : Law::heat_bath, gamma});
+    NumberSequence<std::conditional_t<in_rows<Board>, std::uint64_t, double>> chosen(rng, Purpose::proposal,
+                                                                                     static_cast<std::uint32_t>(2 * k));
+    board.set_law({gamma == 0 ? Law::equal : Law::heat_bath, gamma});
     const bool kept = keeps(s, board.model());
     if constexpr (can_keep)
-      if (kept) typename Board::Kept(board.model(), memory).take(team, board);
+      if (kept) typename Board::Kept(board.model(), memory).take(board);
     const double before = board.energy();
     double normalisers = 0, from = 1, back = 1;
     [[maybe_unused]] double tilted = 0;
@@ -143,11 +143,11 @@ struct Intracluster {
         if constexpr (in_rows<Board>) {
           const auto place = board.choose(side, number);
           tilted += board.tilt(side, place);
-          board.flip(team, side, place);
+          board.flip(side, place);
         } else {
           const Index i = board.choose(side, total, number);
-          board.flip(team, i);
-          if (!kept) team.single([&] { path[t] = i; });
+          board.flip(i);
+          if (!kept) path[t] = i;
         }
         from *= total;
         back *= board.total(1 - side);
@@ -163,11 +163,10 @@ struct Intracluster {
                                         : log_ratio(heat.beta, gamma, change, normalisers);
     info.acceptance_rate = log_r < 0 ? math::exp(log_r) : 1;
     info.accepted = uniform(rng, Purpose::accept) < info.acceptance_rate;
-    team.sync();
     if (!info.accepted) {
       if constexpr (can_keep)
-        if (kept) board.take(team, typename Board::Kept(board.model(), memory));
-      for (Index t = kept ? 0 : 2 * k; t-- > 0;) board.flip(team, path[t]);
+        if (kept) board.take(typename Board::Kept(board.model(), memory));
+      for (Index t = kept ? 0 : 2 * k; t-- > 0;) board.flip(path[t]);
     }
     info.stats[0] = k, info.stats[1] = gamma, info.stats[2] = 2 * k;
   }

@@ -1,10 +1,11 @@
-// Multi-spin coding (Creutz, Jacobs, Rebbi 1979) for Metropolis on a free 2-D lattice of even sizes, couplings all J, no
-// field: a colour of the checkerboard is an array of bits, 64 spins to a word, and its neighbours are shifts of the other
-// colour's: half a row up and down, itself, and one to the left or right as rows are odd or even.
+// Multi-spin coding (Creutz, Jacobs, Rebbi 1979) for Metropolis on a free 2-D lattice of even sizes, couplings all J,
+// no
+// field: a colour of the checkerboard is an array of bits, 64 spins to a word, and its neighbours are shifts of the
+// other colour's: half a row up and down, itself, and one to the left or right as rows are odd or even.
 // Bit a of colour s: row a / half, column 2 (a % half) + ((row + s) & 1). Each array has half a row more at both ends.
-// Acceptance is compared with p bit by bit, most significant first, for 512 spins at once; after eight bits one spin in 256
-// that asked is undecided, and takes the other 48 of its 56 from half a block of its own. A tie takes the first bit alone.
-// The CPU asks eight words at a time, which vectorise; a lane of a device has one word, and the same random bits for it.
+// Acceptance is compared with p bit by bit, most significant first, for 512 spins at once; after eight bits one spin in
+// 256 that asked is undecided, and takes the other 48 of its 56 from half a block of its own. A tie takes the first bit
+// alone. Eight words, a group, are asked at a time, which vectorise.
 #pragma once
 #include "kernels/discrete/sweep_board.hpp"
 
@@ -29,31 +30,25 @@ class PackedLattice {
   KC_INLINE PackedLattice(const Model& model, char* memory) : model_(model) { cut(Cut(memory)); }
   static KC_INLINE std::size_t bytes(const Model& model) { return PackedLattice(model, nullptr).bytes_; }
 
-  template <class Team>
-  KC_HD void assign(const Team& team, const std::int8_t* spins) {
-    team.single([&] {
-      for (Index w = 0; w < 2 * model_.words(); ++w) colours_[w] = 0;
-      for (Index i = 0; i < size(); ++i) {
-        const Place at = place(i);
-        if (spins[i] > 0) colour(at.colour)[at.bit >> 6] |= Bits(1) << (at.bit & 63);
-      }
-      spread(0), spread(1);
-    });
-    team.sync();
+  void assign(const std::int8_t* spins) {
+    for (Index w = 0; w < 2 * model_.words(); ++w) colours_[w] = 0;
+    for (Index i = 0; i < size(); ++i) {
+      const Place at = place(i);
+      if (spins[i] > 0) colour(at.colour)[at.bit >> 6] |= Bits(1) << (at.bit & 63);
+    }
+    spread(0), spread(1);
     // Energy and count as a sweep leaves them: from the second colour.
-    constexpr int W = together<Team>;
-    const double agree = team.template sum<double>(model_.groups * (group / W), [&](Index k) {
-      Bits a[4][W];
-      agreements(1, k * W, a);
+    const double agree = cpu.sum<double>(model_.groups, [&](Index k) {
+      Bits a[4][group];
+      agreements(1, k * group, a);
       double count = 0;
-      for (Index w = 0; w < W; ++w)
-        for (const auto& of : a) count += ones(of[w] & model_.valid[k * W + w]);
+      for (Index w = 0; w < group; ++w)
+        for (const auto& of : a) count += ones(of[w] & model_.valid[k * group + w]);
       return count;
     });
-    tell(team, agree);
+    recount(agree);
   }
-  template <class Team>
-  KC_HD void refresh(const Team&) {}
+  void refresh() {}
 
   KC_INLINE Index size() const { return model_.rows * model_.columns; }
   KC_INLINE double energy() const { return head_->energy; }
@@ -63,23 +58,19 @@ class PackedLattice {
     return colour(at.colour)[at.bit >> 6] >> (at.bit & 63) & 1 ? 1 : -1;
   }
 
-  template <class Team>
-  KC_HD double sweep(const Team& team, const Rng& rng, const FlipRule& rule) {
+  double sweep(const Rng& rng, const FlipRule& rule) {
     const double j = model_.coupling < 0 ? -model_.coupling : model_.coupling;
     const Bits three = as_bits(rule(2 * j)), four = as_bits(rule(4 * j));
     const Bits level = rule(-2 * j) < 1 ? ~Bits(0) : 0;  // beta J is 0, or as good as: every flip is a tie
     double agree = 0, flips = 0;
     for (int s = 0; s < 2; ++s) {
-      constexpr int W = together<Team>;
-      const double tally = team.template sum<double>(
-          model_.groups * (group / W), [&](Index k) { return update<W>(s, k * W, rng, three, four, level); });
-      team.sync();
-      team.single([&] { spread(s); });
-      team.sync();
+      const double tally =
+          cpu.sum<double>(model_.groups, [&](Index k) { return update(s, k * group, rng, three, four, level); });
+      spread(s);
       agree = static_cast<double>(static_cast<std::int64_t>(tally) >> tally_shift);
       flips += tally - agree * static_cast<double>(std::int64_t(1) << tally_shift);
     }
-    tell(team, agree);
+    recount(agree);
     return flips / size();
   }
 
@@ -92,9 +83,6 @@ class PackedLattice {
     int colour;
     Index bit;  ///< of the array, its halo counted
   };
-  /// Words that are asked together.
-  template <class Team>
-  static constexpr int together = Team::on_host ? group : 1;
   static constexpr int tally_shift = 26;  ///< agreements above, flips below: both exact in a double
 
   KC_INLINE void cut(Cut cut) {
@@ -135,10 +123,9 @@ class PackedLattice {
       b[k + 1] = (b[k + 1] & (~Bits(0) << shift)) | from >> 1 >> (63 - shift);
     }
   }
-  /// Bits of W words of colour s, from word k on, that agree with each of their four neighbours (disagree, where J is
-  /// negative).
-  template <int W>
-  KC_INLINE void agreements(int s, Index k, Bits (&a)[4][W]) const {
+  /// Bits of a group of words of colour s, from word k on, that agree with each of their four neighbours (disagree,
+  /// where J is negative).
+  KC_INLINE void agreements(int s, Index k, Bits (&a)[4][group]) const {
     const Bits *own = colour(s) + model_.halo() + k, *other = colour(1 - s);
     const Bits odd_colour = s ? ~Bits(0) : 0, same = model_.coupling < 0 ? 0 : ~Bits(0);
     const Index half = model_.half(), begin = 64 * (model_.halo() + k);
@@ -147,7 +134,7 @@ class PackedLattice {
     const Shifted round_left(other, begin + half - 1), round_right(other, begin - half + 1);
     const Bits* level = other + model_.halo() + k;
 #pragma GCC ivdep
-    for (Index w = 0; w < W; ++w) {
+    for (Index w = 0; w < group; ++w) {
       const Bits x = own[w] ^ same, right_side = odd[w] ^ odd_colour;
       const Bits left = (before[w] & ~first[w]) | (round_left[w] & first[w]);
       const Bits right = (after[w] & ~last[w]) | (round_right[w] & last[w]);
@@ -157,14 +144,13 @@ class PackedLattice {
       a[3][w] = x ^ ((left & ~right_side) | (right & right_side));
     }
   }
-  /// Asks W words from word k on; returns agreements after it and flips.
-  template <int W>
-  KC_HD double update(int s, Index k, const Rng& rng, Bits three, Bits four, Bits level) const {
-    Bits a[4][W], is_three[W], is_four[W], flip[W], open[W];
+  /// Asks a group of words from word k on; returns agreements after it and flips.
+  double update(int s, Index k, const Rng& rng, Bits three, Bits four, Bits level) const {
+    Bits a[4][group], is_three[group], is_four[group], flip[group], open[group];
     agreements(s, k, a);
     const Bits* valid = model_.valid + k;
     Bits any = 0;
-    for (Index w = 0; w < W; ++w) {
+    for (Index w = 0; w < group; ++w) {
       const Bits one = a[0][w] ^ a[1][w], both = a[0][w] & a[1][w];
       const Bits other_one = a[2][w] ^ a[3][w], other_both = a[2][w] & a[3][w];
       const Bits two = (one & other_one) | ((both ^ other_both) & ~(one | other_one));
@@ -174,33 +160,33 @@ class PackedLattice {
       flip[w] = valid[w] & ~open[w];
       any |= open[w];
     }
-    // A group has sixteen blocks of four planes at a time: block w holds the upper halves of word w, block w + 8 the lower.
+    // A group has sixteen blocks of four planes at a time: block w holds the upper halves of word w, block w + 8 the
+    // lower.
     const auto counter = static_cast<std::uint32_t>((s * model_.groups + k / group) * batches) * 16 +
                          static_cast<std::uint32_t>(k % group);
     for (Index batch = 0; any != 0 && batch < batches; ++batch) {
-      std::uint32_t drawn[planes][2 * W];  // each block's words, side by side
+      std::uint32_t drawn[planes][2 * group];  // each block's words, side by side
 #pragma GCC ivdep
-      for (int l = 0; l < 2 * W; ++l) {
-        const int block = W == group ? l : l * static_cast<int>(group);
-        const Words words = rng.words(Purpose::proposal, counter + static_cast<std::uint32_t>(batch * 16 + block));
+      for (int l = 0; l < 2 * group; ++l) {
+        const Words words = rng.words(Purpose::proposal, counter + static_cast<std::uint32_t>(batch * 16 + l));
         for (int p = 0; p < planes; ++p) drawn[p][l] = words.v[p];
       }
       any = 0;
       for (Index p = 0; p < planes; ++p) {
         const int bit = 55 - static_cast<int>(batch * planes + p);
         const Bits t3 = three >> bit & 1 ? ~Bits(0) : 0, t4 = four >> bit & 1 ? ~Bits(0) : 0;
-        for (Index w = 0; w < W; ++w) {
-          const Bits random = static_cast<Bits>(drawn[p][w]) << 32 | drawn[p][w + W];
+        for (Index w = 0; w < group; ++w) {
+          const Bits random = static_cast<Bits>(drawn[p][w]) << 32 | drawn[p][w + group];
           const Bits no_tie = p == 0 ? is_three[w] | is_four[w] : ~Bits(0);  // ties are none after the first bit
           const Bits threshold = (is_three[w] & t3) | (is_four[w] & t4) | ~no_tie;
           flip[w] |= open[w] & ~random & threshold;
           open[w] &= ~(random ^ threshold) & no_tie;
         }
       }
-      for (Index w = 0; w < W; ++w) any |= open[w];
+      for (Index w = 0; w < group; ++w) any |= open[w];
     }
     constexpr int decided = planes * batches;
-    for (Index w = 0; any != 0 && w < W; ++w) {
+    for (Index w = 0; any != 0 && w < group; ++w) {
       Numbers<Bits> drawn(rng, Purpose::accept);
       for (auto t = static_cast<std::uint32_t>((s * model_.groups * group + k + w) * 64); open[w] != 0; ++t) {
         const Bits bit = open[w] & (Bits(0) - open[w]), p = is_three[w] & bit ? three : four;
@@ -210,7 +196,7 @@ class PackedLattice {
     }
     Bits* own = colour(s) + model_.halo() + k;
     std::int64_t agree = 0, flips = 0;
-    for (Index w = 0; w < W; ++w) {
+    for (Index w = 0; w < group; ++w) {
       own[w] ^= flip[w];
       flips += ones(flip[w]);
       if (s == 0) continue;  // bonds are counted once, from the second colour
@@ -219,18 +205,14 @@ class PackedLattice {
     return static_cast<double>((agree << tally_shift) + flips);
   }
   /// agree: bonds that lower the energy; all bonds are counted from the second colour.
-  template <class Team>
-  KC_HD void tell(const Team& team, double agree) {
-    const double up = team.template sum<double>(model_.groups * group, [&](Index w) {
+  void recount(double agree) {
+    const double up = cpu.sum<double>(model_.groups * group, [&](Index w) {
       const Index at = model_.halo() + w;
       return static_cast<double>(ones(colour(0)[at] & model_.valid[w]) + ones(colour(1)[at] & model_.valid[w]));
     });
     const double j = model_.coupling < 0 ? -model_.coupling : model_.coupling;
-    team.single([&] {
-      head_->energy = model_.offset - j * (2 * agree - 4.0 * model_.bits());
-      head_->up = static_cast<std::int64_t>(up);
-    });
-    team.sync();
+    head_->energy = model_.offset - j * (2 * agree - 4.0 * model_.bits());
+    head_->up = static_cast<std::int64_t>(up);
   }
 
   Model model_;

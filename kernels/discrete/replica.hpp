@@ -50,21 +50,15 @@ struct Replica {
     return memory + (sizeof(Ladder) + 63) / 64 * 64 + board_bytes() * static_cast<std::size_t>(rungs.count);
   }
 
-  /// spins: written by any lane, without a sync since.
-  template <class Team>
-  KC_HD void assign(const Team& team, char* memory, const std::int8_t* spins) const {
-    team.single([&] {
-      for (Index r = 0; r < rungs.count; ++r) ladder(memory).board[r] = r;
-    });
-    team.sync();
-    for (Index r = 0; r < rungs.count; ++r) board(memory, r).assign(team, spins);
+  void assign(char* memory, const std::int8_t* spins) const {
+    for (Index r = 0; r < rungs.count; ++r) ladder(memory).board[r] = r;
+    for (Index r = 0; r < rungs.count; ++r) board(memory, r).assign(spins);
   }
-  template <class Team>
-  KC_HD void step(const Team& team, const Rng& rng, char* memory, Info& info) const {
-    if (rungs.count > 1) return ladder_step(team, rng, memory, info);
+  void step(const Rng& rng, char* memory, Info& info) const {
+    if (rungs.count > 1) return ladder_step(rng, memory, info);
     Board b = board(memory, 0);
-    if ((rng.iteration & 1023) == 1023) b.refresh(team);
-    Sampler::step(team, rng, settings, Heat{rungs.beta}, b, scratch(memory), info);
+    if ((rng.iteration & 1023) == 1023) b.refresh();
+    Sampler::step(rng, settings, Heat{rungs.beta}, b, scratch(memory), info);
   }
 
  private:
@@ -72,15 +66,14 @@ struct Replica {
   static KC_INLINE Rng of_rung(const Rng& rng, Index r) {
     return {rng.seed, rng.chain, rng.iteration + (static_cast<std::int64_t>(r) << 50)};
   }
-  template <class Team>
-  KC_HD void ladder_step(const Team& team, const Rng& rng, char* memory, Info& info) const {
+  void ladder_step(const Rng& rng, char* memory, Info& info) const {
     for (Index r = 0; r < rungs.count; ++r) {
       Board b = board(memory, r);
-      if ((rng.iteration & 1023) == 1023) b.refresh(team);
+      if ((rng.iteration & 1023) == 1023) b.refresh();
       Info own;
       const double beta = rungs.at(r);
-      Sampler::step(team, of_rung(rng, r), settings, Heat{beta, rungs.beta > 0 ? beta / rungs.beta : 1}, b,
-                    scratch(memory), own);
+      Sampler::step(of_rung(rng, r), settings, Heat{beta, rungs.beta > 0 ? beta / rungs.beta : 1}, b, scratch(memory),
+                    own);
       if (r == 0) info.acceptance_rate = own.acceptance_rate, info.accepted = own.accepted;
     }
     double exchanged = 0, pairs = 0;
@@ -90,14 +83,11 @@ struct Replica {
       const double rate = gap < 0 ? math::exp(gap) : 1;
       pairs += 1, exchanged += rate;
       const bool accept = drawn(static_cast<std::uint32_t>(r)) < rate;
-      team.sync();
-      if (accept)
-        team.single([&] {
-          Ladder& l = ladder(memory);
-          const std::int32_t board = l.board[r];
-          l.board[r] = l.board[r + 1], l.board[r + 1] = board;
-        });
-      team.sync();
+      if (accept) {
+        Ladder& l = ladder(memory);
+        const std::int32_t board = l.board[r];
+        l.board[r] = l.board[r + 1], l.board[r + 1] = board;
+      }
     }
     info.stats[0] = pairs > 0 ? exchanged / pairs : 0;
   }

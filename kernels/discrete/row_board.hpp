@@ -1,13 +1,12 @@
-// A board of bits for periodic 2-D lattices of at most 64 x 60 spins, one J and one field: a row to a word of 64 bits, so
-// that thousands of replicas lie in a device's shared memory, a thread for each (word w of replica r: w * Stride + r),
-// which is its team: there is nobody to sync with.
-// Beside the rows stand what each weighs, and groups of eight of them, for both sides; every choice takes the same steps:
+// A board of bits for periodic 2-D lattices of at most 64 x 60 spins, one J and one field: a row to a word of 64 bits.
+// Beside the rows stand what each weighs, and groups of eight of them, for both sides; every choice takes the same
+// steps:
 //   choose: a group, a row of it, a class of it (all columns at once, by adders of bits), a member: O(8 + 8 + 5)
 //   flip: five spins change their class, so three rows and three groups their sums: tables, no loop
-// Class of a spin: its side, and how many of its neighbours are up. Column c is bit c + 2 of its row; the last two columns
-// stand before the first ones a second time, the first two after the last ones, rows likewise.
-// Weights are whole numbers of 19 bits, at least 1. They are what is chosen by, what totals are made of, and what tilt
-// tells the ratio of: nothing is approximate but how they follow the law, and no ratio relies on that.
+// Class of a spin: its side, and how many of its neighbours are up. Column c is bit c + 2 of its row; the last two
+// columns stand before the first ones a second time, the first two after the last ones, rows likewise.
+// Weights are whole numbers of 19 bits, at least 1. Spins are chosen by these numbers, totals add them
+// up, and tilt is the logarithm of their ratio: only how they follow the law is rounded, and no ratio relies on that.
 #pragma once
 #include "kernels/discrete/board.hpp"
 
@@ -20,12 +19,11 @@ struct RowLattice {
   KC_INLINE Index n() const { return rows * columns; }
 };
 
-template <int Stride>
 class RowBoard {
  public:
   using Bits = std::uint64_t;
   using Model = RowLattice;
-  using Kept = RowBoard<1>;
+  using Kept = RowBoard;
   static constexpr Index classes = 5, group = 8, most_rows = 64, most_columns = 60;
   static constexpr std::uint32_t most = (1u << 19) - 1;  ///< a weight; the sum of all stays below 2^31
 
@@ -42,34 +40,29 @@ class RowBoard {
   }
   /// To take all from another board is always cheaper than a walk's flips back.
   static KC_INLINE bool kept_for(const Model&, Index) { return true; }
-  template <class Team, int Other>
-  KC_HD void take(const Team& team, const RowBoard<Other>& from) {
-    team.for_each(words(model_), [&](Index w) { at(w) = from.at(w); });
+  void take(const RowBoard& from) {
+    cpu.for_each(words(model_), [&](Index w) { at(w) = from.at(w); });
     sums_ = at(totals);
   }
 
-  template <class Team>
-  KC_HD void assign(const Team& team, const std::int8_t* spins) {
-    team.single([&] {
-      for (Index w = 0; w < words(model_); ++w) at(w) = 0;
-      for (Index r = 0; r < model_.rows; ++r) {
-        Bits all = 0;
-        for (Index c = 0; c < model_.columns; ++c)
-          if (spins[r * model_.columns + c] > 0) all ^= copies(c);
-        put(r, all);
-      }
-      Index bonds = 0, up = 0;  // a spin's to the right and below
-      for (Index r = 0; r < model_.rows; ++r) {
-        const Bits own = row(r);
-        up += ones(own & columns());
-        bonds += 2 * model_.columns - 2 * (ones((own ^ own >> 1) & columns()) + ones((own ^ row(r + 1)) & columns()));
-      }
-      at(tally) = tallied(up, bonds);
-    });
-    write_law(team, Law{});
+  void assign(const std::int8_t* spins) {
+    for (Index w = 0; w < words(model_); ++w) at(w) = 0;
+    for (Index r = 0; r < model_.rows; ++r) {
+      Bits all = 0;
+      for (Index c = 0; c < model_.columns; ++c)
+        if (spins[r * model_.columns + c] > 0) all ^= copies(c);
+      put(r, all);
+    }
+    Index bonds = 0, up = 0;  // a spin's to the right and below
+    for (Index r = 0; r < model_.rows; ++r) {
+      const Bits own = row(r);
+      up += ones(own & columns());
+      bonds += 2 * model_.columns - 2 * (ones((own ^ own >> 1) & columns()) + ones((own ^ row(r + 1)) & columns()));
+    }
+    at(tally) = tallied(up, bonds);
+    write_law(Law{});
   }
-  template <class Team>
-  KC_HD void refresh(const Team&) {}
+  void refresh() {}
 
   KC_INLINE const Model& model() const { return model_; }
   KC_INLINE Index size() const { return model_.n(); }
@@ -88,10 +81,9 @@ class RowBoard {
   KC_INLINE double value(Index i) const { return value_of(side(place(i)), place(i).near); }
   KC_INLINE double weight(Index i) const { return half(weights + place(i).near, side(place(i))); }
 
-  template <class Team>
-  KC_HD void set_law(const Team& team, const Law& law) {
+  void set_law(const Law& law) {
     if (at(kind) == static_cast<Bits>(law.kind) && real(rate) == law.rate) return;
-    write_law(team, law);
+    write_law(law);
   }
   /// A whole number below 2^31.
   KC_INLINE double total(int side) const { return half_of(sums_, side); }
@@ -119,27 +111,18 @@ class RowBoard {
   /// log of w(-v) / w(v) of a spin of the side.
   KC_INLINE double tilt(int side, const Place& p) const { return side ? -real(tilts + p.near) : real(tilts + p.near); }
   /// A spin of the side.
-  template <class Team>
-  KC_HD void flip(const Team& team, int side, const Place& p) {
-    team.single([&] { flip_one(side, p); });
-  }
-  template <class Team>
-  KC_HD void flip(const Team& team, Index i) {
+  void flip(int side, const Place& p) { flip_one(side, p); }
+  void flip(Index i) {
     const Place p = place(i);
-    flip(team, side(p), p);
+    flip(side(p), p);
   }
 
  protected:
-  template <int>
-  friend class RowBoard;
   /// Words before the rows. Sums and weights: of down spins below, of up spins above.
   static constexpr Index tally = 0, totals = 1, kind = 2, rate = 3, weights = 4, tilts = weights + classes,
                          steps = tilts + classes, groups = steps + 16, rows = groups + most_rows / group,
                          lattice = rows + most_rows;
-  KC_INLINE Bits& at(Index word) const { return word_[static_cast<std::size_t>(word) * Stride]; }
-
- public:
-  static constexpr Index most_words = lattice + most_rows + 4;  ///< of a replica
+  KC_INLINE Bits& at(Index word) const { return word_[word]; }
 
  private:
   static constexpr Bits low_half = 0xffffffff;
@@ -209,47 +192,44 @@ class RowBoard {
     sums_ = add(totals, level + above + below);
   }
 
-  template <class Team>
-  KC_HD void write_law(const Team& team, const Law& law) {
-    team.single([&] {
-      double largest = 0;
-      for (Index c = 0; c < 2 * classes; ++c) {
-        const double w = law(value_of(c >= classes, c % classes));
-        largest = w > largest ? w : largest;
+  void write_law(const Law& law) {
+    double largest = 0;
+    for (Index c = 0; c < 2 * classes; ++c) {
+      const double w = law(value_of(c >= classes, c % classes));
+      largest = w > largest ? w : largest;
+    }
+    for (Index q = 0; q < classes; ++q) {
+      Bits both = 0;
+      for (int side = 0; side < 2; ++side) {
+        const double w = law(value_of(side, q)) / largest * most;
+        both |= static_cast<Bits>(w < 1 ? 1 : static_cast<std::uint32_t>(w)) << 32 * side;
       }
+      at(weights + q) = both;
+      const double ratio = static_cast<double>(half_of(both, 1)) / static_cast<double>(half_of(both, 0));
+      at(tilts + q) = static_cast<Bits>(math::bits_of(math::log(ratio)));
+    }
+    for (Index number = 0; number < 16; ++number) {
+      const int side = number >> 2 & 1;
+      const Index others = (number & 1) + (number >> 1 & 1) + (number >> 3);
+      const auto gained = static_cast<std::int64_t>(half(weights + others + 1, side)) -
+                          static_cast<std::int64_t>(half(weights + others, side));
+      at(steps + number) = static_cast<Bits>(gained) << 32 * side;
+    }
+    at(kind) = static_cast<Bits>(law.kind);
+    at(rate) = static_cast<Bits>(math::bits_of(law.rate));
+    sums_ = 0;
+    for (Index g = 0; g < most_rows / group; ++g) at(groups + g) = 0;
+    for (Index r = 0; r < model_.rows; ++r) {
+      const Near near = neighbours(r);
+      Bits sum = 0;
       for (Index q = 0; q < classes; ++q) {
-        Bits both = 0;
-        for (int side = 0; side < 2; ++side) {
-          const double w = law(value_of(side, q)) / largest * most;
-          both |= static_cast<Bits>(w < 1 ? 1 : static_cast<std::uint32_t>(w)) << 32 * side;
-        }
-        at(weights + q) = both;
-        const double ratio = static_cast<double>(half_of(both, 1)) / static_cast<double>(half_of(both, 0));
-        at(tilts + q) = static_cast<Bits>(math::bits_of(math::log(ratio)));
+        const Bits up = near.are(q) & row(r) & columns(), down = near.are(q) & ~row(r) & columns();
+        sum += (static_cast<Bits>(ones(up)) * half(weights + q, 1) << 32) +
+               static_cast<Bits>(ones(down)) * half(weights + q, 0);
       }
-      for (Index number = 0; number < 16; ++number) {
-        const int side = number >> 2 & 1;
-        const Index others = (number & 1) + (number >> 1 & 1) + (number >> 3);
-        const auto gained = static_cast<std::int64_t>(half(weights + others + 1, side)) -
-                            static_cast<std::int64_t>(half(weights + others, side));
-        at(steps + number) = static_cast<Bits>(gained) << 32 * side;
-      }
-      at(kind) = static_cast<Bits>(law.kind);
-      at(rate) = static_cast<Bits>(math::bits_of(law.rate));
-      sums_ = 0;
-      for (Index g = 0; g < most_rows / group; ++g) at(groups + g) = 0;
-      for (Index r = 0; r < model_.rows; ++r) {
-        const Near near = neighbours(r);
-        Bits sum = 0;
-        for (Index q = 0; q < classes; ++q) {
-          const Bits up = near.are(q) & row(r) & columns(), down = near.are(q) & ~row(r) & columns();
-          sum += (static_cast<Bits>(ones(up)) * half(weights + q, 1) << 32) +
-                 static_cast<Bits>(ones(down)) * half(weights + q, 0);
-        }
-        at(rows + r) = sum, at(groups + r / group) += sum, sums_ += sum;
-      }
-      at(totals) = sums_;
-    });
+      at(rows + r) = sum, at(groups + r / group) += sum, sums_ += sum;
+    }
+    at(totals) = sums_;
   }
 
   Model model_;
@@ -260,7 +240,7 @@ class RowBoard {
 /// Whether a board chooses from random bits, and is kept whole rather than flip by flip.
 template <class Board>
 inline constexpr bool in_rows = false;
-template <int Stride>
-inline constexpr bool in_rows<RowBoard<Stride>> = true;
+template <>
+inline constexpr bool in_rows<RowBoard> = true;
 
 }  // namespace kilochain::discrete

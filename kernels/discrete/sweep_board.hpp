@@ -1,7 +1,7 @@
 // Boards to sweep over: the spins of one replica, and fields answered from them when they are asked for.
-//   sweep(team, rng, rule): every spin is asked once, colour after colour (no two neighbours share one), and flips with
+//   sweep(rng, rule): every spin is asked once, colour after colour (no two neighbours share one), and flips with
 //   probability rule(v); returns the mean of these probabilities
-//   values(team, v): v_i of every spin;  turn(i): flips without counting;  recount(team): energy and up from the spins
+//   values(v): v_i of every spin;  turn(i): flips without counting;  recount(): energy and up from the spins
 // Each single flip leaves the law unchanged, so does the sweep. Cost of a sweep: once or twice the edges.
 #pragma once
 #include "kernels/discrete/class_board.hpp"
@@ -31,10 +31,10 @@ struct Colours {
 };
 
 /// f(site, uniform) for each spin of a colour, two to a Philox block; returns the sum of what f returns.
-template <class Team, class F>
-KC_HD double each_of_colour(const Team& team, const Rng& rng, const Colours& colours, Index c, F&& f) {
+template <class F>
+double each_of_colour(const Rng& rng, const Colours& colours, Index c, F&& f) {
   const Index first = colours.first[c], last = colours.first[c + 1], from = first / 2;
-  return team.template sum<double>((last + 1) / 2 - from, [&](Index pair) {
+  return cpu.sum<double>((last + 1) / 2 - from, [&](Index pair) {
     Uniforms drawn(rng, Purpose::proposal);
     double sum = 0;
     for (Index t = 2 * (from + pair); t < 2 * (from + pair) + 2; ++t) {
@@ -54,14 +54,11 @@ class ClassSpins {
   KC_INLINE ClassSpins(const Model& model, char* memory) : model_(model) { cut(Cut(memory)); }
   static KC_INLINE std::size_t bytes(const Model& model) { return ClassSpins(model, nullptr).bytes_; }
 
-  template <class Team>
-  KC_HD void assign(const Team& team, const std::int8_t* spins) {
-    team.for_each(model_.n, [&](Index i) { spin_[i] = spins[i]; });
-    team.sync();
-    recount(team);
+  void assign(const std::int8_t* spins) {
+    cpu.for_each(model_.n, [&](Index i) { spin_[i] = spins[i]; });
+    recount();
   }
-  template <class Team>
-  KC_HD void refresh(const Team&) {}
+  void refresh() {}
   KC_INLINE Index size() const { return model_.n; }
   KC_INLINE double energy() const { return model_.energy(head_->bonds, head_->up); }
   KC_INLINE std::int64_t up() const { return head_->up; }
@@ -71,38 +68,30 @@ class ClassSpins {
   }
   KC_INLINE void turn(Index i) const { spin_[i] = static_cast<std::int8_t>(-spin_[i]); }
 
-  template <class Team>
-  KC_HD double sweep(const Team& team, const Rng& rng, const FlipRule& rule) {
-    team.for_each(2 * model_.classes, [&](Index c) {
+  double sweep(const Rng& rng, const FlipRule& rule) {
+    cpu.for_each(2 * model_.classes, [&](Index c) {
       const int side = c >= model_.classes;
       probability_[c] = rule(model_.value(side, c - side * model_.classes));
     });
-    team.sync();
     double rate = 0;
     for (Index c = 0; c < model_.colours.count; ++c) {
-      rate += each_of_colour(team, rng, model_.colours, c, [&](Index i, double u) {
+      rate += each_of_colour(rng, model_.colours, c, [&](Index i, double u) {
         const Index s = spin_[i], q = (model_.sum(spin_, i) * s + model_.degree) >> model_.shift;
         const double p = probability_[(s > 0 ? model_.classes : 0) + q];
         spin_[i] = static_cast<std::int8_t>(u < p ? -s : s);
         return p;
       });
-      team.sync();
     }
-    recount(team);
+    recount();
     return rate / model_.n;
   }
-  template <class Team>
-  KC_HD void values(const Team& team, double* v) const {
-    team.for_each(model_.n, [&](Index i) { v[i] = value(i); });
-    team.sync();
+  void values(double* v) const {
+    cpu.for_each(model_.n, [&](Index i) { v[i] = value(i); });
   }
-  template <class Team>
-  KC_HD void recount(const Team& team) {
-    const auto bonds =
-        team.template sum<std::int32_t>(model_.n, [&](Index i) { return model_.sum(spin_, i) * spin_[i]; });
-    const auto up = team.template sum<std::int32_t>(model_.n, [&](Index i) { return spin_[i] > 0 ? 1 : 0; });
-    team.single([&] { head_->bonds = bonds / 2, head_->up = up; });
-    team.sync();
+  void recount() {
+    const auto bonds = cpu.sum<std::int32_t>(model_.n, [&](Index i) { return model_.sum(spin_, i) * spin_[i]; });
+    const auto up = cpu.sum<std::int32_t>(model_.n, [&](Index i) { return spin_[i] > 0 ? 1 : 0; });
+    head_->bonds = bonds / 2, head_->up = up;
   }
 
  private:
@@ -130,14 +119,11 @@ class GraphSpins {
   KC_INLINE GraphSpins(const Model& model, char* memory) : model_(model) { cut(Cut(memory)); }
   static KC_INLINE std::size_t bytes(const Model& model) { return GraphSpins(model, nullptr).bytes_; }
 
-  template <class Team>
-  KC_HD void assign(const Team& team, const std::int8_t* spins) {
-    team.for_each(model_.n, [&](Index i) { spin_[i] = spins[i]; });
-    team.sync();
-    recount(team);
+  void assign(const std::int8_t* spins) {
+    cpu.for_each(model_.n, [&](Index i) { spin_[i] = spins[i]; });
+    recount();
   }
-  template <class Team>
-  KC_HD void refresh(const Team&) {}
+  void refresh() {}
   KC_INLINE Index size() const { return model_.n; }
   KC_INLINE double energy() const { return head_->energy; }
   KC_INLINE std::int64_t up() const { return head_->up; }
@@ -145,32 +131,26 @@ class GraphSpins {
   KC_INLINE double value(Index i) const { return model_.local(spin_, i) * spin_[i]; }
   KC_INLINE void turn(Index i) const { spin_[i] = static_cast<std::int8_t>(-spin_[i]); }
 
-  template <class Team>
-  KC_HD double sweep(const Team& team, const Rng& rng, const FlipRule& rule) {
+  double sweep(const Rng& rng, const FlipRule& rule) {
     double rate = 0;
     for (Index c = 0; c < model_.colours.count; ++c) {
-      rate += each_of_colour(team, rng, model_.colours, c, [&](Index i, double u) {
+      rate += each_of_colour(rng, model_.colours, c, [&](Index i, double u) {
         const double p = rule(value(i));
         if (u < p) turn(i);
         return p;
       });
-      team.sync();
     }
-    recount(team);
+    recount();
     return rate / model_.n;
   }
-  template <class Team>
-  KC_HD void values(const Team& team, double* v) const {
-    team.for_each(model_.n, [&](Index i) { v[i] = value(i); });
-    team.sync();
+  void values(double* v) const {
+    cpu.for_each(model_.n, [&](Index i) { v[i] = value(i); });
   }
-  template <class Team>
-  KC_HD void recount(const Team& team) {
-    const double twice = team.template sum<double>(
-        model_.n, [&](Index i) { return (model_.local(spin_, i) + model_.field[i]) * spin_[i]; });
-    const auto up = team.template sum<std::int32_t>(model_.n, [&](Index i) { return spin_[i] > 0 ? 1 : 0; });
-    team.single([&] { head_->energy = model_.offset - 0.5 * twice, head_->up = up; });
-    team.sync();
+  void recount() {
+    const double twice =
+        cpu.sum<double>(model_.n, [&](Index i) { return (model_.local(spin_, i) + model_.field[i]) * spin_[i]; });
+    const auto up = cpu.sum<std::int32_t>(model_.n, [&](Index i) { return spin_[i] > 0 ? 1 : 0; });
+    head_->energy = model_.offset - 0.5 * twice, head_->up = up;
   }
 
  private:
@@ -196,57 +176,48 @@ class LayerSpins {
   KC_INLINE LayerSpins(const Model& model, char* memory) : model_(model) { cut(Cut(memory)); }
   static KC_INLINE std::size_t bytes(const Model& model) { return LayerSpins(model, nullptr).bytes_; }
 
-  template <class Team>
-  KC_HD void assign(const Team& team, const std::int8_t* spins) {
-    team.for_each(model_.n(), [&](Index i) { spin_[model_.slot(i)] = spins[i]; });
-    team.sync();
-    recount(team);
+  void assign(const std::int8_t* spins) {
+    cpu.for_each(model_.n(), [&](Index i) { spin_[model_.slot(i)] = spins[i]; });
+    recount();
   }
-  template <class Team>
-  KC_HD void refresh(const Team&) {}
+  void refresh() {}
   KC_INLINE Index size() const { return model_.n(); }
   KC_INLINE double energy() const { return head_->energy; }
   KC_INLINE std::int64_t up() const { return head_->up; }
   KC_INLINE std::int8_t spin(Index i) const { return spin_[model_.slot(i)] > 0 ? 1 : -1; }
   KC_INLINE void turn(Index i) const { spin_[model_.slot(i)] *= -1; }
 
-  template <class Team>
-  KC_HD double sweep(const Team& team, const Rng& rng, const FlipRule& rule) {
+  double sweep(const Rng& rng, const FlipRule& rule) {
     double rate = 0;
     for (int layer = 0; layer < 2; ++layer) {
-      model_.fields(team, spin_, local_, layer == 0, layer == 1);
+      model_.fields(spin_, local_, layer == 0, layer == 1);
       const Index first = layer == 0 ? 0 : model_.visible, count = layer == 0 ? model_.visible : model_.hidden;
-      rate += team.template sum<double>(count, [&](Index k) {
+      rate += cpu.sum<double>(count, [&](Index k) {
         const Index s = model_.slot(first + k);
         const double p = rule(local_[s] * spin_[s]);
         if (uniform(rng, Purpose::proposal, static_cast<std::uint32_t>(first + k)) < p) spin_[s] *= -1;
         return p;
       });
-      team.sync();
     }
-    recount(team);
+    recount();
     return rate / model_.n();
   }
-  template <class Team>
-  KC_HD void values(const Team& team, double* v) const {
-    model_.fields(team, spin_, local_, true, true);
-    team.for_each(model_.n(), [&](Index i) {
+  void values(double* v) const {
+    model_.fields(spin_, local_, true, true);
+    cpu.for_each(model_.n(), [&](Index i) {
       const Index s = model_.slot(i);
       v[i] = local_[s] * spin_[s];
     });
-    team.sync();
   }
   /// Needs the fields of one layer only: E = offset - sum of visible S f - sum of hidden h S.
-  template <class Team>
-  KC_HD void recount(const Team& team) {
-    model_.fields(team, spin_, local_, true, false);
+  void recount() {
+    model_.fields(spin_, local_, true, false);
     const Index hidden = layer_slots(model_.visible);
-    const double of_visible = team.template sum<double>(model_.visible, [&](Index i) { return local_[i] * spin_[i]; });
+    const double of_visible = cpu.sum<double>(model_.visible, [&](Index i) { return local_[i] * spin_[i]; });
     const double of_hidden =
-        team.template sum<double>(model_.hidden, [&](Index j) { return model_.field[hidden + j] * spin_[hidden + j]; });
-    const auto up = team.template sum<std::int32_t>(model_.n(), [&](Index i) { return spin(i) > 0 ? 1 : 0; });
-    team.single([&] { head_->energy = model_.offset - of_visible - of_hidden, head_->up = up; });
-    team.sync();
+        cpu.sum<double>(model_.hidden, [&](Index j) { return model_.field[hidden + j] * spin_[hidden + j]; });
+    const auto up = cpu.sum<std::int32_t>(model_.n(), [&](Index i) { return spin(i) > 0 ? 1 : 0; });
+    head_->energy = model_.offset - of_visible - of_hidden, head_->up = up;
   }
 
  private:

@@ -24,14 +24,12 @@ struct Sweeps {
 
   static void resolve(Settings&, const Facts&) {}
 
-  template <class Team>
-  static KC_HD void step(const Team& team, const Rng& rng, const Settings& s, const Heat& heat, Board& board, char*,
-                         Info& info) {
+  static void step(const Rng& rng, const Settings& s, const Heat& heat, Board& board, char*, Info& info) {
     double rate = 0;
     for (std::int32_t k = 0; k < s.sweeps; ++k) {
       // A sweep has numbers of its own where no other iteration has any: 2^40 of them on (tempering: 2^50).
       const Rng own{rng.seed, rng.chain, rng.iteration + (static_cast<std::int64_t>(k) << 40)};
-      rate += board.sweep(team, own, {kind, heat.beta});
+      rate += board.sweep(own, {kind, heat.beta});
     }
     info.acceptance_rate = kind == FlipRule::heat_bath ? 1 : rate / s.sweeps;
     info.accepted = true;

@@ -30,30 +30,25 @@ class TreeBoard {
   KC_INLINE TreeBoard(const Model& model, char* memory) : model_(model) { cut(Cut(memory)); }
   static KC_INLINE std::size_t bytes(const Model& model) { return TreeBoard(model, nullptr).bytes_; }
 
-  template <class Team>
-  KC_HD void assign(const Team& team, const std::int8_t* spins) {
-    team.for_each(model_.n, [&](Index i) { spin_[i] = spins[i]; });
-    team.single([&] {
-      Index count = model_.n, at = 0;
-      for (int l = 0; l < levels_; ++l) {
-        if (l > 0) count = parents(count);
-        head_->start[l] = at;
-        at += parents(count) * children;
-      }
-    });
-    team.sync();
-    refresh(team);
+  void assign(const std::int8_t* spins) {
+    cpu.for_each(model_.n, [&](Index i) { spin_[i] = spins[i]; });
+    Index count = model_.n, at = 0;
+    for (int l = 0; l < levels_; ++l) {
+      if (l > 0) count = parents(count);
+      head_->start[l] = at;
+      at += parents(count) * children;
+    }
+    refresh();
   }
   /// Fields, energy and sums from the spins.
-  template <class Team>
-  KC_HD void refresh(const Team& team) {
-    team.for_each(model_.n, [&](Index i) { local_[i] = model_.local(spin_, i); });
-    const double energy = model_.offset - 0.5 * team.template sum<double>(model_.n, [&](Index i) {
+  void refresh() {
+    cpu.for_each(model_.n, [&](Index i) { local_[i] = model_.local(spin_, i); });
+    const double energy = model_.offset - 0.5 * cpu.sum<double>(model_.n, [&](Index i) {
       return (local_[i] + model_.field[i]) * spin_[i];
     });
-    const double up = team.template sum<double>(model_.n, [&](Index i) { return spin_[i] > 0 ? 1.0 : 0.0; });
-    team.single([&] { head_->energy = energy, head_->up = static_cast<std::int64_t>(up); });
-    grow(team);
+    const double up = cpu.sum<double>(model_.n, [&](Index i) { return spin_[i] > 0 ? 1.0 : 0.0; });
+    head_->energy = energy, head_->up = static_cast<std::int64_t>(up);
+    grow();
   }
 
   KC_INLINE const Model& model() const { return model_; }
@@ -64,13 +59,10 @@ class TreeBoard {
   KC_INLINE double value(Index i) const { return local_[i] * spin_[i]; }
   KC_INLINE double weight(Index i) const { return tree(spin_[i] > 0)[i]; }
 
-  template <class Team>
-  KC_HD void set_law(const Team& team, const Law& law) {
+  void set_law(const Law& law) {
     if (head_->law == law) return;
-    team.sync();
-    team.single([&] { head_->law = law; });
-    team.sync();
-    grow(team);
+    head_->law = law;
+    grow();
   }
   KC_INLINE double total(int side) const { return tree(side)[head_->start[levels_ - 1]]; }
   KC_INLINE Index choose(int side, double total, double u) const {
@@ -86,31 +78,25 @@ class TreeBoard {
     }
     return node;
   }
-  template <class Team>
-  KC_HD void flip(const Team& team, Index i) {
+  void flip(Index i) {
     const std::int32_t first = model_.first[i], degree = model_.first[i + 1] - first;
-    const bool all = degree * levels_ > model_.n;  // then it is cheaper to sum everything anew
     const double change = -2.0 * spin_[i];
     const bool was_up = spin_[i] > 0;
-    team.sync();
-    team.single([&] {
-      head_->energy += 2 * value(i);
-      head_->up += was_up ? -1 : 1;
-      spin_[i] = static_cast<std::int8_t>(-spin_[i]);
-      if (all) return;
-      put(i, was_up, 0);
-      put(i, !was_up, head_->law(value(i)));
-      for (std::int32_t e = first; e < first + degree; ++e) {
-        const Index j = model_.neighbour[e];
-        local_[j] += model_.coupling[e] * change;
-        put(j, spin_[j] > 0, head_->law(value(j)));
-      }
-    });
-    team.sync();
-    if (!all) return;
-    team.for_each(degree, [&](Index e) { local_[model_.neighbour[first + e]] += model_.coupling[first + e] * change; });
-    team.sync();
-    grow(team);
+    head_->energy += 2 * value(i);
+    head_->up += was_up ? -1 : 1;
+    spin_[i] = static_cast<std::int8_t>(-spin_[i]);
+    if (degree * levels_ > model_.n) {  // it is cheaper to sum everything anew
+      cpu.for_each(degree,
+                   [&](Index e) { local_[model_.neighbour[first + e]] += model_.coupling[first + e] * change; });
+      return grow();
+    }
+    put(i, was_up, 0);
+    put(i, !was_up, head_->law(value(i)));
+    for (std::int32_t e = first; e < first + degree; ++e) {
+      const Index j = model_.neighbour[e];
+      local_[j] += model_.coupling[e] * change;
+      put(j, spin_[j] > 0, head_->law(value(j)));
+    }
   }
 
  private:
@@ -149,23 +135,20 @@ class TreeBoard {
       sums[head_->start[l] + node] = sum_of(sums + head_->start[l - 1] + static_cast<std::size_t>(node) * children);
     }
   }
-  template <class Team>
-  KC_HD void grow(const Team& team) {
-    team.for_each(model_.n, [&](Index i) {
+  void grow() {
+    cpu.for_each(model_.n, [&](Index i) {
       const double w = head_->law(value(i));
       tree(1)[i] = spin_[i] > 0 ? w : 0;
       tree(0)[i] = spin_[i] > 0 ? 0 : w;
     });
-    team.sync();
     Index count = model_.n;
     for (int l = 1; l < levels_; ++l) {
       count = parents(count);
       for (int side = 0; side < 2; ++side) {
         const double* below = tree(side) + head_->start[l - 1];
         double* const sums = tree(side) + head_->start[l];
-        team.for_each(count, [&](Index k) { sums[k] = sum_of(below + static_cast<std::size_t>(k) * children); });
+        cpu.for_each(count, [&](Index k) { sums[k] = sum_of(below + static_cast<std::size_t>(k) * children); });
       }
-      team.sync();
     }
   }
 

@@ -34,23 +34,9 @@ KC_HD void floor_diagonal(const Team& team, Factor<Real> L, Real least, Index n)
 /// A += c v v^T.
 template <class Team, class Real>
 KC_HD void add_outer(const Team& team, Factor<Real> A, Real c, Row<Real> v, Index n) {
-  constexpr int P = Team::template panel<Real>;
-  if constexpr (Team::on_host) {
-    if (A.shape == FactorShape::dense) {
-      using Vec = Pack<Real>;
-      for (Index p = 0; p * P < n; ++p) {
-        const auto rows = c * Vec::load(v.data + p * P);
-        Real* panel = A.data + panel_offset<P>(p);
-        for (Index j = 0; j < panel_columns<P>(p, n); ++j) {
-          auto change = rows * v[j];
-          if (j >= p * P) change = Vec::keep_from(change, j - p * P);
-          Vec::store(panel + j * std::size_t(P), Vec::load(panel + j * std::size_t(P)) + change);
-        }
-      }
-      return;
-    }
-  }
-  each_entry<Real>(team, A.shape, n, [&](Index i, Index j, std::size_t k) { A[k] += c * v[i] * v[j]; });
+  each_run<Real>(
+      team, A.shape, n, [&](auto rows, Index first) { return c * rows.load(v.data + first); },
+      [&](auto run, auto scaled) { run.store(A, run.load(A) + run.lower(scaled * v[run.j])); });
 }
 
 /// L <- g L K, and w <- the coordinates, under the new L, of the vector that it stood for. Returns log det K. 1 + c
@@ -71,68 +57,32 @@ KC_HD double scale_rank_one(const Team& team, Factor<Real> L, Real c, Real g, Ro
     team.sync();
     return log_det;
   }
-  double last;
-  if constexpr (Team::on_host) {  // whole registers: w's padding is zero
-    using Vec = Pack<Real>;
-    Real s = 1;
-    for (Index j = 0; j < n; j += P) {
-      const auto v = Vec::load(w.data + j), here = Vec::all(s) + Vec::running_sums(c * v * v),
-                 before = Vec::template shift_up<1>(here) + Vec::keep_only(Vec::all(s), 0),
-                 root = Real(1) / Vec::sqrt(here * before);
-      s = here[P - 1];
-      Vec::store(own.data + j, g * here * root);
-      Vec::store(below.data + j, (g * c) * v * root);
-    }
-    last = double(s);
-  } else {
-    team.for_each(n, [&](Index j) {  // the same sum in the same order for each lane
-      Real s = 1;
-      for (Index k = 0; k < j; ++k) s += c * w[k] * w[k];
-      below[j] = s;
-      own[j] = s + c * w[j] * w[j];
-    });
-    team.sync();
-    last = double(own[n - 1]);
-    team.sync();
-    team.for_each(n, [&](Index j) {
-      const Real root = Real(1) / sqrt(own[j] * below[j]);
-      own[j] *= g * root;
-      below[j] = g * c * w[j] * root;
-    });
-    team.sync();
-  }
-  for (Index p = 0; p * P < n; ++p) {
-    Real* panel = L.data + panel_offset<P>(p);
-    const Index columns = panel_columns<P>(p, n);
-    if constexpr (Team::on_host) {
-      using Vec = Pack<Real>;
-      typename Vec::Type sum = {};
-      for (Index j = columns - 1; j >= 0; --j) {
-        const auto old = Vec::load(panel + j * std::size_t(P));
-        Vec::store(panel + j * std::size_t(P), old * own[j] + sum * below[j]);
-        sum += old * w[j];
-      }
-    } else {
-      team.for_each(P, [&](Index l) {
-        Real sum = 0;
-        for (Index j = columns - 1; j >= 0; --j) {
-          Real& entry = panel[std::size_t(j) * P + l];
-          const Real old = entry;
-          entry = own[j] * old + below[j] * sum;
-          sum += w[j] * old;
-        }
+  const Real last = running_sums(
+      team, Real(1), n, [&](auto rows, Index j) { return c * rows.load(w.data + j) * rows.load(w.data + j); },
+      [&](auto rows, Index j, auto before, auto with) {
+        const auto root = Real(1) / rows.sqrt(with * before);
+        rows.store(own.data + j, g * with * root);
+        rows.store(below.data + j, (g * c) * rows.load(w.data + j) * root);
       });
+  team.sync();
+  each_panel<Real>(team, 0, (n + P - 1) / P, [&](Index p, auto rows) {
+    Real* const panel = L.data + panel_offset<P>(p);
+    auto sum = rows.all(0);
+    for (Index j = panel_columns<P>(p, n) - 1; j >= 0; --j) {
+      const auto old = rows.load(panel + j * std::size_t(P));
+      rows.store(panel + j * std::size_t(P), old * own[j] + sum * below[j]);
+      sum += old * w[j];
     }
-  }
+  });
   team.sync();
   const Real carry = Real(1) / (g * g * c);
   team.for_each(n, [&](Index j) { w[j] = below[j] * carry; });
   team.sync();
-  return 0.5 * log(last);
+  return 0.5 * log(double(last));
 }
 
-/// B <- K with K K^T = B and v <- K^-1 v, and log det K; NaN, and both unusable, where B is not positive definite. B: packed
-/// panels, or diagonal.
+/// B <- K with K K^T = B and v <- K^-1 v, and log det K; NaN, and both unusable, where B is not positive definite. B:
+/// packed panels, or diagonal.
 template <class Team, class Real>
 KC_HD double decompose(const Team& team, Factor<Real> B, Index n, Row<Real> v = {}) {
   constexpr int P = Team::template panel<Real>;
@@ -156,7 +106,7 @@ KC_HD void scale_by(const Team& team, Factor<Real> L, Factor<Real> K, Real g, In
     team.sync();
     return;
   }
-  each_entry<Real>(team, L.shape, n, [&](Index i, Index j, std::size_t k) { K[k] = g * K[k] - Real(i == j); });
+  each_run<Real>(team, L.shape, n, [&](auto run) { run.store(K, run.lower_plus(g * run.load(K), run.rows.all(-1))); });
   multiply_right(team, L, K, n);
 }
 

@@ -15,11 +15,11 @@ namespace kilochain {
 enum class AmVariant : std::int32_t { authors, paper };
 
 template <class Real>
-struct AdaptiveMetropolis {
+struct AdaptiveMetropolis : PlainStart<Real> {
   static constexpr About about = {
       .meaning = "Adaptive Metropolis, Cholesky form: proposal shaped by the chain's covariance",
       .stats = {"step_size"},
-      .needs = {.start = Needs::value, .warmup = Needs::value, .sampling = Needs::value},
+      .needs = always(Needs::value),
       .asks = Asks::once,
       .adaptive = true,
       .signals_vector = true,
@@ -51,7 +51,6 @@ struct AdaptiveMetropolis {
     visit("pooled_speedup", s.pooled_speedup, positive(),
           "factor on factor_rate when chains are pooled: their average bears larger steps");
   }
-  static void resolve(Settings&, Scope) {}
 
   struct State : Position<Real> {
     Row<Real> eps, a, b, mean;  ///< a, b: the outer product of the signal; mean: mu after this iteration
@@ -98,14 +97,9 @@ struct AdaptiveMetropolis {
     return rate < 0.5 ? rate : 0.5;
   }
 
-  template <class Team>
-  static KC_HD void start(const Team& team, const Settings&, const Adaptation&, State& st, const Query<Real>& query,
-                          const Reply<Real>& reply, Index n) {
-    start_at(team, st, query, reply, n);
-  }
   template <class V>
-  static void products(V&& visit, const Settings&, bool, const State& st, const Query<Real>& query,
-                       const Reply<Real>&) {
+  static KC_HD void products(V&& visit, const Settings&, bool, const State& st, const Query<Real>& query,
+                             const Reply<Real>&) {
     visit(Before::place, Times::lower, st.eps, query.direction);
   }
   template <class Team>
@@ -121,13 +115,6 @@ struct AdaptiveMetropolis {
     ask(team, query, Needs::value);
   }
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule& at,
-                            const Adaptation& a, State& st, const Query<Real>& query, Index n) {
-    draw(team, rng, s, at, a, st, query, n);
-    multiply_lower(team, a.L, st.eps, query.direction, n);
-    place(team, s, at, a, st, query, n);
-  }
-  template <class Team>
   static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
                            State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
     const Decision move = decide(rng, *reply.lp - *st.lp);
@@ -141,7 +128,6 @@ struct AdaptiveMetropolis {
         st.mean[i] = old + rate * (next - old);
         st.a[i] = st.b[i] = next - (paper ? old : st.mean[i]);
       });
-      team.sync();
       solve_lower(team, a.L, st.b, n);
       if (paper) team.for_each(n, [&](Index i) { st.a[i] = st.b[i]; });
     }

@@ -1,5 +1,5 @@
 // Adaptive Metropolis as its authors wrote it: shape from the whole history (Haario, Saksman & Tamminen 2001; Milgo et
-// al., eq. 2 and 5; algorithms.md 3).
+// al., eq. 2 and 5).
 //   t < initial_period: y = x + sigma_0 C_0^(1/2) z;   later: y = x + (2.4/sqrt(n)) L z, L L^T = C
 //   C <- C + rho ((x' - m)(x' - m)^T - C),  m <- m + rho (x' - m),  rho = 1/(t+2): x_0 and C_0 count as one
 // The text's C + epsilon I is a floor of sqrt(epsilon) under L_ii. A chain alone keeps L^-1 (x - m), to which a move
@@ -18,7 +18,7 @@ struct AdaptiveMetropolisHaario : FactorWalk<Real, AdaptiveMetropolisHaario<Real
   static constexpr About about = {
       .meaning = "adaptive Metropolis of 2001: shape from the covariance of the whole history (Haario et al.)",
       .stats = {"step_size"},
-      .needs = {.start = Needs::value, .warmup = Needs::value, .sampling = Needs::value},
+      .needs = always(Needs::value),
       .asks = Asks::once,
       .adaptive = true,
       .signals_vector = true};
@@ -71,7 +71,6 @@ struct AdaptiveMetropolisHaario : FactorWalk<Real, AdaptiveMetropolisHaario<Real
       const Real moved = accepted ? query.point[i] - st.x[i] : Real(0);
       st.w[i] = known ? sigma * st.z[i] : alone ? moved : moved + (st.x[i] - a.mean[i]);
     });
-    team.sync();
     if (!known) solve_lower(team, a.L, st.w, n);
     if (alone) team.for_each(n, [&](Index i) { st.w[i] += a.carried[i]; });
   }

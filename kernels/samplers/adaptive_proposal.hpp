@@ -1,4 +1,4 @@
-// Adaptive proposal: shape from the last H states (Haario, Saksman & Tamminen 1999; algorithms.md 3).
+// Adaptive proposal: shape from the last H states (Haario, Saksman & Tamminen 1999).
 //   every U iterations: L L^T = cov(last H states) + epsilon I;  y = x + (2.4/sqrt(n)) L z, at first x + sigma_0 L_0 z
 // The window holds states, x' after the decision: a rejected candidate is never in it. Not ergodic, at any length: each
 // window follows the noise of the one before. Vanishing: C <- C + rho (cov - C) with the schedule's factor as rho.
@@ -17,7 +17,7 @@ struct AdaptiveProposal : FactorWalk<Real, AdaptiveProposal<Real>> {
   static constexpr About about = {
       .meaning = "adaptive proposal of 1999: shape from the covariance of the last states (Haario et al.); not ergodic",
       .stats = {"step_size"},
-      .needs = {.start = Needs::value, .warmup = Needs::value, .sampling = Needs::value},
+      .needs = always(Needs::value),
       .asks = Asks::once,
       .adaptive = true,
       .signals_vector = true};

@@ -1,4 +1,4 @@
-// Barker proposal: a gradient-informed walk that keeps its nerve where gradients explode (Livingstone & Zanella 2022).
+// Barker proposal: a gradient-informed walk, robust where gradients explode (Livingstone & Zanella 2022).
 //   z ~ N(0, s^2);  y_i = x_i + z_i with probability 1/(1 + exp(-z_i g_i(x))), else x_i - z_i
 //   log r = lp(y) - lp(x) + sum_i [log(1 + exp(-(y-x)_i g_i(x))) - log(1 + exp((y-x)_i g_i(y)))]
 // Warm-up: the step s follows the acceptance (kernels/adapt/acceptance_step.hpp), as mala's.
@@ -10,12 +10,13 @@
 namespace kilochain {
 
 template <class Real>
-struct Barker {
+struct Barker : LearnsStep<Real> {
+  using Adaptation = typename LearnsStep<Real>::Adaptation;
   static constexpr About about = {
       .meaning =
           "Barker proposal: gradient-informed, robust to a step size that is too large (Livingstone & Zanella 2022)",
       .stats = {"step_size"},
-      .needs = {.start = Needs::gradient, .warmup = Needs::gradient, .sampling = Needs::gradient},
+      .needs = always(Needs::gradient),
       .asks = Asks::once,
       .adaptive = true,
       .signals_vector = false,
@@ -23,37 +24,21 @@ struct Barker {
   static constexpr Moves moves = Moves::freely;
 
   struct Settings : AcceptanceStep {
+    static KC_INLINE const char* learnt() { return "step"; }
     double step_size = 0.5;
     Settings() : AcceptanceStep{0.57} {}
+    KC_INLINE double first_step(Index n) const { return step_size * pow(double(n), -1.0 / 6); }
   };
   template <class V>
   static void settings(V&& visit, Settings& s) {
     visit("step_size", s.step_size, positive(), "first step size, in units of n^(-1/6)");
     acceptance_step_fields(visit, s);
   }
-  static void resolve(Settings&, Scope) {}  // no default depends on whether chains are pooled
 
   using State = PositionAndGradient<Real>;
   template <class V>
   static KC_HD void state(V&& visit, State& st, const Settings&) {
     position_fields(visit, st);
-  }
-  struct Adaptation {
-    Scalar<double> step;
-  };
-  template <class V>
-  static KC_HD void adaptation(V&& visit, Adaptation& a, const Settings&) {
-    visit("step", a.step, Keep::yes);
-  }
-  template <class Team>
-  static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
-    team.single([&] { *a.step = s.step_size * pow(double(n), -1.0 / 6); });
-  }
-
-  template <class Team>
-  static KC_HD void start(const Team& team, const Settings&, const Adaptation&, State& st, const Query<Real>& query,
-                          const Reply<Real>& reply, Index n) {
-    start_at(team, st, query, reply, n);
   }
 
   /// log(1 + exp(-t)), without overflow.
@@ -85,16 +70,6 @@ struct Barker {
     info.stats[0] = *a.step;
     settle(team, move, st, query, reply, info, n);
     return Step::done;
-  }
-
-  static KC_HD FactorShape signal_shape(const Settings&) { return FactorShape::diagonal; }
-  static KC_HD Signal<Real> signal(const Settings&, const State&, double accepted) {
-    return acceptance_signal<Real>(accepted);
-  }
-  template <class Team, class Source>
-  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,
-                          Index) {
-    adapt_acceptance_step(team, s, at, source, a.step);
   }
 };
 

@@ -1,4 +1,4 @@
-// (1+1)-CMA-ES as a sampler, M-CMA (Milgo et al., eq. 4 and 7; Igel, Suttorp & Hansen 2006; algorithms.md 3).
+// (1+1)-CMA-ES as a sampler, M-CMA (Milgo et al., eq. 4 and 7; Igel, Suttorp & Hansen 2006).
 //   accepted: p <- (1 - l) p + sqrt(l (2 - l)) (y - x)/sigma,  C <- (1 - m) C + m p p^T;   l = 2/(2+n), m = 2/(n^2+6)
 //   rejected: p <- (1 - l) p,                                C <- (1 - m) C + m (p p^T + l (2 - l) C); det C = 1 before
 //   success rate: s <- (1 - c) s + c a, c = 1/12;  sigma <- sigma exp((s - s*)/(D (1 - s*))), D = 1 + n/2, s* = 0.234
@@ -17,7 +17,7 @@ struct Cma : FactorWalk<Real, Cma<Real>> {
   static constexpr About about = {
       .meaning = "(1+1)-CMA-ES as a sampler: shape from the path of accepted steps, scale from the success rate",
       .stats = {"step_size"},
-      .needs = {.start = Needs::value, .warmup = Needs::value, .sampling = Needs::value},
+      .needs = always(Needs::value),
       .asks = Asks::once,
       .adaptive = true,
       .signals_vector = true};

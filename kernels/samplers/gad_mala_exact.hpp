@@ -38,8 +38,8 @@ struct GadMalaExact : GadMalaFast<Real> {
   }
 
   template <class V>
-  static void products(V&& visit, const Settings& s, bool adapting, const State& st, const Query<Real>& query,
-                       const Reply<Real>& reply) {
+  static KC_HD void products(V&& visit, const Settings& s, bool adapting, const State& st, const Query<Real>& query,
+                             const Reply<Real>& reply) {
     Fast::products(visit, s, adapting, st, query, reply);
     if (!adapting) return;
     visit(Before::update, Times::transposed, reply.hessian_vector, query.direction);
@@ -50,12 +50,6 @@ struct GadMalaExact : GadMalaFast<Real> {
                          State& st, const Query<Real>& query, Index n) {
     team.single([&] { *st.stage = 0; });
     Fast::draw(team, rng, s, at, a, st, query, n);
-  }
-  template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule& at,
-                            const Adaptation& a, State& st, const Query<Real>& query, Index n) {
-    team.single([&] { *st.stage = 0; });
-    Fast::propose(team, rng, s, at, a, st, query, n);
   }
 
   template <class Team>

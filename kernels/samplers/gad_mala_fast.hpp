@@ -1,9 +1,9 @@
 // gadMALAf: MALA with a Cholesky factor learnt by gradient from every move (Titsias & Dellaportas 2019, sec. 3.2).
 //   h = L^T g(x)/2 + eps, y = x + L h;  log r = lp(y) - lp(x) - |h + L^T g(y)/2|^2/2 + |eps|^2/2
 //   gradient of the speed measure, Hessian term dropped: -[(g(x) - g(y))/2 (h - L^T g(y)/2)^T]_low + beta diag(1/L_ii)
-// Order: propose, decide, adapt with the old beta, move. Team-uniform; bitwise the same under any batch split. L^T g(x) is
-// that of the L of the proposal, also in the first iteration after the last that adapts: a chain's drift there and that of
-// the way back must be one function, or the move leaves another law unchanged.
+// Order: propose, decide, adapt with the old beta, move. Team-uniform; bitwise the same under any batch split. L^T g(x)
+// is that of the L of the proposal, also in the first iteration after the last that adapts: a chain's drift there and
+// that of the way back must be one function, or the move leaves another law unchanged.
 // Cost: two passes over L (L h, L^T g(y)), two more while adapting (the update, and L^T g(x) with the new L).
 #pragma once
 #include "kernels/adapt/cholesky_gradient.hpp"
@@ -18,7 +18,7 @@ struct GadMalaFast : LearnsFactor<Real> {
       .meaning =
           "MALA with a full Cholesky factor learnt by gradient, Hessian term dropped (Titsias & Dellaportas 2019)",
       .stats = {},
-      .needs = {.start = Needs::gradient, .warmup = Needs::gradient, .sampling = Needs::gradient},
+      .needs = always(Needs::gradient),
       .asks = Asks::once,
       .adaptive = true,
       .signals_vector = false,
@@ -60,8 +60,8 @@ struct GadMalaFast : LearnsFactor<Real> {
     team.single([&] { *st.changed = 0; });
   }
   template <class V>
-  static void products(V&& visit, const Settings&, bool adapting, const State& st, const Query<Real>& query,
-                       const Reply<Real>& reply) {
+  static KC_HD void products(V&& visit, const Settings&, bool adapting, const State& st, const Query<Real>& query,
+                             const Reply<Real>& reply) {
     visit(Before::update, Times::transposed, reply.gradient, st.ltgy);
     if (adapting) visit(Before::draw, Times::transposed, st.g, query.direction);
     visit(Before::place, Times::lower, st.h, query.direction);
@@ -86,13 +86,6 @@ struct GadMalaFast : LearnsFactor<Real> {
     team.for_each(n, [&](Index i) { query.point[i] = st.x[i] + query.direction[i]; });
     ask(team, query, Needs::gradient);
   }
-  template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule& at,
-                            const Adaptation& a, State& st, const Query<Real>& query, Index n) {
-    draw(team, rng, s, at, a, st, query, n);
-    multiply_lower(team, a.L, st.h, query.direction, n);
-    place(team, s, at, a, st, query, n);
-  }
 
   /// log r of the move to query.point, where the reply holds; leaves L^T g(y) in ltgy.
   template <class Team>
@@ -104,10 +97,13 @@ struct GadMalaFast : LearnsFactor<Real> {
     });
     return *reply.lp - *st.lp - 0.5 * back + 0.5 * *st.eps_square;
   }
-  /// The signal of a move to where there is no density.
+  /// The signal of a move to where there is no density: of eps, where a huge gradient has left it in h.
   template <class Team>
   static KC_HD void signal_retreat(const Team& team, const Settings& s, const Adaptation& a, State& st, Index n) {
-    team.for_each(n, [&](Index i) { st.b[i] = st.h[i] - Real(0.5) * st.ltg[i]; });
+    team.for_each(n, [&](Index i) {
+      const Real eps = st.h[i] - Real(0.5) * st.ltg[i];
+      st.b[i] = eps > Real(-8) && eps < Real(8) ? eps : Real(0);
+    });
     retreat(team, s, a.L, st.a, st.b, n);
   }
   template <class Team>

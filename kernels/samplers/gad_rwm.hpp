@@ -40,15 +40,9 @@ struct GadRwm : LearnsFactor<Real> {
     visit("signal_a", st.a, Keep::no);
     visit("signal_b", st.b, Keep::no);
   }
-
-  template <class Team>
-  static KC_HD void start(const Team& team, const Settings&, const Adaptation&, State& st, const Query<Real>& query,
-                          const Reply<Real>& reply, Index n) {
-    start_at(team, st, query, reply, n);
-  }
   template <class V>
-  static void products(V&& visit, const Settings& s, bool adapting, const State& st, const Query<Real>& query,
-                       const Reply<Real>& reply) {
+  static KC_HD void products(V&& visit, const Settings& s, bool adapting, const State& st, const Query<Real>& query,
+                             const Reply<Real>& reply) {
     if (adapting && wants_whitened(s)) visit(Before::update, Times::transposed, reply.gradient, query.direction);
     visit(Before::place, Times::lower, st.eps, query.direction);
   }
@@ -62,13 +56,6 @@ struct GadRwm : LearnsFactor<Real> {
                           const Query<Real>& query, Index n) {
     team.for_each(n, [&](Index i) { query.point[i] = st.x[i] + query.direction[i]; });
     ask(team, query, at.adapting ? Needs::gradient : Needs::value);
-  }
-  template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule& at,
-                            const Adaptation& a, State& st, const Query<Real>& query, Index n) {
-    draw(team, rng, s, at, a, st, query, n);
-    multiply_lower(team, a.L, st.eps, query.direction, n);
-    place(team, s, at, a, st, query, n);
   }
   template <class Team>
   static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,

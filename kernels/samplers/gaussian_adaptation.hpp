@@ -1,4 +1,4 @@
-// Gaussian adaptation as a sampler, M-GaA (Mueller & Sbalzarini 2010; Milgo et al., eq. 6; algorithms.md 3).
+// Gaussian adaptation as a sampler, M-GaA (Mueller & Sbalzarini 2010; Milgo et al., eq. 6).
 //   accepted: Q <- Q sqrt(dC), dC = (1 - lambda) I + lambda z z^T, Q scaled to det 1 before;  lambda = ln(n+1)/(n+1)^2
 //   sigma <- sigma (1 + lambda (1 - P)) accepted, sigma (1 - lambda P) rejected, P = 1/e
 // The symmetric root of dC gives the same Q Q^T, hence the same law, as the triangular one that is used. The paper's
@@ -18,7 +18,7 @@ struct GaussianAdaptation : FactorWalk<Real, GaussianAdaptation<Real>> {
       .meaning =
           "Gaussian adaptation: shape from accepted steps, scale held at acceptance 1/e (Mueller & Sbalzarini 2010)",
       .stats = {"step_size"},
-      .needs = {.start = Needs::value, .warmup = Needs::value, .sampling = Needs::value},
+      .needs = always(Needs::value),
       .asks = Asks::once,
       .adaptive = true,
       .signals_vector = true};

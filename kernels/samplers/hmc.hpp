@@ -2,8 +2,8 @@
 //   whitened momentum r ~ N(0, I), H = -lp + |r|^2/2
 //   r += e/2 F^T g;  K times: q += e F r, r += e F^T g (half at the end)
 // F F^T = inv_mass_matrix: the variance of the draws learnt in windows of warm-up, or unit (the 2019 paper's presets).
-// Step: dual averaging, or e <- e (1 + 0.01 (a - target)/target) (the authors' runs); e_0 = 0.5/n. Kept draws may have a
-// step of their own (step_rule fixed), or draw e and K anew from a policy, whatever the state (kernels/policy.hpp).
+// Step: dual averaging, or e <- e (1 + 0.01 (a - target)/target) (the authors' runs); e_0 = 0.5/n. Kept draws may have
+// a step of their own (step_rule fixed), or draw e and K anew from a policy, whatever the state (kernels/policy.hpp).
 // With a learnt mass all coordinates have nearly one period, with which a fixed K resonates: K is drawn afresh then,
 // uniformly within num_steps (1 +- num_steps_jitter). Asks for K points an iteration. Team-uniform; bitwise the same
 // under any batch split. Cost: K gradients and O(K n); dense mass 2 K passes over F.
@@ -19,33 +19,45 @@ namespace kilochain {
 enum class StepRule : std::int32_t { multiplicative, dual_averaging, fixed };
 enum class HmcPreset : std::int32_t { none, hmc5, hmc10, hmc20 };
 
-template <class Real>
+/// The rule of a trajectory's length that settings, or a policy, give.
+struct ChosenLength {
+  static constexpr bool learnt = false;
+  static constexpr const char* meaning = "Hamiltonian Monte Carlo, trajectories of a chosen number of leapfrog steps";
+};
+
+template <class Real, class Length = ChosenLength>
 struct Hmc : LearnsMassAndStep<Real> {
   using Base = LearnsMassAndStep<Real>;
   using Adaptation = typename Base::Adaptation;
   using Base::kinetic;
 
   static constexpr About about = {
-      .meaning = "Hamiltonian Monte Carlo, trajectories of a chosen number of leapfrog steps",
+      .meaning = Length::meaning,
       .stats = {"energy", "energy_error", "n_steps", "step_size"},
-      .needs = {.start = Needs::gradient, .warmup = Needs::gradient, .sampling = Needs::gradient},
+      .needs = always(Needs::gradient),
       .asks = Asks::often,
       .adaptive = true,
       .signals_vector = true,
   };
 
-  struct Settings : AcceptanceStep {
+  struct Settings : AcceptanceStep, TrajectorySettings {
     std::int32_t num_steps = 10;
     std::optional<double> num_steps_jitter;
-    double step_size = 0, max_energy_error = 1000;
+    double step_size = 0;
     StepRule step_rule = StepRule::dual_averaging;
-    Mass mass = Mass::diagonal;
     HmcPreset preset = HmcPreset::none;
     Policy<2> policy;
-    Settings() : AcceptanceStep{0.7} {}
+    Settings() : AcceptanceStep{Length::learnt ? 0.8 : 0.7} { mass = Length::learnt ? Mass::dense : Mass::diagonal; }
   };
   template <class V>
   static void settings(V&& visit, Settings& s) {
+    if constexpr (Length::learnt) {
+      visit("target_accept", s.target_accept, inside(0, 1), "acceptance that dual averaging steers the step to");
+      visit("mass", s.mass, Names{"unit", "diagonal", "dense"},
+            "inv_mass_matrix: the identity, or the variances or covariance of all chains' draws");
+      visit("max_energy_error", s.max_energy_error, positive(), "a larger energy error counts as a divergence");
+      return;
+    }
     visit("preset", s.preset, Names{"none", "HMC-5", "HMC-10", "HMC-20"},
           "the 2019 paper's samplers: that many steps, unit mass and its step-size rule; settings beside it win");
     if (s.preset != HmcPreset::none) {  // before the settings that it stands for are read
@@ -60,8 +72,7 @@ struct Hmc : LearnsMassAndStep<Real> {
         "the number of steps is drawn uniformly within this fraction of num_steps, both ways; auto: 0.5 with a learnt "
         "mass, whose equal periods resonate with a fixed length, 0 with unit mass or numbers from a policy");
     visit("step_size", s.step_size, at_least(0), "leapfrog step at the start; 0 takes 0.5/n");
-    visit("mass", s.mass, Names{"unit", "diagonal", "dense"},
-          "inv_mass_matrix: the identity, or the variances or covariance of the draws in warm-up");
+    mass_field(visit, s);
     visit("step_rule", s.step_rule, Names{"multiplicative", "dual_averaging", "fixed"},
           "how the step follows the acceptance in warm-up; fixed: by dual averaging, but kept draws take step_size");
     visit(
@@ -72,23 +83,16 @@ struct Hmc : LearnsMassAndStep<Real> {
     visit("max_energy_error", s.max_energy_error, positive(), "a larger energy error counts as a divergence");
   }
 
-  struct State : PositionAndGradient<Real> {
-    Row<Real> r, work, d;  ///< whitened momentum; workspace; the signal x - centre
-    Row<Real> ftg;         ///< F^T g(x); of a dense F alone
-    Scalar<double> energy, step, steps, left, probability;
+  struct State : TrajectoryState<Real> {
+    Scalar<double> energy, step, steps, left;
   };
   template <class V>
   static KC_HD void state(V&& visit, State& st, const Settings& s) {
-    position_fields(visit, st);
-    visit("momentum", st.r, Keep::no);
-    visit("work", st.work, Keep::no);
-    visit("signal_d", st.d, Keep::no);
-    if (s.mass == Mass::dense) visit("ftg", st.ftg, Keep::yes);
+    Base::trajectory_fields(visit, st, s);
     visit("energy", st.energy, Keep::no);
     visit("leapfrog_step", st.step, Keep::no);
     visit("steps", st.steps, Keep::no);
     visit("left", st.left, Keep::no);
-    visit("probability", st.probability, Keep::no);
   }
   template <class Team>
   static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
@@ -101,6 +105,8 @@ struct Hmc : LearnsMassAndStep<Real> {
   };
   /// The steps of an iteration's trajectory: of nothing but the settings, what was learnt, and random numbers.
   static KC_HD Leaps leaps_of(const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a) {
+    if constexpr (Length::learnt)
+      return {*a.step * Length::share(rng.iteration), Length::number(*a.num_steps, rng.iteration)};
     Leaps out{*a.step, s.num_steps};
     bool drawn = false;
     if (!at.adapting) {
@@ -122,8 +128,8 @@ struct Hmc : LearnsMassAndStep<Real> {
   }
 
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule& at,
-                            const Adaptation& a, State& st, const Query<Real>& query, Index n) {
+  static KC_HD void draw(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
+                         State& st, const Query<Real>& query, Index n) {
     normals(team, rng, Purpose::momentum, st.r, n);
     const double energy = kinetic(team, st.r, n) - *st.lp;
     const Leaps leaps = leaps_of(rng, s, at, a);
@@ -136,11 +142,6 @@ struct Hmc : LearnsMassAndStep<Real> {
     const Real e = Real(leaps.size);
     kick(team, s.mass, a.F, Real(0.5) * e, st.g, st.r, s.mass == Mass::dense ? st.ftg : st.work, n);
     drift(team, s.mass, a.F, e, st.x, st.r, query.point, st.work, n);
-  }
-  template <class Team>
-  static KC_HD void draw(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
-                         State& st, const Query<Real>& query, Index n) {
-    propose(team, rng, s, at, a, st, query, n);
   }
   template <class Team>
   static KC_HD void place(const Team& team, const Settings&, const Schedule&, const Adaptation&, State& st,
@@ -171,8 +172,7 @@ struct Hmc : LearnsMassAndStep<Real> {
       if (move.accept) team.for_each(n, [&](Index i) { st.ftg[i] = st.work[i]; });
     settle(team, move, st, query, reply, info, n);
     info.diverging = !move.finite || -log_r > s.max_energy_error;
-    team.single([&] { *st.probability = move.probability; });
-    if (at.adapting && s.mass != Mass::unit) team.for_each(n, [&](Index i) { st.d[i] = st.x[i] - a.centre[i]; });
+    Base::write_signal(team, s, at, a, st, s.step_rule == StepRule::multiplicative ? move.accept : move.probability, n);
     info.stats[0] = move.accept ? *st.energy - log_r : *st.energy;
     constexpr double largest = std::numeric_limits<float>::max();  // statistics are recorded in float, and are finite
     info.stats[1] = -log_r < largest ? -log_r : largest;
@@ -181,18 +181,12 @@ struct Hmc : LearnsMassAndStep<Real> {
     return Step::done;
   }
 
-  static KC_HD Signal<Real> signal(const Settings& s, const State& st, double accepted) {
-    return mass_signal(s.mass, s.step_rule == StepRule::multiplicative ? accepted : *st.probability, st.d);
-  }
   template <class Team, class Source>
   static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,
                           Index n) {
-    const bool fresh = adapt_mass(team, s.mass, at, source, a, n);
-    if (s.step_rule == StepRule::multiplicative) {
-      adapt_acceptance_step(team, s, at, source, a.step);
-    } else {
-      Base::average_step(team, s.target_accept, at, source, fresh, a);
-    }
+    if (s.step_rule != StepRule::multiplicative) return Base::adapt(team, s, at, source, a, n);
+    adapt_mass(team, s.mass, at, source, a, n);
+    adapt_acceptance_step(team, s, at, source, a.step);
   }
 };
 

@@ -8,12 +8,12 @@
 namespace kilochain {
 
 template <class Real>
-struct Mala : LearnsVariance<Real> {
-  using Adaptation = typename LearnsVariance<Real>::Adaptation;
+struct Mala : LearnsStep<Real> {
+  using Adaptation = typename LearnsStep<Real>::Adaptation;
   static constexpr About about = {
       .meaning = "Metropolis-adjusted Langevin, one step for all coordinates",
       .stats = {"step_size"},
-      .needs = {.start = Needs::gradient, .warmup = Needs::gradient, .sampling = Needs::gradient},
+      .needs = always(Needs::gradient),
       .asks = Asks::once,
       .adaptive = true,
       .signals_vector = false,
@@ -42,21 +42,21 @@ struct Mala : LearnsVariance<Real> {
   static KC_HD void propose(const Team& team, const Rng& rng, const Settings&, const Schedule&, const Adaptation& a,
                             State& st, const Query<Real>& query, Index n) {
     normals(team, rng, Purpose::proposal, st.eps, n);
-    const Real half = Real(0.5 * *a.variance), scale = Real(sqrt(*a.variance));
+    const Real half = Real(0.5 * *a.step), scale = Real(sqrt(*a.step));
     team.for_each(n, [&](Index i) { query.point[i] = st.x[i] + (half * st.g[i] + scale * st.eps[i]); });
     ask(team, query, Needs::gradient);
   }
   template <class Team>
   static KC_HD Step update(const Team& team, const Rng& rng, const Settings&, const Schedule&, const Adaptation& a,
                            State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
-    const Real half = Real(0.5 * sqrt(*a.variance));
+    const Real half = Real(0.5 * sqrt(*a.step));
     // |eps|^2/2 - |eps + d|^2/2 = -(eps + d/2)^T d: no difference of two large squares.
     const double noise = team.template sum<Real>(n, [&](Index i) {
       const Real d = half * (st.g[i] + reply.gradient[i]);
       return -(st.eps[i] + Real(0.5) * d) * d;
     });
     const Decision move = decide(rng, *reply.lp - *st.lp + noise);
-    info.stats[0] = sqrt(*a.variance);
+    info.stats[0] = sqrt(*a.step);
     settle(team, move, st, query, reply, info, n);
     return Step::done;
   }

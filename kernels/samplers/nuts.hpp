@@ -21,10 +21,9 @@ struct NutsRules {
   static KC_INLINE std::int64_t momentum_iteration(std::int64_t iteration) { return iteration; }
 };
 
-struct NutsSettings {
-  double target_accept = 0.8, step_size = 1, max_energy_error = 1000;
+struct NutsSettings : TrajectorySettings {
+  double target_accept = 0.8, step_size = 1;
   std::int32_t max_tree_depth = 10;
-  Mass mass = Mass::diagonal;
 };
 
 template <class Real, class Rules = NutsRules>
@@ -36,7 +35,7 @@ struct Nuts : LearnsMassAndStep<Real> {
   static constexpr About about = {
       .meaning = "No-U-turn sampler: trajectories as long as they go somewhere (Hoffman & Gelman 2014)",
       .stats = {"tree_depth", "n_steps", "energy", "energy_error", "reached_max_treedepth", "step_size"},
-      .needs = {.start = Needs::gradient, .warmup = Needs::gradient, .sampling = Needs::gradient},
+      .needs = always(Needs::gradient),
       .asks = Asks::often,
       .adaptive = true,
       .signals_vector = true,
@@ -49,8 +48,7 @@ struct Nuts : LearnsMassAndStep<Real> {
           "mean acceptance of the leaves that dual averaging steers the step to");
     visit("max_tree_depth", s.max_tree_depth, between(1, 20),
           "at most this many doublings, 2^max_tree_depth - 1 steps");
-    visit("mass", s.mass, Names{"unit", "diagonal", "dense"},
-          "inv_mass_matrix: the identity, or the variances or covariance of the draws in warm-up");
+    mass_field(visit, s);
     visit("step_size", s.step_size, positive(), "leapfrog step at the start");
     visit("max_energy_error", s.max_energy_error, positive(),
           "a larger energy error is a divergence and ends the tree");
@@ -72,24 +70,20 @@ struct Nuts : LearnsMassAndStep<Real> {
     energy_new,
     num_slots = 32
   };
-  struct State : PositionAndGradient<Real> {  ///< x, g: within an iteration, of the proposal that the tree keeps
-    Row<Real> r, wg, work;                    ///< moving end: whitened momentum and gradient; workspace
-    Row<Real> left_q, left_r, left_wg;        ///< ends of the tree
+  struct State : TrajectoryState<Real> {  ///< x, g: within an iteration, of the proposal that the tree keeps
+    Row<Real> wg;                         ///< whitened gradient of the moving end
+    Row<Real> left_q, left_r, left_wg;    ///< ends of the tree
     Row<Real> right_q, right_r, right_wg;
     Row<Real> sum, sub_sum;       ///< of the momenta
     Row<Real> new_q, new_g;       ///< proposal of the doubling under way
+    Row<Real> new_ftg;            ///< F^T g of it; of a dense F alone
     Rows<Real> slot_r, slot_sum;  ///< max_tree_depth of them
-    Row<Real> d;                  ///< x - centre, the signal
-    Row<Real> ftg, new_ftg;       ///< F^T g and that of new_g; of a dense F alone
     Numbers<double> tree;
-    Scalar<double> probability;
   };
   template <class V>
   static KC_HD void state(V&& visit, State& st, const Settings& s) {
-    position_fields(visit, st);
-    visit("momentum", st.r, Keep::no);
+    Base::trajectory_fields(visit, st, s);
     visit("whitened_gradient", st.wg, Keep::no);
-    visit("work", st.work, Keep::no);
     visit("left_position", st.left_q, Keep::no);
     visit("left_momentum", st.left_r, Keep::no);
     visit("left_gradient", st.left_wg, Keep::no);
@@ -100,13 +94,10 @@ struct Nuts : LearnsMassAndStep<Real> {
     visit("subtree_sum", st.sub_sum, Keep::no);
     visit("new_position", st.new_q, Keep::no);
     visit("new_gradient", st.new_g, Keep::no);
+    if (s.mass == Mass::dense) visit("new_ftg", st.new_ftg, Keep::no);
     visit("slot_momentum", st.slot_r, s.max_tree_depth, Keep::no);
     visit("slot_sum", st.slot_sum, s.max_tree_depth, Keep::no);
-    visit("signal_d", st.d, Keep::no);
-    if (s.mass == Mass::dense) visit("ftg", st.ftg, Keep::yes);
-    if (s.mass == Mass::dense) visit("new_ftg", st.new_ftg, Keep::no);
     visit("tree", st.tree, num_slots, Keep::no);
-    visit("probability", st.probability, Keep::no);
   }
   template <class Team>
   static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
@@ -157,8 +148,8 @@ struct Nuts : LearnsMassAndStep<Real> {
   }
 
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule&, const Adaptation& a,
-                            State& st, const Query<Real>& query, Index n) {
+  static KC_HD void draw(const Team& team, const Rng& rng, const Settings& s, const Schedule&, const Adaptation& a,
+                         State& st, const Query<Real>& query, Index n) {
     normals(team, Rng{rng.seed, rng.chain, Rules::momentum_iteration(rng.iteration)}, Purpose::momentum, st.r, n);
     team.for_each(n, [&](Index i) { st.wg[i] = Real(0); });
     kick(team, s.mass, a.F, Real(1), st.g, st.wg, s.mass == Mass::dense ? st.ftg : st.work, n);  // wg = F^T g
@@ -177,11 +168,6 @@ struct Nuts : LearnsMassAndStep<Real> {
     begin_doubling(team, rng, s, a, st, query, 0, n);
   }
 
-  template <class Team>
-  static KC_HD void draw(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
-                         State& st, const Query<Real>& query, Index n) {
-    propose(team, rng, s, at, a, st, query, n);
-  }
   template <class Team>
   static KC_HD void place(const Team& team, const Settings&, const Schedule&, const Adaptation& a, State& st,
                           const Query<Real>& query, Index n) {
@@ -305,22 +291,9 @@ struct Nuts : LearnsMassAndStep<Real> {
     info.stats[3] = st.tree[energy_kept] - st.tree[energy_start];
     info.stats[4] = reached >= s.max_tree_depth;
     info.stats[5] = *a.step;
-    team.single([&] {
-      *st.lp = st.tree[lp_kept];
-      *st.probability = mean_acceptance;
-    });
-    if (at.adapting && s.mass != Mass::unit) team.for_each(n, [&](Index i) { st.d[i] = st.x[i] - a.centre[i]; });
+    team.single([&] { *st.lp = st.tree[lp_kept]; });
+    Base::write_signal(team, s, at, a, st, mean_acceptance, n);
     return Step::done;
-  }
-
-  static KC_HD Signal<Real> signal(const Settings& s, const State& st, double) {
-    return mass_signal(s.mass, *st.probability, st.d);
-  }
-  template <class Team, class Source>
-  static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,
-                          Index n) {
-    const bool fresh = adapt_mass(team, s.mass, at, source, a, n);
-    Base::average_step(team, s.target_accept, at, source, fresh, a);
   }
 };
 

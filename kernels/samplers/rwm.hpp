@@ -1,6 +1,6 @@
 // Random-walk Metropolis: y = x + sqrt(delta) (eps + (s - 1) (e^T eps) e), accept with min(1, exp(lp(y) - lp(x))).
-// e: one axis along which steps are s = long_sd times as long, or none. mh_optimal: the benchmark of Milgo et al., steps of the
-// covariance of their Gaussians, delta = 1, s = 10, nothing adapted.
+// e: one axis along which steps are s = long_sd times as long, or none. mh_optimal: the benchmark of Milgo et al.,
+// steps of the covariance of their Gaussians, delta = 1, s = 10, nothing adapted.
 // Warm-up: delta <- delta (1 + 0.01 (a - 0.25)/0.25), delta_0 = 0.5/n (Titsias & Dellaportas 2019, the authors' runs).
 // Team-uniform; bitwise the same under any batch split. Cost: O(n) and one value of the target an iteration.
 #pragma once
@@ -12,12 +12,12 @@ enum class RwmPreset : std::int32_t { none, mh_optimal };
 enum class LongAxis : std::int32_t { none, first, diagonal };
 
 template <class Real>
-struct Rwm : LearnsVariance<Real> {
-  using Adaptation = typename LearnsVariance<Real>::Adaptation;
+struct Rwm : LearnsStep<Real> {
+  using Adaptation = typename LearnsStep<Real>::Adaptation;
   static constexpr About about = {
       .meaning = "random-walk Metropolis, one scale for all coordinates",
       .stats = {"step_size"},
-      .needs = {.start = Needs::value, .warmup = Needs::value, .sampling = Needs::value},
+      .needs = always(Needs::value),
       .asks = Asks::once,
       .adaptive = true,
       .signals_vector = false,
@@ -51,7 +51,7 @@ struct Rwm : LearnsVariance<Real> {
   static KC_HD void propose(const Team& team, const Rng& rng, const Settings& s, const Schedule&, const Adaptation& a,
                             State& st, const Query<Real>& query, Index n) {
     normals(team, rng, Purpose::proposal, query.point, n);
-    const Real scale = Real(sqrt(*a.variance));
+    const Real scale = Real(sqrt(*a.step));
     if (s.long_axis == LongAxis::none) {
       team.for_each(n, [&](Index i) { query.point[i] = st.x[i] + scale * query.point[i]; });
     } else {
@@ -70,7 +70,7 @@ struct Rwm : LearnsVariance<Real> {
   static KC_HD Step update(const Team& team, const Rng& rng, const Settings&, const Schedule&, const Adaptation& a,
                            State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
     const Decision move = decide(rng, *reply.lp - *st.lp);
-    info.stats[0] = sqrt(*a.variance);
+    info.stats[0] = sqrt(*a.step);
     settle(team, move, st, query, reply, info, n);
     return Step::done;
   }

@@ -1,5 +1,5 @@
-// "Bayesian Optimization for Adaptive MCMC" (Mahendran 2011): its models, methods and protocol, and what was published or
-// measured of them.
+// "Bayesian Optimization for Adaptive MCMC" (Mahendran 2011): its models, methods and protocol,
+// and what was published or measured of them.
 #pragma once
 #include <memory>
 #include <string>

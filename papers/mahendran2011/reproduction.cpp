@@ -1,29 +1,26 @@
-#include "papers/mahendran2011/reproduction.hpp"
-
+// kilochain reproduce mahendran2011: the runs, the page and the data of its figures.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <nlohmann/json.hpp>
 
-#include "host/frontend/files.hpp"
-#include "host/frontend/interrupt.hpp"
+#include "base/error.hpp"
 #include "host/frontend/text.hpp"
 #include "host/registry/registry.hpp"
-#include "papers/jobs.hpp"
 #include "papers/mahendran2011/report.hpp"
 #include "papers/mahendran2011/runs.hpp"
-#include "papers/page.hpp"
-#include "papers/provenance.hpp"
 
 namespace kilochain::mahendran2011 {
 namespace {
 
-using Json = nlohmann::json;
-namespace fs = std::filesystem;
+using papers::Json;
 
-using papers::say;
+struct Flags : papers::Flags {
+  std::vector<std::string> figures;  ///< 4.1 .. 4.9: the models that they are of; empty: all
+  int runs = 5;
+  std::int64_t steps = 90000;
+  std::string data_dir;
+};
 
 std::vector<Model> chosen(const Flags& f) {
   std::vector<Model> out;
@@ -112,59 +109,67 @@ Json summary_of(const Model& model, Method method, const std::vector<Run>& runs,
   return out;
 }
 
-/// New results take the place of the same ones that an earlier call left in the folder; the page is made of all.
-void write_page(const Flags& flags, const std::vector<Json>& fresh) {
-  const fs::path folder = flags.output, store = folder / "mahendran2011.json";
-  const std::vector<Json> all = papers::merged(store, fresh, {"model", "method"});
-  const fs::path page = folder / "mahendran2011.md";
-  cli::write_file(store, Json(all).dump() + "\n");
-  cli::write_file(page, markdown(all, papers::machine()));
-  say("written: " + page.string());
-  say(fmt::format("pictures: tools/plot_mahendran2011.py {}", flags.output));
+class Reproduction final : public papers::Reproduction {
+ public:
+  explicit Reproduction(const Flags& flags) : papers::Reproduction(flags), flags_(flags), models_(chosen(flags)) {}
+
+ private:
+  std::vector<papers::Job> jobs() override {
+    std::vector<papers::Job> out;
+    runs_.assign(models_.size() * num_methods, std::vector<Run>(static_cast<std::size_t>(flags_.runs)));
+    for (std::size_t m = 0; m < models_.size(); ++m) {
+      const Model& model = models_[m];
+      targets_.push_back(make_target<double>(cpu_context(1), model.target, model.settings));
+      const auto& spins = *targets_.back()->info().spin_model;
+      for (int k = 0; k < num_methods; ++k)
+        for (int r = 0; r < flags_.runs; ++r) {
+          const double flips = k == kawasaki             ? 2
+                               : k == im_expert && m > 0 ? model.longest_walk / 2
+                                                         : model.longest_walk;
+          Run& run = runs_[m * num_methods + k][r];
+          out.push_back({fmt::format("{} {} run {}", model.name, method_names[k], r + 1),
+                         flips * (model.name == "RBM" ? 40 : 1), [&, k, r](const auto& tick) {
+                           run = run_of(model, spins, static_cast<Method>(k), static_cast<std::uint32_t>(r),
+                                        flags_.steps, flags_.seed, stop(), tick);
+                         }});
+        }
+    }
+    return out;
+  }
+  std::vector<Json> results() override {
+    std::vector<Json> out;
+    for (std::size_t k = 0; k < runs_.size() && !stop(); ++k)
+      out.push_back(summary_of(models_[k / num_methods], static_cast<Method>(k % num_methods), runs_[k], flags_.steps));
+    return out;
+  }
+  void print(const std::vector<Json>& out) const override { fmt::print("{}", cli::columns(table_rows(out))); }
+  std::string stem() const override { return "mahendran2011"; }
+  std::vector<const char*> keys() const override { return {"model", "method"}; }
+  std::string plotter() const override { return "tools/plot_mahendran2011.py"; }
+  int json_indent() const override { return -1; }
+  std::string page(std::vector<Json>& all) const override { return markdown(all, papers::machine()); }
+
+  const Flags& flags_;
+  std::vector<Model> models_;
+  std::vector<std::unique_ptr<Target<double>>> targets_;
+  std::vector<std::vector<Run>> runs_;  ///< of each method on each model
+};
+
+std::function<int()> add_flags(CLI::App& command) {
+  const auto f = std::make_shared<Flags>();
+  command.add_option("--figure", f->figures, "4.1 to 4.9: the models that they are of; all when none is named");
+  command.add_option("--runs", f->runs, "runs of each method on each model")->capture_default_str();
+  command.add_option("--steps", f->steps, "steps of a run; the first ninth is not judged")->capture_default_str();
+  command.add_option("--data-dir", f->data_dir, "folder with discrete/; else data/public or ../shared/data");
+  papers::add_flags(command, *f, "method on each model", "runs");
+  return [f] {
+    papers::check_flag("--runs", f->runs, 1, 100000, 5);
+    papers::check_flag("--steps", f->steps, 1000, 1000000000, 90000);
+    return Reproduction(*f).run();
+  };
 }
+
+const cli::RegisterPaper registered({"mahendran2011", "Bayesian Optimization for Adaptive MCMC", add_flags});
 
 }  // namespace
-
-int reproduce(const Flags& flags) {
-  papers::check_flag("--runs", flags.runs, 1, 100000, 5);
-  papers::check_flag("--steps", flags.steps, 1000, 1000000000, 90000);
-  const std::vector<Model> asked = chosen(flags);
-  if (!flags.output.empty()) cli::make_folder(flags.output);
-  cli::catch_signals();
-  std::atomic<bool>& stop = cli::stop_requested();
-  std::vector<std::unique_ptr<Target<double>>> targets;
-  std::vector<std::vector<Run>> results(asked.size() * num_methods);
-  std::vector<papers::Job> jobs;
-  for (std::size_t m = 0; m < asked.size(); ++m) {
-    targets.push_back(make_target<double>(cpu_context(1), asked[m].target, asked[m].settings));
-    const auto& spins = *targets.back()->info().spin_model;
-    for (int k = 0; k < num_methods; ++k) {
-      auto& runs = results[m * num_methods + k];
-      runs.resize(flags.runs);
-      for (std::size_t r = 0; r < runs.size(); ++r) {
-        const double flips = k == kawasaki             ? 2
-                             : k == im_expert && m > 0 ? asked[m].longest_walk / 2
-                                                       : asked[m].longest_walk;
-        jobs.push_back({fmt::format("{} {} run {}", asked[m].name, method_names[k], r + 1),
-                        flips * (asked[m].name == "RBM" ? 40 : 1), [&, m, k, r](const auto& tick) {
-                          runs[r] = run_of(asked[m], spins, static_cast<Method>(k), static_cast<std::uint32_t>(r),
-                                           flags.steps, flags.seed, stop, tick);
-                        }});
-      }
-    }
-  }
-  papers::run_jobs(std::move(jobs), flags.threads, stop, 10);
-  if (stop) return 130;
-  std::vector<Json> out;
-  for (std::size_t m = 0; m < asked.size(); ++m)
-    for (int k = 0; k < num_methods; ++k)
-      out.push_back(summary_of(asked[m], static_cast<Method>(k), results[m * num_methods + k], flags.steps));
-  if (flags.json)
-    fmt::print("{}\n", Json(out).dump(2));
-  else
-    fmt::print("{}", cli::columns(table_rows(out)));
-  if (!flags.output.empty()) write_page(flags, out);
-  return 0;
-}
-
 }  // namespace kilochain::mahendran2011

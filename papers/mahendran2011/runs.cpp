@@ -23,9 +23,7 @@ using Spins = std::vector<std::int8_t>;
 class Chain {
  public:
   Chain(const discrete::SpinModel& model, std::uint32_t number, std::uint64_t seed)
-      : model_(model), rng_{seed, number, 0}, spins_(model.n()) {
-    discrete::starting_spins(rng_, false, *model.hamming, spins_.data(), model.n());
-  }
+      : model_(model), rng_{seed, number, 0}, spins_(discrete::starting_spins(model, rng_, false)) {}
   /// Takes `steps` steps with these settings; the first is step `from` of the chain.
   void run(const WalkSettings& settings, std::int64_t from, std::int64_t steps, std::vector<double>& energies,
            double& acceptance) {
@@ -35,8 +33,7 @@ class Chain {
     replica->assign(0, spins_.data());
     for (std::int64_t t = from; t < from + steps; ++t) {
       Info info;
-      replica->step(0, Rng{rng_.seed, rng_.chain, t}, info);
-      energies.push_back(replica->energy(0) - model_.offset);
+      energies.push_back(replica->step(0, Rng{rng_.seed, rng_.chain, t}, info) - model_.offset);
       acceptance += info.acceptance_rate;
     }
     for (std::size_t i = 0; i < spins_.size(); ++i) spins_[i] = replica->spin(0, static_cast<Index>(i));

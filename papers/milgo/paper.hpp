@@ -27,7 +27,10 @@ struct Published {
 
 /// How long a chain adapts, and with whom.
 enum class Adaptation { throughout, vanishing, constant, frozen, pooled };
-inline constexpr const char* adaptation_names[] = {"throughout", "vanishing", "constant", "frozen", "pooled"};
+inline std::string name_of(Adaptation a) {
+  const char* const names[] = {"throughout", "vanishing", "constant", "frozen", "pooled"};
+  return names[static_cast<int>(a)];
+}
 
 struct Cell {
   std::string target;  ///< pi1 .. pi4

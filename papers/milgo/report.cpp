@@ -6,14 +6,10 @@
 #include <cmath>
 #include <set>
 
-#include "papers/page.hpp"
-
 namespace kilochain::milgo {
 namespace {
 
-using Json = nlohmann::json;
-using papers::markdown_table;
-using Rows = std::vector<std::vector<std::string>>;
+using papers::Json, papers::Rows, papers::markdown_table;
 
 const char* mean_key(int figure) { return figure == mean_error ? "mean" : "error"; }
 
@@ -162,9 +158,8 @@ std::string changes_table(const std::vector<Json>& cells) {
 }  // namespace
 
 Json to_json(const CellResult& r) {
-  Json out = {{"source", "milgo"},   {"target", r.cell.target},
-              {"dim", r.cell.dim},   {"sampler", r.cell.sampler},
-              {"name", r.cell.name}, {"adaptation", adaptation_names[static_cast<int>(r.cell.adaptation)]},
+  Json out = {{"source", "milgo"},         {"target", r.cell.target}, {"dim", r.cell.dim},
+              {"sampler", r.cell.sampler}, {"name", r.cell.name},     {"adaptation", name_of(r.cell.adaptation)},
               {"runs", r.num_runs()}};
   for (int f = 0; f < num_figures; ++f) {
     const Spread s = r.spread(static_cast<Figure>(f));
@@ -210,24 +205,29 @@ Rows table_rows(const std::vector<Json>& cells) {
   return out;
 }
 
-std::string markdown(const Page& page) {
+std::string markdown(const std::vector<Json>& cells, const std::string& command, const std::string& machine,
+                     bool has_figure) {
   std::vector<Json> few, many, others, open;
   std::set<std::string> made;
-  for (const Json& c : page.cells) {
+  for (const Json& c : cells) {
     const bool paper = text(c, "adaptation") == "throughout", printed = c["published"].is_object();
-    const bool best = &c == find(page.cells, text(c, "target"), c["dim"], text(c, "name"), text(c, "adaptation"));
+    const bool best = &c == find(cells, text(c, "target"), c["dim"], text(c, "name"), text(c, "adaptation"));
     if (paper && printed && c["runs"] == 100) few.push_back(c);
     if (best) (!paper ? open : printed ? many : others).push_back(c);
     made.insert(fmt::format("{}, commit {}", text(c, "date"), text(c, "commit")));
   }
   std::string out = fmt::format(
       "# Comparison of adaptive MCMC samplers (Milgo et al.), run again\n\n"
-      "Made by `{}`; not by hand. {} {}. Each run: x_0 uniform on [-5, 5]^d, sigma_0 = 1, 10 000 iterations, the last "
-      "5 000 kept; the error is the distance of their mean from the target's, and the shares inside the 68.3 % region "
+      "Made by `{}`; not by hand. {} {}. Each run: x_0 uniform on [-5, 5]^d, sigma_0 = 1, C_0 the target's untwisted "
+      "covariance for MH and I for the others, 10 000 iterations, the last 5 000 kept. The text prints C_0 the other "
+      "way round, I for MH, which it calls the optimal proposal, and the target's covariance for the rest; under "
+      "`Published numbers` stands what that reading gives where it matters. The error is the distance of the draws' "
+      "mean from the target's, and the shares inside the 68.3 % region "
       "and outside the 99 % region are given as differences from 68.3 % and 1 % in percentage points. Standard errors "
-      "in brackets; s: CPU seconds of all runs of the cell, one core. MH is `rwm` with `preset = mh_optimal`.\n\n",
-      page.command, page.machine, fmt::join(made, "; "));
-  out += conclusions(page.cells);
+      "in brackets, of pooled cells between populations of a hundred chains that share what they learn; s: CPU seconds "
+      "of all runs of the cell, one core. MH is `rwm` with `preset = mh_optimal`.\n\n",
+      command, machine, fmt::join(made, "; "));
+  out += conclusions(cells);
   std::string findings;
   for (const Json& c : many)
     for (const Json& f : c["findings"])
@@ -246,7 +246,7 @@ std::string markdown(const Page& page) {
         (findings.empty() ? std::string("None.\n") : findings) + "\n";
   if (!few.empty()) out += "## Table 1 as published: 100 runs\n\n" + markdown_table(table_rows(few), 3) + "\n";
   if (!many.empty()) out += "## Table 1 with many runs\n\n" + markdown_table(table_rows(many), 3) + "\n";
-  if (const auto all = pairs(page.cells); !all.empty()) {
+  if (const auto all = pairs(cells); !all.empty()) {
     out +=
         "## Which differences are real\n\n"
         "Differences in the mean error, in brackets divided by their standard error.\n\n"
@@ -255,14 +255,15 @@ std::string markdown(const Page& page) {
     out += "\n";
   }
   if (!open.empty())
-    out += "## Vanishing, frozen and pooled adaptation, and gradients\n\n" + changes_table(page.cells) + "\n" +
+    out += "## Vanishing, frozen and pooled adaptation, and gradients\n\n" + changes_table(cells) + "\n" +
            markdown_table(table_rows(open), 3) + "\n";
   if (!others.empty()) out += "## The other cells\n\n" + markdown_table(table_rows(others), 3) + "\n";
-  if (page.has_figure)
+  if (has_figure)
     out +=
         "## Figure 1\n\n![Figure 1](milgo_figure1.png)\n\n"
-        "Draws of pi4, d = 8, in its first two coordinates after the first half, over the contours that hold 68.3, 90, "
-        "95 and 99 % of them in two dimensions. Drawn by `tools/plot_milgo.py`.\n";
+        "Draws of pi4, d = 8, in its first two coordinates after the first half, 20 of each of a hundred runs, over "
+        "the "
+        "contours that hold 68.3, 90, 95 and 99 % of the target in two dimensions. Drawn by `tools/plot_milgo.py`.\n";
   return out;
 }
 

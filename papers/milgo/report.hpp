@@ -1,10 +1,7 @@
 // What the runs say, for people and for programs: JSON, tables on a terminal, the page.
 #pragma once
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
-
 #include "papers/milgo/runs.hpp"
+#include "papers/reproduction.hpp"
 
 namespace kilochain::milgo {
 
@@ -15,12 +12,8 @@ nlohmann::json to_json(const CellResult& result);
 /// Header, then for each cell a row of ours (with standard errors) and one of what was published.
 std::vector<std::vector<std::string>> table_rows(const std::vector<nlohmann::json>& cells);
 
-struct Page {
-  std::vector<nlohmann::json> cells;  ///< as to_json, with date and commit
-  std::string machine, command;
-  bool has_figure = false;
-};
-/// The whole page; its conclusions are computed from the cells.
-std::string markdown(const Page& page);
+/// The whole page of cells as to_json gives them, with date and commit; its conclusions are computed from the cells.
+std::string markdown(const std::vector<nlohmann::json>& cells, const std::string& command, const std::string& machine,
+                     bool has_figure);
 
 }  // namespace kilochain::milgo

@@ -6,10 +6,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "host/chains/draws_buffer.hpp"
-#include "host/chains/rounds.hpp"
 #include "host/chains/thread_seconds.hpp"
 #include "host/registry/registry.hpp"
+#include "host/run/ensemble.hpp"
 #include "targets/chi_square.hpp"
 
 namespace kilochain::milgo {
@@ -30,39 +29,26 @@ std::vector<double> starting_points(Index first, Index count, Index dim, std::ui
   return x;
 }
 
-/// Runs chains through the protocol; hands over the draws a window at a time: take(recording, draws in it).
-template <class Take>
+/// Runs chains through the protocol, and hands over the draws a window at a time. Returns the sum of their mean
+/// acceptances.
 double each_window(const Cell& cell, Target<double>& target, Index first, Index count, std::uint64_t seed,
-                   const std::atomic<bool>& stop, Take&& take) {
+                   const std::atomic<bool>& stop, const Ensemble<double>::Take& take) {
   const Context context = cpu_context(1);
-  const Index dim = target.info().dim;
-  const bool pooled = cell.adaptation == Adaptation::pooled;
-  const Scope scope = pooled ? Scope::pooled : Scope::chain;
-  const auto chains = make_chains<double>(context, cell.sampler, cell.settings, count, dim, scope);
-  Rounds<double> rounds(context, target, *chains, count);
-  rounds.start(starting_points(first, count, dim, seed));
-  const std::int64_t adapting = cell.adaptation == Adaptation::frozen ? num_iterations - num_kept : num_iterations;
-  DrawsBuffer<double> buffer(context, count, count, dim, window,
-                             static_cast<int>(find_sampler(cell.sampler).stats.size()));
+  const Scope scope = cell.adaptation == Adaptation::pooled ? Scope::pooled : Scope::chain;
+  Reporter silent;
+  Ensemble<double> chains(context, target, {cell.sampler, cell.settings, count, count, scope, seed, first}, silent,
+                          stop);
+  chains.start([&](Index, Index) { return starting_points(first, count, target.info().dim, seed); });
+  constexpr std::int64_t unkept = num_iterations - num_kept;
+  const bool frozen = cell.adaptation == Adaptation::frozen;
+  const auto adapting = chains.adapting(frozen ? unkept : num_iterations);
+  chains.run(adapting, 0, unkept);
+  chains.take_gradients();  // acceptances are those of the kept draws
+  Windows<double> windows = chains.windows(chains.shape(window));
+  windows.origin = unkept;
+  chains.run(frozen ? chains.sampling(unkept) : adapting, unkept, num_iterations, windows, take);
   double acceptance = 0;
-  for (std::int64_t now = 0; now < num_iterations && !stop;) {
-    const bool kept = now >= num_iterations - num_kept, adapts = now < adapting;
-    const std::int64_t until = kept ? now + window : num_iterations - num_kept;
-    if (now == num_iterations - num_kept) chains->reset_counts();
-    Segment<double> segment;
-    segment.seed = seed;
-    segment.first_chain = static_cast<std::uint32_t>(first);
-    segment.phase_start = adapts ? 0 : adapting;
-    segment.until = until;
-    segment.schedule.num_warmup = adapting;
-    segment.schedule.adapting = adapts;
-    segment.scope = scope;
-    if (kept) segment.recording = buffer.recording(0, now, 1);
-    rounds.run(segment, stop);
-    if (kept) take(segment.recording, window);
-    now = until;
-  }
-  for (const ChainControl& c : chains->controls()) {
+  for (const ChainControl& c : chains.controls()) {
     require(c.status == ChainStatus::running, ExitStatus::quarantined,
             fmt::format("{} on {}: a run ended early", cell.name, cell.target),
             fmt::format("iteration {}: {}", c.iteration, quarantine_reason(c.status)), "Try another --seed?");
@@ -86,6 +72,19 @@ Spread spread_of(const std::vector<double>& values) {
   return {mean, sd, sd / std::sqrt(n), sd > 0 ? std::sqrt(std::max(0.0, m4 - m2 * m2) / n) / (2 * sd) : 0.0};
 }
 
+Spread CellResult::spread(Figure f) const {
+  const std::vector<double>& all = runs[f];
+  Spread out = spread_of(all);
+  if (cell.adaptation != Adaptation::pooled || std::ssize(all) < 2 * population) return out;
+  std::vector<double> means, deviations;
+  for (auto at = all.begin(); all.end() - at >= population; at += population) {
+    const Spread one = spread_of({at, at + population});
+    means.push_back(one.mean), deviations.push_back(one.sd);
+  }
+  out.mean_error = spread_of(means).mean_error, out.sd_error = spread_of(deviations).mean_error;
+  return out;
+}
+
 CellResult run_cell(const Cell& cell, Index first, Index count, std::uint64_t seed, const std::atomic<bool>& stop,
                     const std::function<void(double fraction)>& tick) {
   const Context context = cpu_context(1);
@@ -103,17 +102,16 @@ CellResult run_cell(const Cell& cell, Index first, Index count, std::uint64_t se
     std::vector<double> sum(n * now);
     std::vector<std::int64_t> inside(now), outside(now);
     const double begin = thread_seconds();
-    const double acceptance =
-        each_window(cell, *target, first + done, now, seed, stop, [&](const Recording<double>& r, std::int64_t draws) {
-          for (std::int64_t c = 0; c < now; ++c)
-            for (std::int64_t t = 0; t < draws; ++t) {
-              const double* x = r.draws + (c * r.capacity + t) * cell.dim;
-              const double lp = r.lp[c * r.capacity + t];
-              for (std::size_t i = 0; i < n; ++i) sum[c * n + i] += x[i];
-              inside[c] += lp >= inside_68;
-              outside[c] += lp < inside_99;
-            }
-        });
+    const double acceptance = each_window(cell, *target, first + done, now, seed, stop, [&](const Window<double>& w) {
+      for (std::int64_t c = 0; c < now; ++c)
+        for (std::int64_t t = 0; t < w.count; ++t) {
+          const double* x = w.draws.row(c, t).data;
+          const double lp = w.lp(c, t);
+          for (std::size_t i = 0; i < n; ++i) sum[c * n + i] += x[i];
+          inside[c] += lp >= inside_68;
+          outside[c] += lp < inside_99;
+        }
+    });
     out.seconds += thread_seconds() - begin;
     if (stop) break;
     out.acceptance += acceptance / count;
@@ -135,10 +133,10 @@ std::vector<std::vector<double>> draws_of(const Cell& cell, Index count, std::in
   const auto target = make_target<double>(context, "twisted_gaussian", target_settings(cell.target, cell.dim));
   std::vector<std::vector<double>> out;
   const std::atomic<bool> never{false};
-  each_window(cell, *target, 0, count, seed, never, [&](const Recording<double>& r, std::int64_t draws) {
+  each_window(cell, *target, 0, count, seed, never, [&](const Window<double>& w) {
     for (std::int64_t c = 0; c < count; ++c)
-      for (std::int64_t t = 0; t < draws; t += thin) {
-        const double* x = r.draws + (c * r.capacity + t) * cell.dim;
+      for (std::int64_t t = 0; t < w.count; t += thin) {
+        const double* x = w.draws.row(c, t).data;
         out.emplace_back(x, x + cell.dim);
       }
   });

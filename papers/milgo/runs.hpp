@@ -22,7 +22,9 @@ struct CellResult {
       runs;                            ///< one number for each run: the error of the mean, percentage points
   double acceptance = 0, seconds = 0;  ///< over the draws; CPU seconds of all runs
   std::size_t num_runs() const { return runs[0].size(); }
-  Spread spread(Figure f) const { return spread_of(runs[f]); }
+  /// Chains that share what they learn are not independent: their errors are those between populations, where there are
+  /// two or more.
+  Spread spread(Figure f) const;
 };
 
 /// Runs first .. first + count - 1 of a cell; a run's numbers depend on seed and its number alone, unless chains are

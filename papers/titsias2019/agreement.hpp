@@ -1,8 +1,9 @@
 // Whether a row agrees with the authors' code run again: acceptance within 0.03, and minimum, median and maximum ESS
-// within 4 standard errors, z = difference / (s sqrt(1/n + 1/m)), with s the spread of both codes' repeats: they are meant
-// to be one algorithm. z is a t of n + m - 2 degrees of freedom: a false alarm of one is 8e-4 for n = m = 10.
-// 0.03 is meant for means of ten repeats; fewer, n, are given 0.03 sqrt(10/n).
-// A figure that deviates is explained by standing in known_deviations, by name, and by nothing else.
+// within 4 standard errors, z = difference / (s sqrt(1/n + 1/m)), with s the spread of both codes' repeats:
+// they are meant to be one algorithm. z is a t of n + m - 2 degrees of freedom:
+// a false alarm of one is 8e-4 for n = m = 10. 0.03 is meant for means of ten repeats; fewer, n,
+// are given 0.03 sqrt(10/n). A figure that deviates is explained by standing in known_deviations, by name,
+// and by nothing else.
 #pragma once
 #include "papers/titsias2019/rows.hpp"
 

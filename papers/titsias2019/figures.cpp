@@ -51,10 +51,10 @@ std::vector<double> diagonal(const std::vector<double>& L) {
 }
 
 struct OneChain {
-  OneChain(Setup s, std::uint64_t seed)
+  OneChain(Setup s, std::uint64_t seed, const std::atomic<bool>& stop)
       : setup(std::move(s)),
         target(make_target<double>(context, setup.target, setup.target_settings)),
-        chain(setup, *target, 0, 1, seed) {}
+        chain(setup, *target, 0, 1, seed, stop) {}
   Setup setup;
   Context context = cpu_context(1);  ///< the target keeps a reference to it
   std::unique_ptr<Target<double>> target;
@@ -72,11 +72,11 @@ Json covariances(std::uint64_t seed, const std::atomic<bool>& stop, const TickFr
   for (const char* accept : {"0.25", "0.4"}) {
     OneChain one(
         gaussian("gauss2d_corr", "gad_rwm", {{"learning_rate", "5e-4"}, {"target_accept", accept}}, 20000, "zeros"),
-        seed);
-    one.chain.warm_up(15000, stop);
+        seed, stop);
+    one.chain.warm_up(15000);
     double log_beta = 0;
     for (int k = 0; k < 500; ++k) {
-      one.chain.warm_up(10, stop);
+      one.chain.warm_up(10);
       log_beta += std::log(one.chain.learnt(0).beta) / 500;
     }
     const Learnt learnt = one.chain.learnt(0);
@@ -86,8 +86,8 @@ Json covariances(std::uint64_t seed, const std::atomic<bool>& stop, const TickFr
                                      {"learnt", square(times_transposed(learnt.factor))},
                                      {"target", {{1, 0.99}, {0.99, 1}}}});
   }
-  OneChain one(gaussian("gp51_gaussian", "gad_mala_fast", {{"learning_rate", "1e-3"}}, 200000, "normal"), seed);
-  one.chain.warm_up(-1, stop, [&](std::int64_t done) { tick(static_cast<double>(done) / 200000); });
+  OneChain one(gaussian("gp51_gaussian", "gad_mala_fast", {{"learning_rate", "1e-3"}}, 200000, "normal"), seed, stop);
+  one.chain.warm_up(-1, [&](std::int64_t done) { tick(static_cast<double>(done) / 200000); });
   std::vector<double> exact(51 * 51);
   for (int i = 0; i < 51; ++i)
     for (int j = 0; j < 51; ++j)
@@ -110,8 +110,8 @@ Json neal_traces(const DataFolder& data, std::uint64_t seed, const std::atomic<b
   Json out = {{"coordinate", 100}, {"step", trace_step}, {"schemes", Json::array()}};
   double done = 0;
   for (const char* sampler : {"gad_mala_fast", "gad_mala_exact", "gad_rwm", "am", "hmc20"}) {
-    OneChain one(setup_of("neal_gaussian", sampler, false, data, ""), seed);
-    if (!one.chain.warm_up(-1, stop) || !one.chain.sample(stop)) return {};
+    OneChain one(setup_of("neal_gaussian", sampler, false, data, ""), seed, stop);
+    if (!one.chain.warm_up(-1) || !one.chain.sample()) return {};
     out["schemes"].push_back({{"sampler", sampler},
                               {"trace", numbers(one.chain.draws(0, 99), trace_step)},
                               {"diagonal", numbers(diagonal(one.chain.learnt(0).factor))}});
@@ -131,10 +131,10 @@ Json log_densities(const std::string& target, const DataFolder& data, const std:
     if (row.target != target || !keep(row)) continue;
     const Setup setup = setup_of(target, row.sampler, false, data, labels);
     if (has_sampler(setup)) {
-      OneChain one(setup, seed);
+      OneChain one(setup, seed, stop);
       const double iterations = setup.num_warmup + setup.num_samples;
       const Tick share = [&](std::int64_t done) { tick((over + row.published.seconds * done / iterations) / all); };
-      if (!one.chain.warm_up(-1, stop, share) || !one.chain.sample(stop, share)) return {};
+      if (!one.chain.warm_up(-1, share) || !one.chain.sample(share)) return {};
       out["schemes"].push_back(
           {{"sampler", row.sampler}, {"name", row.paper_name}, {"log_density", numbers(one.chain.lp(0), trace_step)}});
     }
@@ -145,8 +145,8 @@ Json log_densities(const std::string& target, const DataFolder& data, const std:
 
 Json mnist_diagonal(const DataFolder& data, const std::string& labels, std::uint64_t seed,
                     const std::atomic<bool>& stop, const TickFraction& tick) {
-  OneChain one(setup_of("mnist_5v6", "gad_mala_fast", false, data, labels), seed);
-  if (!one.chain.warm_up(-1, stop, [&](std::int64_t done) { tick(static_cast<double>(done) / 50000); })) return {};
+  OneChain one(setup_of("mnist_5v6", "gad_mala_fast", false, data, labels), seed, stop);
+  if (!one.chain.warm_up(-1, [&](std::int64_t done) { tick(static_cast<double>(done) / 50000); })) return {};
   std::vector<double> pixels = diagonal(one.chain.learnt(0).factor);
   pixels.pop_back();  // the bias
   return {{"rows", 28}, {"columns", 28}, {"diagonal", numbers(pixels)}};

@@ -1,8 +1,8 @@
 // What each row of the paper runs: the authors' settings, and what the paper prints where that differs.
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "host/frontend/files.hpp"
-#include "kernels/device/error.hpp"
 #include "papers/titsias2019/paper.hpp"
 #include "targets/data/bytes.hpp"
 

@@ -11,108 +11,90 @@
 namespace kilochain::titsias2019 {
 
 template <class Real>
-Repeats<Real>::Repeats(const Setup& setup, Target<Real>& target, Index first, Index count, std::uint64_t seed)
-    : setup_(setup),
-      context_(cpu_context(1)),
-      target_(target),
-      first_(first),
-      count_(count),
-      dim_(target.info().dim),
-      seed_(seed) {
-  sampler_ = make_chains<Real>(context_, setup.sampler, setup.sampler_settings, count, dim_, Scope::chain);
-  rounds_ = std::make_unique<Rounds<Real>>(context_, target_, *sampler_, count);
+Repeats<Real>::Repeats(const Setup& setup, Target<Real>& target, Index first, Index count, std::uint64_t seed,
+                       const std::atomic<bool>& stop)
+    : setup_(setup), context_(cpu_context(1)), first_(first), reporter_([this](const Progress& p) {
+        if (tick_) tick_(p.done);
+      }) {
+  const EnsembleSetup of{setup.sampler, setup.sampler_settings, count, count, Scope::chain, seed, first};
+  chains_ = std::make_unique<Ensemble<Real>>(context_, target, of, reporter_, stop);
   Options o;
   o.init = setup.init;
   o.seed = seed;
   o.num_chains = first + count;
-  rounds_->start(StartingPoints<Real>(o, dim_).of(first, count));
+  chains_->start([&](Index, Index) { return StartingPoints<Real>(o, target.info().dim).of(first, count); });
   check_chains();
 }
 
 template <class Real>
 void Repeats<Real>::check_chains() const {
-  const auto controls = sampler_->controls();
-  for (std::size_t k = 0; k < controls.size(); ++k)
-    require(controls[k].status == ChainStatus::running, ExitStatus::quarantined,
-            fmt::format("{}: repeat {} ended early", setup_.sampler, first_ + k),
-            fmt::format("iteration {}: {}", controls[k].iteration, quarantine_reason(controls[k].status)),
-            "Try another --seed?");
+  for (const QuarantinedChain& q : chains_->quarantine().list())
+    throw Error(ExitStatus::quarantined, fmt::format("{}: repeat {} ended early", setup_.sampler, first_ + q.chain),
+                fmt::format("iteration {}: {}", q.iteration, q.reason), "Try another --seed?");
 }
 
-/// In pieces of about two seconds, for the tick; longer ones where an iteration takes longer. Within a piece no chain
-/// waits for another.
 template <class Real>
-bool Repeats<Real>::run(std::int64_t until, bool adapting, const Recording<Real>& recording,
-                        const std::atomic<bool>& stop, const Tick& tick) {
-  Segment<Real> segment;
-  segment.seed = seed_;
-  segment.first_chain = static_cast<std::uint32_t>(first_);
-  segment.phase_start = adapting ? 0 : setup_.num_warmup;
-  segment.schedule.num_warmup = setup_.num_warmup;
-  segment.schedule.adapting = adapting;
-  segment.recording = recording;
-  while (iteration_ < until) {
-    if (stop) return false;
-    segment.until = std::min(until, iteration_ + piece_);
-    const double begin = thread_seconds();
-    if (!rounds_->run(segment, stop)) return false;
-    const double taken = thread_seconds() - begin;
-    seconds_ += taken;
-    iteration_ = segment.until;
-    if (taken > 4)
-      piece_ = std::max<std::int64_t>(8, piece_ / 2);
-    else if (taken < 1 && piece_ < 1 << 20)
-      piece_ *= 2;
-    if (tick) tick(iteration_);
-  }
+bool Repeats<Real>::run(std::int64_t until, bool adapting, bool kept, const Tick& tick) {
+  tick_ = tick;
+  const Segment<Real> segment = adapting ? chains_->adapting(setup_.num_warmup) : chains_->sampling(setup_.num_warmup);
+  const double begin = thread_seconds();
+  iteration_ = kept ? chains_->run(segment, iteration_, until, windows_, [this](Window<Real>& w) { drawn_ = w; })
+                    : chains_->run(segment, iteration_, until);
+  seconds_ += thread_seconds() - begin;
   check_chains();
-  return true;
+  return iteration_ == until;
 }
 
 template <class Real>
-bool Repeats<Real>::warm_up(std::int64_t iterations, const std::atomic<bool>& stop, const Tick& tick) {
-  const std::int64_t until = iterations < 0 ? setup_.num_warmup : std::min(setup_.num_warmup, iteration_ + iterations);
-  return run(until, true, {}, stop, tick);
+bool Repeats<Real>::warm_up(std::int64_t iterations, const Tick& tick) {
+  const std::int64_t all = setup_.num_warmup;
+  return run(iterations < 0 ? all : std::min(all, iteration_ + iterations), true, false, tick);
 }
 
 template <class Real>
-bool Repeats<Real>::sample(const std::atomic<bool>& stop, const Tick& tick) {
-  sampler_->reset_counts();
-  const int stats = static_cast<int>(find_sampler(setup_.sampler).stats.size());
-  buffer_ = std::make_unique<DrawsBuffer<Real>>(context_, count_, count_, dim_, setup_.num_samples, stats);
-  return run(setup_.num_warmup + setup_.num_samples, false, buffer_->recording(0, setup_.num_warmup, 1), stop, tick);
+bool Repeats<Real>::sample(const Tick& tick) {
+  chains_->take_gradients();
+  windows_ = chains_->windows(chains_->shape(setup_.num_samples));
+  windows_.origin = setup_.num_warmup;
+  return run(setup_.num_warmup + setup_.num_samples, false, true, tick);
 }
 
 template <class Real>
-bool Repeats<Real>::sample_unkept(std::int64_t iterations, const std::atomic<bool>& stop) {
-  return run(iteration_ + iterations, false, {}, stop, nullptr);
+bool Repeats<Real>::sample_unkept(std::int64_t iterations) {
+  return run(iteration_ + iterations, false, false, nullptr);
 }
 
 template <class Real>
 std::vector<double> Repeats<Real>::draws(Index chain, Index coordinate) const {
-  const Recording<Real> r = buffer_->recording(chain, 0, 1);
-  std::vector<double> out(setup_.num_samples);
-  for (std::size_t t = 0; t < out.size(); ++t) out[t] = r.draws[t * dim_ + coordinate];
+  std::vector<double> out;
+  for (Count t = 0; t < drawn_.count; ++t) out.push_back(drawn_.draws(chain, t, coordinate));
   return out;
 }
 
 template <class Real>
 std::vector<double> Repeats<Real>::lp(Index chain) const {
-  const Recording<Real> r = buffer_->recording(chain, 0, 1);
-  return {r.lp, r.lp + setup_.num_samples};
+  const double* lp = drawn_.lp.row(chain).data;
+  return {lp, lp + drawn_.count};
 }
 
 template <class Real>
 std::int64_t Repeats<Real>::gradients() const {
   std::int64_t sum = 0;
-  for (const ChainControl& c : sampler_->controls()) sum += c.gradients;
+  for (const ChainControl& c : chains_->controls()) sum += c.gradients;
   return sum;
 }
 
 template <class Real>
 double Repeats<Real>::acceptance(Index chain) const {
-  const ChainControl c = sampler_->controls()[chain];
+  const ChainControl c = chains_->controls()[chain];
   return c.acceptance_sum / c.counted;
+}
+
+template <class Real>
+Learnt Repeats<Real>::learnt(Index chain) const {
+  Learnt out;
+  chains_->each([&](Index, const Chains<Real>& chains) { out = chains.learnt(chain); });
+  return out;
 }
 
 template class Repeats<float>;

@@ -3,35 +3,33 @@
 // Layout of draws: (chain, draw, dim). Cost in memory: chains * num_samples * (dim + 3) * sizeof(Real).
 #pragma once
 #include <atomic>
-#include <functional>
 #include <memory>
 
-#include "host/chains/draws_buffer.hpp"
-#include "host/chains/rounds.hpp"
+#include "host/run/ensemble.hpp"
 #include "papers/titsias2019/paper.hpp"
 
 namespace kilochain::titsias2019 {
 
-/// Told from time to time how many of the row's iterations (num_warmup + num_samples) are done.
+/// Called from time to time with how many of the row's iterations (num_warmup + num_samples) are done.
 using Tick = std::function<void(std::int64_t iterations)>;
 
 template <class Real>
 class Repeats {
  public:
   /// Chains first .. first + count - 1 of the seed. Throws Error when a chain cannot start.
-  Repeats(const Setup& setup, Target<Real>& target, Index first, Index count, std::uint64_t seed);
+  Repeats(const Setup& setup, Target<Real>& target, Index first, Index count, std::uint64_t seed,
+          const std::atomic<bool>& stop);
+  Repeats(const Repeats&) = delete;
 
   /// Runs the next `iterations` of the warm-up, or all that are left (-1). Counts go on until sample. False when `stop`
   /// became true.
-  bool warm_up(std::int64_t iterations, const std::atomic<bool>& stop, const Tick& tick = nullptr);
+  bool warm_up(std::int64_t iterations, const Tick& tick = nullptr);
   /// Draws num_samples of every chain into memory. False when `stop` became true.
-  bool sample(const std::atomic<bool>& stop, const Tick& tick = nullptr);
+  bool sample(const Tick& tick = nullptr);
   /// Runs `iterations` after the warm-up that are not kept, to be timed.
-  bool sample_unkept(std::int64_t iterations, const std::atomic<bool>& stop);
+  bool sample_unkept(std::int64_t iterations);
 
   double seconds() const { return seconds_; }  ///< of the loops so far, all chains together
-  Index num_chains() const { return count_; }
-  std::int64_t iteration() const { return iteration_; }
   /// Draws of one coordinate of one chain: num_samples values.
   std::vector<double> draws(Index chain, Index coordinate) const;
   /// Log density after each iteration of the sampling phase.
@@ -39,21 +37,20 @@ class Repeats {
   /// Gradients of all chains in this phase: warm-up, or since it ended.
   std::int64_t gradients() const;
   double acceptance(Index chain) const;  ///< mean over the sampling phase
-  Learnt learnt(Index chain) const { return sampler_->learnt(chain); }
+  Learnt learnt(Index chain) const;
 
  private:
-  bool run(std::int64_t until, bool adapting, const Recording<Real>& recording, const std::atomic<bool>& stop,
-           const Tick& tick);
+  bool run(std::int64_t until, bool adapting, bool kept, const Tick& tick);
   void check_chains() const;
   const Setup& setup_;
   Context context_;
-  Target<Real>& target_;
-  Index first_, count_, dim_;
-  std::uint64_t seed_;
-  std::unique_ptr<Chains<Real>> sampler_;
-  std::unique_ptr<Rounds<Real>> rounds_;
-  std::unique_ptr<DrawsBuffer<Real>> buffer_;
-  std::int64_t iteration_ = 0, piece_ = 1;
+  Index first_;
+  Tick tick_;  ///< of the run under way
+  Reporter reporter_;
+  std::unique_ptr<Ensemble<Real>> chains_;
+  Windows<Real> windows_;  ///< one that holds all draws
+  Window<Real> drawn_;
+  std::int64_t iteration_ = 0;
   double seconds_ = 0;
 };
 

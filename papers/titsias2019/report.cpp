@@ -7,13 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "papers/page.hpp"
 #include "papers/titsias2019/agreement.hpp"
 
 namespace kilochain::titsias2019 {
 namespace {
 
-using Json = nlohmann::json;
+using papers::Json;
 
 double value(const Json& j, const char* key) {
   return j.is_object() && j.contains(key) && j[key].is_number() ? j[key].get<double>() : none;
@@ -72,14 +71,15 @@ const char* const captions[] = {
      "learnt diagonal of L."),
     "Figure 3. Log density of Neal's Gaussian over the last 20 000 iterations.",
     "Figure 4. Log density of German credit over the last 20 000 iterations.",
-    "Figure 5. Log density of Caravan over the last 20 000 iterations.",
+    ("Figure 5. Log density of Caravan over the last 20 000 iterations. The axis fits the gradient-based samplers; the "
+     "draws of gadRWM that lie below it are cut off."),
     "Figure 6. Log density of MNIST, 5 against 6, with the labels of the published runs.",
     "Figure 7. MNIST: the diagonal of the learnt L, pixel by pixel; brighter is larger."};
 
 }  // namespace
 
-Cells table_cells(const std::vector<Json>& rows) {
-  Cells out = {{"sampler", "", "s alone", "s batched", "accept", "ESS min", "median", "max", "min ESS/s (sd)"}};
+papers::Rows table_cells(const std::vector<Json>& rows) {
+  papers::Rows out = {{"sampler", "", "s alone", "s batched", "accept", "ESS min", "median", "max", "min ESS/s (sd)"}};
   for (const Json& r : rows) {
     out.push_back(line(paper_row(r).paper_name, "here", r));
     const Json& published = r["published"];
@@ -163,11 +163,12 @@ std::string markdown(const Page& page) {
   std::map<std::pair<int, std::string>, std::vector<Json>> tables;
   for (const Json& r : page.rows) tables[{r["table"].get<int>(), r["target"].get<std::string>()}].push_back(r);
   std::string out = fmt::format(
-      "# {}\n\nMade by `{}`; not by hand. Machine: {}. Times are seconds of one core, {} precision: one repeat "
+      "# Gradient-based Adaptive MCMC (Titsias & Dellaportas 2019), run again\n\nMade by `{}`; not by hand. Machine: "
+      "{}. Times are seconds of one core, {} precision: one repeat "
       "alone, and the batch of repeats divided by their number. "
       "`published` is the paper's table; `authors' code` is their released code, run again under GNU Octave on one "
       "core of the same kind of machine.\n\n",
-      page.title, page.command, page.machine, page.real == Precision::single_precision ? "single" : "double");
+      page.command, papers::machine(), page.real == Precision::single_precision ? "single" : "double");
   out += what_holds(page.rows);
   if (!page.missing.empty()) out += fmt::format("**Not run.** {}.\n\n", fmt::join(page.missing, ", "));
   for (const auto& [key, rows] : tables) out += table_section(key.first, key.second, rows);

@@ -1,23 +1,19 @@
 // The rows as tables for people: on the terminal, and as a page of the documentation.
-// Rows are JSON as to_json(RowResult, true) makes them, so that those of an earlier run can stand beside new ones.
+// Rows are JSON as to_json(RowResult) makes them, so that those of an earlier run can stand beside new ones.
 #pragma once
-#include <nlohmann/json_fwd.hpp>
-#include <string>
-#include <vector>
-
 #include "kernels/choices.hpp"
+#include "papers/reproduction.hpp"
 
 namespace kilochain::titsias2019 {
 
-using Cells = std::vector<std::vector<std::string>>;
-
-/// Lines of one table: ours, the published figures, the authors' code run again, and the ratio of ours to the published.
-Cells table_cells(const std::vector<nlohmann::json>& rows);
+/// Lines of one table: ours, the published figures, the authors' code run again, and the ratio of ours to the
+/// published.
+papers::Rows table_cells(const std::vector<nlohmann::json>& rows);
 /// Which rows agree and which do not, with the reason; judged anew, whatever the rows say of themselves: a line each.
 std::vector<std::string> verdicts(const std::vector<nlohmann::json>& rows);
 
 struct Page {
-  std::string title, machine, command;
+  std::string command;
   Precision real = Precision::double_precision;
   std::vector<nlohmann::json> rows;  ///< with "date" and "commit" each
   std::vector<std::string> missing;  ///< rows of the paper that have not been run

@@ -1,35 +1,33 @@
-#include "papers/titsias2019/reproduction.hpp"
-
+// kilochain reproduce titsias2019: rows of the paper's tables and the data of its figures, set beside what was
+// published.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
+#include "base/nearest_name.hpp"
+#include "base/units.hpp"
 #include "host/frontend/files.hpp"
-#include "host/frontend/interrupt.hpp"
-#include "host/frontend/papers.hpp"
 #include "host/frontend/text.hpp"
-#include "kernels/device/units.hpp"
-#include "papers/jobs.hpp"
-#include "papers/page.hpp"
-#include "papers/provenance.hpp"
 #include "papers/titsias2019/agreement.hpp"
 #include "papers/titsias2019/figures.hpp"
 #include "papers/titsias2019/report.hpp"
-#include "papers/titsias2019/rows.hpp"
-#include "targets/data/nearest_name.hpp"
 
 namespace kilochain::titsias2019 {
 namespace {
 
-using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-using papers::say;
+using papers::Json, papers::say;
+
+struct Flags : papers::Flags {
+  std::string only, data_dir, real = "double";
+  std::vector<int> tables, figures;  ///< both empty: tables 1 to 6, and with an output figures 1 to 5
+  std::int64_t repeats = 0;          ///< 0: the paper's
+  bool as_printed = false;
+};
 
 bool matches_one(const std::string& only, const PaperRow& row) {
   return only == row.sampler || only == row.paper_name || only == row.target ||
@@ -59,21 +57,21 @@ double predicted(const PaperRow& row, Index repeats) {
   return octave * (repeats + 3) / (row.table == 7 ? 75.0 : row.target == "caravan" ? 15.0 : 40.0);
 }
 
-class Reproduction {
+class Reproduction final : public papers::Reproduction {
  public:
-  explicit Reproduction(const Flags& flags) : flags_(flags), data_(DataFolder::find(flags.data_dir)) {
-    if (!flags.output.empty()) cli::make_folder(flags.output);
+  explicit Reproduction(const Flags& flags)
+      : papers::Reproduction(flags), flags_(flags), data_(DataFolder::find(flags.data_dir)) {
     scratch_ = fs::temp_directory_path() / fmt::format("kilochain_reproduce_{}", getpid());
     choose();
   }
-  ~Reproduction() {
+  ~Reproduction() override {
     std::error_code ignored;
     fs::remove_all(scratch_, ignored);
   }
-  Reproduction(const Reproduction&) = delete;
 
-  int run() {
-    std::vector<papers::Job> jobs;
+ private:
+  std::vector<papers::Job> jobs() override {
+    std::vector<papers::Job> out;
     results_.resize(chosen_.size());
     for (std::size_t k = 0; k < chosen_.size(); ++k) {
       const PaperRow& row = *chosen_[k].row;
@@ -82,27 +80,23 @@ class Reproduction {
       if (row.table == 7 || row.sampler == "nuts")
         say(fmt::format("{} {}: {} repeats take about {} of one core", row.target, row.paper_name, repeats,
                         seconds_text(seconds)));
-      jobs.push_back({row.target + " " + row.paper_name, seconds, [this, k, &row, repeats](const auto& tick) {
-                        results_[k] = run_row(row, chosen_[k].setup, repeats, seed_of(row), stop_, tick);
-                      }});
+      out.push_back({row.target + " " + row.paper_name, seconds, [this, k, &row, repeats](const auto& tick) {
+                       results_[k] = run_row(row, chosen_[k].setup, repeats, seed_of(row), stop(), tick);
+                     }});
     }
     for (const int f : figures_) {
       if (f >= 6) say(fmt::format("figure {}: takes about {} of one core", f, seconds_text(figure_seconds(f))));
       const std::string mnist = f >= 6 ? labels() : "";
-      jobs.push_back({fmt::format("figure {}", f), figure_seconds(f), [this, f, mnist](const auto& tick) {
-                        const Json data = figure_data(
-                            f, data_, mnist, [this](const PaperRow& row) { return matches(flags_.only, row); },
-                            flags_.seed, stop_, tick);
-                        if (!stop_) cli::write_file(file(fmt::format("_figure{}.json", f)), data.dump() + "\n");
-                      }});
+      out.push_back({fmt::format("figure {}", f), figure_seconds(f), [this, f, mnist](const auto& tick) {
+                       const Json data = figure_data(
+                           f, data_, mnist, [this](const PaperRow& row) { return matches(flags_.only, row); },
+                           flags_.seed, stop(), tick);
+                       if (!stop()) cli::write_file(file(fmt::format("_figure{}.json", f)), data.dump() + "\n");
+                     }});
     }
-    cli::catch_signals();
-    papers::run_jobs(std::move(jobs), flags_.threads, stop_, 5);
-    report();
-    return stop_ ? 130 : judge();
+    return out;
   }
 
- private:
   struct Chosen {
     const PaperRow* row;
     Setup setup;
@@ -125,12 +119,8 @@ class Reproduction {
   std::uint64_t seed_of(const PaperRow& row) const {
     return flags_.seed + (static_cast<std::uint64_t>(&row - titsias2019_rows().data()) << 32);
   }
-  std::string stem() const {
+  std::string stem() const override {
     return std::string("titsias2019") + (flags_.as_printed ? "_as_printed" : "") + (in_float() ? "_float" : "");
-  }
-  /// A file of the page, by the end of its name.
-  fs::path file(const std::string& end) const {
-    return fs::path(flags_.output.empty() ? "." : flags_.output) / (stem() + end);
   }
 
   void choose() {
@@ -162,23 +152,17 @@ class Reproduction {
       figures_ = {1, 2, 3, 4, 5};
   }
 
-  void report() {
-    std::vector<Json> brief, whole;
-    for (const RowResult& r : results_) {
-      if (r.repeats.empty()) continue;  // interrupted
-      brief.push_back(to_json(r, false));
-      whole.push_back(to_json(r, true));
-    }
-    if (flags_.json)
-      fmt::print("{}\n", Json(brief).dump(2));
-    else
-      print_tables(whole);
+  std::vector<Json> results() override {
+    std::vector<Json> out;
+    for (const RowResult& r : results_)
+      if (!r.repeats.empty()) out.push_back(to_json(r));  // else interrupted
     for (const std::string& s : skipped_) say("skipped: " + s);
-    if (!flags_.output.empty()) write_page(whole);
+    return out;
   }
 
-  /// Says what nobody has explained, and what is explained in vain. Returns the exit status.
-  int judge() const {
+  Json brief(const Json& row) const override { return titsias2019::brief(row); }
+
+  std::size_t deviations(const std::vector<Json>&) const override {
     std::size_t open = 0;
     for (const RowResult& r : results_) {
       const Agreement a = agreement_of(*r.row, r.repeats, r.printed);
@@ -189,15 +173,15 @@ class Reproduction {
       }
       for (const std::string& name : a.stale) say(fmt::format("agrees, but is listed as a known deviation: {}", name));
     }
-    if (open == 0) return 0;
-    say(
-        fmt::format("{} figures deviate from the authors' code, and nobody has explained them "
-                    "(papers/titsias2019/known_deviations.cpp)",
-                    open));
-    return cli::status_deviates;
+    if (open > 0)
+      say(
+          fmt::format("{} figures deviate from the authors' code, and nobody has explained them "
+                      "(papers/titsias2019/known_deviations.cpp)",
+                      open));
+    return open;
   }
 
-  void print_tables(const std::vector<Json>& rows) const {
+  void print(const std::vector<Json>& rows) const override {
     for (std::size_t k = 0; k < rows.size();) {
       std::size_t end = k;
       while (end < rows.size() && rows[end]["target"] == rows[k]["target"]) ++end;
@@ -210,10 +194,10 @@ class Reproduction {
     }
   }
 
-  /// New rows take the place of those that an earlier run left in the folder; the page is made of all.
-  void write_page(const std::vector<Json>& rows) const {
-    const fs::path store = file(".json");
-    const std::vector<Json> all = papers::merged(store, rows, {"target", "sampler"});
+  std::vector<const char*> keys() const override { return {"target", "sampler"}; }
+  std::string plotter() const override { return figures_.empty() ? "" : "tools/plot_titsias2019.py"; }
+
+  std::string page(std::vector<Json>& all) const override {
     Page page;
     for (const PaperRow& p : titsias2019_rows()) {
       const auto r = std::find_if(all.begin(), all.end(),
@@ -223,26 +207,18 @@ class Reproduction {
       else
         page.missing.push_back(p.target + " " + p.paper_name);
     }
-    if (!page.rows.empty()) cli::write_file(store, Json(page.rows).dump(1) + "\n");
-    page.title = "Gradient-based Adaptive MCMC (Titsias & Dellaportas 2019), run again";
+    all = page.rows;
     page.command = fmt::format("kilochain reproduce titsias2019{}{} --output", flags_.as_printed ? " --as-printed" : "",
                                in_float() ? " --real float" : "");
     page.real = *precision_named(flags_.real);
-    page.machine = papers::machine();
     page.stem = stem();
     for (int f = 1; f <= 7; ++f)
-      for (const char* kind : {"json", "png"})
-        if (fs::exists(file(fmt::format("_figure{}.{}", f, kind)))) {
-          page.figures.push_back(f);
-          break;
-        }
-    cli::write_file(file(".md"), markdown(page));
-    say("written: " + file(".md").string());
-    if (!figures_.empty()) say(fmt::format("pictures: tools/plot_titsias2019.py {}", flags_.output));
+      if (fs::exists(file(fmt::format("_figure{}.json", f))) || fs::exists(file(fmt::format("_figure{}.png", f))))
+        page.figures.push_back(f);
+    return markdown(page);
   }
 
   const Flags& flags_;
-  std::atomic<bool>& stop_ = cli::stop_requested();
   DataFolder data_;
   fs::path scratch_;
   std::vector<Chosen> chosen_;
@@ -250,8 +226,6 @@ class Reproduction {
   std::vector<std::string> skipped_;
   std::vector<int> figures_;
 };
-
-}  // namespace
 
 int reproduce(const Flags& flags) {
   for (const int k : flags.tables) papers::check_flag("--table", k, 1, 7, 1);
@@ -264,5 +238,25 @@ int reproduce(const Flags& flags) {
   if (flags.repeats != 0) papers::check_flag("--repeats", flags.repeats, 1, 10000, 10);
   return Reproduction(flags).run();
 }
+
+std::function<int()> add_flags(CLI::App& command) {
+  const auto f = std::make_shared<Flags>();
+  command.add_option("--table", f->tables, "tables, 1 to 7; 1 to 6 when none is named (7 takes hours)");
+  command.add_option("--figure", f->figures, "data of figures, 1 to 7, into the output folder");
+  command.add_option(
+      "--only", f->only,
+      "rows (and schemes of figures 3 to 6) of these samplers, targets or target/sampler only, with commas");
+  command.add_option("--repeats", f->repeats, "repeats of each row; 0: the paper's 10, 5 in table 7");
+  command.add_option("--data-dir", f->data_dir, "folder of the data sets; else data/public or ../shared/data");
+  command.add_flag("--as-printed", f->as_printed, "the paper's text where its authors ran something else");
+  command.add_option("--real", f->real, "precision of the tables: double, or float to see what it costs and gains")
+      ->capture_default_str();
+  papers::add_flags(command, *f, "row", "rows");
+  return [f] { return reproduce(*f); };
+}
+
+const cli::RegisterPaper registered({"titsias2019", "Gradient-based Adaptive Markov Chain Monte Carlo", add_flags});
+
+}  // namespace
 
 }  // namespace kilochain::titsias2019

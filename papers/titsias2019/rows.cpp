@@ -34,12 +34,12 @@ Repeat repeat_of(const Repeats<Real>& chains, Index chain, Index dim) {
 template <class Real>
 double predicted_alone(const Setup& setup, Target<Real>& target, std::uint64_t seed, std::int64_t warmup_gradients,
                        std::int64_t sampling_gradients, const std::atomic<bool>& stop) {
-  Repeats<Real> alone(setup, target, 0, 1, seed);
+  Repeats<Real> alone(setup, target, 0, 1, seed, stop);
   const std::int64_t stretch = 100;
-  alone.warm_up(stretch, stop);
+  alone.warm_up(stretch);
   const double warmup = alone.seconds();
   const auto first = alone.gradients();
-  alone.sample_unkept(stretch, stop);
+  alone.sample_unkept(stretch);
   const auto second = alone.gradients() - first;
   return warmup / std::max<std::int64_t>(1, first) * warmup_gradients +
          (alone.seconds() - warmup) / std::max<std::int64_t>(1, second) * sampling_gradients;
@@ -66,10 +66,10 @@ RowResult run_row_in(const PaperRow& row, const Setup& setup, Index num_repeats,
     const Tick share = [&](std::int64_t done) {
       tick(batches_weight * (first + count * done / iterations) / num_repeats);
     };
-    Repeats<Real> chains(setup, *target, first, count, seed);
-    if (!chains.warm_up(-1, stop, share)) return {};
+    Repeats<Real> chains(setup, *target, first, count, seed, stop);
+    if (!chains.warm_up(-1, share)) return {};
     warmup_gradients += chains.gradients();
-    if (!chains.sample(stop, share)) return {};
+    if (!chains.sample(share)) return {};
     sampling_gradients += chains.gradients();
     out.seconds_batched += chains.seconds() / num_repeats;
     for (Index k = 0; k < count; ++k) out.repeats.push_back(repeat_of(chains, k, dim));
@@ -80,9 +80,9 @@ RowResult run_row_in(const PaperRow& row, const Setup& setup, Index num_repeats,
   if (out.seconds_predicted) {
     out.seconds = predicted_alone(setup, *target, seed, warmup_gradients, sampling_gradients, stop);
   } else {
-    Repeats<Real> alone(setup, *target, 0, 1, seed);
+    Repeats<Real> alone(setup, *target, 0, 1, seed, stop);
     const Tick share = [&](std::int64_t done) { tick(0.75 + 0.25 * done / iterations); };
-    if (!alone.warm_up(-1, stop, share) || !alone.sample(stop, share)) return {};
+    if (!alone.warm_up(-1, share) || !alone.sample(share)) return {};
     out.seconds = alone.seconds();
   }
   return stop ? RowResult{} : out;
@@ -114,7 +114,7 @@ RowResult run_row(const PaperRow& row, const Setup& setup, Index num_repeats, st
                                                    : run_row_in<double>(row, setup, num_repeats, seed, stop, tick);
 }
 
-nlohmann::json to_json(const RowResult& r, bool whole) {
+nlohmann::json to_json(const RowResult& r) {
   const auto number = [](double v) { return std::isfinite(v) ? nlohmann::json(v) : nlohmann::json(); };
   const auto of_paper = [&](const Figures& f) -> nlohmann::json {
     if (!std::isfinite(f.seconds)) return {};
@@ -144,12 +144,10 @@ nlohmann::json to_json(const RowResult& r, bool whole) {
     const Mean ours = mean_of(r.repeats, figure.ours);
     j[figure.name] = ours.value;
     if (m.repeats > 0) measured[sd] = number(m.*figure.their_sd);
-    if (!whole) continue;
     j[sd] = number(ours.sd);
     for (const Repeat& one : r.repeats) j["per_repeat"][figure.name].push_back(one.*figure.ours);
   }
   j["measured"] = measured;
-  if (!whole) return j;
   j["seconds_predicted"] = r.seconds_predicted;
   j["printed"] = r.printed;
   const Agreement a = agreement_of(*r.row, r.repeats, r.printed);
@@ -159,6 +157,12 @@ nlohmann::json to_json(const RowResult& r, bool whole) {
     j["findings"].push_back({{"name", d.name}, {"what", d.text()}, {"z", number(d.z)}, {"reason", d.reason}});
   j["stale"] = a.stale;
   return j;
+}
+
+nlohmann::json brief(nlohmann::json row) {
+  for (const char* key : {"per_repeat", "seconds_predicted", "printed", "agrees", "findings", "stale"}) row.erase(key);
+  for (const Figure& figure : figures) row.erase(std::string(figure.name) + "_sd");
+  return row;
 }
 
 }  // namespace kilochain::titsias2019

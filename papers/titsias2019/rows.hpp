@@ -9,7 +9,8 @@ namespace kilochain::titsias2019 {
 struct Repeat {
   double acceptance, ess_min, ess_median, ess_max;
 };
-/// A figure of a repeat wherever it appears: ours, the mean of the paper or of the authors' code, and the latter's spread.
+/// A figure of a repeat wherever it appears: ours, the mean of the paper or of the authors' code, and the latter's
+/// spread.
 struct Figure {
   const char *name, *words;
   int digits;
@@ -46,7 +47,8 @@ bool has_sampler(const Setup& setup);
 RowResult run_row(const PaperRow& row, const Setup& setup, Index repeats, std::uint64_t seed,
                   const std::atomic<bool>& stop, const std::function<void(double)>& tick);
 
-/// The row as the command's JSON has it; `whole` adds spreads, every repeat and how it agrees.
-nlohmann::json to_json(const RowResult& result, bool whole);
+/// The row as its page keeps it, with spreads, every repeat and how it agrees; and as --json prints it, without these.
+nlohmann::json to_json(const RowResult& result);
+nlohmann::json brief(nlohmann::json row);
 
 }  // namespace kilochain::titsias2019

@@ -10,7 +10,7 @@
 #include <memory>
 #include <system_error>
 
-#include "kernels/device/error.hpp"
+#include "base/error.hpp"
 
 namespace kilochain {
 

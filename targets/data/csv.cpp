@@ -11,8 +11,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "kernels/device/error.hpp"
-#include "targets/data/nearest_name.hpp"
+#include "base/error.hpp"
+#include "base/nearest_name.hpp"
 
 namespace kilochain {
 namespace {

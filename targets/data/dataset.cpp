@@ -8,11 +8,11 @@
 #include <set>
 #include <utility>
 
-#include "kernels/device/error.hpp"
+#include "base/error.hpp"
+#include "base/number_of.hpp"
 #include "targets/data/bytes.hpp"
 #include "targets/data/csv.hpp"
 #include "targets/data/npy.hpp"
-#include "targets/data/number_of.hpp"
 
 namespace kilochain {
 namespace {

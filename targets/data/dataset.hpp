@@ -5,6 +5,7 @@
 // Cost: one read of the file into memory, one pass; CSV at about 200 MB/s.
 #pragma once
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,20 @@ struct Design {
   std::string source;              ///< the file(s) it came from, for messages and the output's attributes
 };
 
+/// What a target's settings name, read when it is first asked for and kept as long as they are: however many ways of a
+/// target look at it, its file is read once.
+class DesignOnce {
+ public:
+  template <class Read>
+  const Design& operator()(Read&& read) const {
+    if (!design_) design_ = std::make_shared<const Design>(read());
+    return *design_;
+  }
+
+ private:
+  mutable std::shared_ptr<const Design> design_;
+};
+
 /// Reads a CSV file: a header, then rows of numbers, separated by commas; LF or CRLF line ends; names may be quoted.
 /// Throws Error (ExitStatus::data) on a missing or empty file, a missing header, no rows, a ragged row, text where a
 /// number belongs, NaN or infinity, a duplicate or empty column name; with line and column.
@@ -54,8 +69,8 @@ Matrix read_matrix(const std::string& path);
 /// 2 rows, no feature; usage for an unknown label column.
 Design load_labelled_csv(const std::string& path, const std::string& label, bool standardise, bool bias);
 
-/// The same where the label names one of 2 to 1000 classes, as a word or a whole number; `classes` holds them by number,
-/// or by letter when one is a word. Throws Error (data) also for a single class or too many.
+/// The same where the label names one of 2 to 1000 classes, as a word or a whole number; `classes` holds them by
+/// number, or by letter when one is a word. Throws Error (data) also for a single class or too many.
 Design load_classified_csv(const std::string& path, const std::string& label, bool standardise, bool bias);
 
 /// Reads two digits of an IDX image set (MNIST's format): x = pixel / 255, y = 1 for `digit_first` and 0 for

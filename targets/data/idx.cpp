@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "kernels/device/error.hpp"
+#include "base/error.hpp"
 #include "targets/data/bytes.hpp"
 #include "targets/data/dataset.hpp"
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "kernels/device/error.hpp"
+#include "base/error.hpp"
 
 namespace kilochain {
 namespace {

@@ -13,7 +13,7 @@
 #include <random>
 #include <system_error>
 
-#include "kernels/device/error.hpp"
+#include "base/error.hpp"
 
 namespace kilochain {
 namespace {

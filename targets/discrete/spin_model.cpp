@@ -138,6 +138,7 @@ SpinTarget<Real>::SpinTarget(SpinModel model) {
   info.names = {"energy", "magnetization"};
   info.variables = {{"energy", {}}, {"magnetization", {}}};
   info.offers = Needs::nothing;
+  if (model.fixes_magnetization()) info.fixed = {"magnetization"};
   for (const Index size : model.shape) info.spins.push_back(static_cast<std::size_t>(size));
   info.bytes = static_cast<double>(model.edges.size()) * 24 +
                (model.layers ? 16.0 : 0.0) * static_cast<double>(model.layers ? model.layers->coupling.size() : 0);
@@ -146,7 +147,7 @@ SpinTarget<Real>::SpinTarget(SpinModel model) {
 
 template <class Real>
 std::string SpinTarget<Real>::evaluation() const {
-  return "spins: a sampler and its model meet in one kernel, flip by flip";
+  return "spins: the sampler flips them on the model itself, one after another";
 }
 
 template class SpinTarget<float>;

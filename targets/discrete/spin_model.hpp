@@ -63,8 +63,8 @@ struct SpinSettings {
 void finish(SpinModel& model, const SpinSettings& settings);
 
 /// Couplings from a CSV with columns i, j, J, each edge once, nodes from 0 on. num_nodes: 0 to take the largest node.
-/// Throws Error (data), with the line, for a node out of range or not whole, one coupled to itself, an edge that is given
-/// twice, or both ways with different couplings; for NaN as read_csv does.
+/// Throws Error (data), with the line, for a node out of range or not whole, one coupled to itself, an edge that is
+/// given twice, or both ways with different couplings; for NaN as read_csv does.
 std::vector<Edge> read_couplings(const std::string& path, Index& num_nodes);
 
 /// The edges of a periodic lattice: each spin to the next along every axis of 3 or more; an axis of 2 has one edge, not

@@ -133,12 +133,12 @@ void refuses(const ScratchFiles& files, const Argv& more, const std::string& tex
 TEST(BadInput, Names) {
   ScratchFiles files;
   refuses(files, {"--sampler", "gad_mala_fats"},
-          "unknown sampler \"gad_mala_fats\" (" + std::to_string(samplers().size() + spin_samplers().size()) +
+          "unknown sampler \"gad_mala_fats\" (" + std::to_string(samplers().size()) +
               " samplers are registered). Did you mean gad_mala_fast? `kilochain samplers` lists all.");
   expect_refusal(files, {"sample", "--target", "gausian"}, 2,
-                 "unknown target \"gausian\" (" + std::to_string(targets().size() + spin_targets().size()) +
+                 "unknown target \"gausian\" (" + std::to_string(targets().size()) +
                      " targets are registered). Did you mean gaussian? `kilochain targets` lists all.");
-  refuses(files, {"--beta-rat", "0.1"},
+  refuses(files, {"--sampler", "gad_mala_fast", "--beta-rat", "0.1"},
           "command line: unknown flag --beta-rat (sampler gad_mala_fast, target gaussian). Did you mean --beta-rate?");
   expect_refusal(
       files, {"sample", "--data", "x.csv"}, 2,
@@ -146,19 +146,19 @@ TEST(BadInput, Names) {
   const std::string toml = files.write("a.toml", "target = \"gaussian\"\nnum_chian = 3\n");
   expect_refusal(
       files, {"sample", toml}, 2,
-      toml + " line 2: unknown key num_chian (sampler gad_mala_fast, target gaussian). Did you mean num_chains?");
+      toml + " line 2: unknown key num_chian (sampler ensemble_hmc, target gaussian). Did you mean num_chains?");
 }
 TEST(BadInput, Ranges) {
   ScratchFiles files;
-  expect_refusal(files, {"sample", "--target", "gaussian", "--num-chains", "0"}, 2,
-                 "command line: --num-chains = 0 (must be >= 1 and <= 16777216). Try 1?");
-  refuses(files, {"--target-accept", "1.5"},
+  expect_refusal(files, {"sample", "--target", "gaussian", "--num-chains", "-1"}, 2,
+                 "command line: --num-chains = -1 (must be >= 0 and <= 16777216). Try 0?");
+  refuses(files, {"--sampler", "gad_mala_fast", "--target-accept", "1.5"},
           "command line: gad_mala_fast: target_accept = 1.5 (must be > 0 and < 1). Try 0.5?");
   // Before the data, which do not exist, are read, and with file and line.
   const std::string toml =
       files.write("b.toml", "target = \"logistic_regression\"\ndata = \"none.csv\"\n[sampler]\ntarget_accept = 1.5\n");
   expect_refusal(files, {"sample", toml}, 2,
-                 toml + " line 4: gad_mala_fast: target_accept = 1.5 (must be > 0 and < 1). Try 0.5?");
+                 toml + " line 4: ensemble_hmc: target_accept = 1.5 (must be > 0 and < 1). Try 0.5?");
   refuses(files, {"--thin", "3"},
           "thin = 3 (num_samples is 2, so no draw would be kept). Use a smaller --thin or a larger --num-samples?");
   refuses(files, {"--device", "gpu"}, "device = gpu (must be auto, cpu, cuda or cuda:K). Try --device auto?");

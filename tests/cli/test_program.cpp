@@ -1,6 +1,11 @@
 // Help, lists and what is refused before a run is thought of.
+#include <fstream>
+#include <sstream>
+
+#include "base/exit_status.hpp"
 #include "host/frontend/keys.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/support/folders.hpp"
 
 namespace kilochain {
 namespace {
@@ -16,6 +21,38 @@ TEST(Program, NoCommandShowsHelp) {
   for (const char* command : {"sample", "summary", "samplers", "targets", "info", "estimate", "generate", "reproduce"})
     EXPECT_TRUE(contains(help.out, command)) << command;
   EXPECT_EQ(kilochain(files, {"--version"}).out.rfind("kilochain ", 0), 0u);
+}
+
+std::string text_of(const std::string& page) {
+  std::ifstream file(source_folder() + page);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+/// The rows "| number | text |" of a page, from `heading` to the next one.
+std::vector<std::pair<std::string, std::string>> rows_of(const std::string& page, const std::string& heading) {
+  std::vector<std::pair<std::string, std::string>> rows;
+  std::istringstream lines(page.substr(page.find("# " + heading)));
+  std::string line;
+  for (std::getline(lines, line); std::getline(lines, line) && !line.starts_with("#");) {
+    if (!line.starts_with("| ") || !std::isdigit(line[2])) continue;
+    const std::size_t bar = line.find(" | ");
+    rows.emplace_back(line.substr(2, bar - 2), line.substr(bar + 3, line.find(" |", bar + 3) - bar - 3));
+  }
+  return rows;
+}
+
+TEST(Program, ExitStatusesAreOneTable) {
+  std::vector<std::pair<std::string, std::string>> table, numbers;
+  for (const StatusRow& row : status_rows) table.emplace_back(std::to_string(exit_code(row.status)), row.sentence);
+  EXPECT_EQ(rows_of(text_of("/README.md"), "Exit statuses"), table);
+  const auto page = rows_of(text_of("/docs/statuses.md"), "Exit statuses");
+  ASSERT_EQ(page.size(), table.size());
+  ScratchFiles files;
+  const std::string help = kilochain(files, {"--help"}).out;
+  for (std::size_t k = 0; k < table.size(); ++k) {
+    EXPECT_EQ(page[k].first, table[k].first);
+    EXPECT_TRUE(contains(help, table[k].first)) << table[k].first;
+    EXPECT_TRUE(contains(help, table[k].second)) << table[k].second;
+  }
 }
 
 TEST(Program, HelpOfSampleListsEveryCommonFlag) {
@@ -66,7 +103,7 @@ TEST(Program, RefusesWrongCommandsAndFlags) {
   expect_refusal(
       files, {"sumary"}, 2,
       "command line: unknown command \"sumary\" (sample, resume, summary, samplers, targets, info, estimate, "
-      "tune, generate, reproduce). Did you mean summary?");
+      "tune, generate, stan, reproduce). Did you mean summary?");
   expect_refusal(files, {"--target"}, 2,
                  "command line: unknown flag --target (a command comes first). Try kilochain sample --target?");
   expect_refusal(files, {"summary", "x.nc", "--jsn"}, 2,
@@ -84,7 +121,7 @@ TEST(Program, RefusesWrongCommandsAndFlags) {
   expect_refusal(files, {"generate", "--output", files.path("x.csv"), "--rows", "-1"}, 2,
                  "command line: --rows = -1 (must be > 0). Try 1000?");
   expect_refusal(files, {"estimate", "--num-chains", "x", "--target", "gaussian"}, 2,
-                 "command line: --num-chains = x (not a number). Write --num-chains = a number >= 1 and <= 16777216?");
+                 "command line: --num-chains = x (not a number). Write --num-chains = a number >= 0 and <= 16777216?");
 }
 
 TEST(Program, GenerateWritesTheSameFileForTheSameSeed) {

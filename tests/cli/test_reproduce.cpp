@@ -83,9 +83,9 @@ TEST(Reproduce, ARepeatDrawsTheSameAloneAndInABatch) {
   const Context context = cpu_context(1);
   const auto target = make_target<double>(context, setup.target, setup.target_settings);
   const std::atomic<bool> never{false};
-  titsias2019::Repeats<double> batch(setup, *target, 0, 4, 7), alone(setup, *target, 2, 1, 7);
-  ASSERT_TRUE(batch.warm_up(-1, never) && batch.sample(never));
-  ASSERT_TRUE(alone.warm_up(150, never) && alone.warm_up(-1, never) && alone.sample(never));
+  titsias2019::Repeats<double> batch(setup, *target, 0, 4, 7, never), alone(setup, *target, 2, 1, 7, never);
+  ASSERT_TRUE(batch.warm_up(-1) && batch.sample());
+  ASSERT_TRUE(alone.warm_up(150) && alone.warm_up(-1) && alone.sample());
   EXPECT_EQ(batch.learnt(2).factor, alone.learnt(0).factor);
   EXPECT_EQ(batch.learnt(2).beta, alone.learnt(0).beta);
   EXPECT_NE(batch.learnt(1).beta, alone.learnt(0).beta);
@@ -99,7 +99,9 @@ TEST(Reproduce, EverySetupIsAccepted) {
     for (const bool as_printed : {false, true}) {
       const titsias2019::Setup s = titsias2019::setup_of(row.target, row.sampler, as_printed, data, "labels");
       ASSERT_TRUE(titsias2019::has_sampler(s)) << s.sampler;
-      EXPECT_GT(bytes_of_chains(cpu_context(1), s.sampler, s.sampler_settings, 1, 10, Scope::chain,
+      TargetInfo target;
+      target.dim = 10;
+      EXPECT_GT(bytes_of_chains(cpu_context(1), s.sampler, s.sampler_settings, 1, target, Scope::chain,
                                 Precision::double_precision)
                     .state,
                 0u);

@@ -35,7 +35,7 @@ TEST(ResumeCommand, ARunThatIsKilledGoesOnWithTheSameDraws) {
       program.send(how);
       EXPECT_EQ(program.wait(), how == SIGKILL ? 1000 + SIGKILL : 130) << program.err();
       if (how == SIGTERM) {
-        EXPECT_TRUE(contains(program.out(), "`kilochain resume " + path + "` goes on")) << program.out();
+        EXPECT_TRUE(contains(program.out(), "`kilochain resume " + path + "` continues it")) << program.out();
       }
     }
     const std::int64_t before = DrawsReader(path).draws_written(), wanted = (before + 1000) * 100;
@@ -55,9 +55,9 @@ TEST(ResumeCommand, TheTimeIsLimited) {
   const std::string path = files.path("draws.nc");
   const Outcome run = kilochain(files, run_to(path, "100000000", {"--max-seconds", "3"}));
   EXPECT_EQ(run.status, 9) << run.out << run.err;
-  EXPECT_TRUE(contains(
-      run.out,
-      "the time is over (--max-seconds 3): these are the draws until then; `kilochain resume " + path + "` goes on"))
+  EXPECT_TRUE(
+      contains(run.out, "the time is over (--max-seconds 3): these are the draws until then; `kilochain resume " +
+                            path + "` continues it"))
       << run.out;
   const std::int64_t before = DrawsReader(path).draws_written();
   const Outcome more = kilochain(files, {"resume", path, "--max-seconds", "3", "--json"});

@@ -16,9 +16,9 @@ using namespace testing_support;
 using nlohmann::json;
 
 Argv small(const Argv& more) {
-  Argv words = {"sample", "--target",     "gaussian", "--preset",      "gauss2d_corr", "--num-chains",
-                "8",      "--num-warmup", "50",       "--num-samples", "100",          "--threads",
-                "1"};
+  Argv words = {"sample", "--target",     "gaussian",     "--preset",      "gauss2d_corr", "--num-chains",
+                "8",      "--num-warmup", "50",           "--num-samples", "100",          "--threads",
+                "1",      "--sampler",    "gad_mala_fast"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -127,7 +127,7 @@ TEST(Sample, ChallengerWithEveryDefault) {
                                         KILOCHAIN_SOURCE_DIR "/data/challenger.csv", "--json"});
   ASSERT_EQ(run.status, 0) << run.err;
   const json j = json::parse(run.out);
-  EXPECT_EQ(j["sampler"], "gad_mala_fast");
+  EXPECT_EQ(j["sampler"], "ensemble_hmc");
   EXPECT_EQ(j["parameters"].size(), 3u);
   EXPECT_LT(j["rhat_max"].get<double>(), 1.01);
 }
@@ -212,26 +212,29 @@ TEST(Sample, EveryTargetWritesItsDraws) {
                     labels = files.write("labels.csv", "a,b,y\n1,2,0\n2,1,1\n3,5,0\n4,4,1\n"),
                     weights = files.write("weights.csv", "0.5,-1,2\n1,0.25,0\n"),
                     edges = files.write("edges.csv", "i,j,J\n0,1,1\n1,2,-1\n"), output = files.path("draws.nc");
-  const std::map<std::string, Argv> needed = {{"gaussian", {"--preset", "gauss2d_corr"}},
-                                              {"logistic_regression", {"--data", labels}},
-                                              {"softmax_regression", {"--data", classes}},
-                                              {"ising", {"--size", "2x3"}},
-                                              {"rbm", {"--weights", weights}},
-                                              {"spin_glass", {"--couplings", edges}}};
-  for (const auto* table : {&targets(), &spin_targets()})
-    for (const TargetEntry& entry : *table) {
-      Argv words = {"sample",   "--target",      entry.name,     "--sampler", entry.spins ? "gibbs" : "barker",
-                    "--output", output,          "--num-chains", "4",         "--num-warmup",
-                    "20",       "--num-samples", "30",           "--thin",    "4",
-                    "--json"};
-      if (const auto more = needed.find(entry.name); more != needed.end())
-        words.insert(words.end(), more->second.begin(), more->second.end());
-      const Outcome run = kilochain(files, words), again = kilochain(files, {"summary", output, "--json"});
-      EXPECT_TRUE(run.status == 0 || run.status == 6) << entry.name << ": " << run.err;
-      ASSERT_EQ(again.status, run.status) << entry.name << ": " << again.err;
-      for (const char* key : {"parameters", "num_samples"})
-        EXPECT_EQ(json::parse(again.out)[key], json::parse(run.out)[key]) << entry.name << " " << key;
-    }
+  const std::map<std::string, Argv> needed = {
+      {"gaussian", {"--preset", "gauss2d_corr"}},
+      {"logistic_regression", {"--data", labels}},
+      {"softmax_regression", {"--data", classes}},
+      {"stan", {"--model", KILOCHAIN_BINARY_DIR "/tests/libraries/small_stan.so"}},
+      {"shared_library", {"--library", KILOCHAIN_BINARY_DIR "/tests/libraries/small_density.so", "--dim", "2"}},
+      {"ising", {"--size", "2x3"}},
+      {"rbm", {"--weights", weights}},
+      {"spin_glass", {"--couplings", edges}}};
+  for (const TargetEntry& entry : targets()) {
+    Argv words = {
+        "sample",   "--target",      entry.name,     "--sampler", entry.family == Family::spins ? "gibbs" : "barker",
+        "--output", output,          "--num-chains", "4",         "--num-warmup",
+        "20",       "--num-samples", "30",           "--thin",    "4",
+        "--json"};
+    if (const auto more = needed.find(entry.name); more != needed.end())
+      words.insert(words.end(), more->second.begin(), more->second.end());
+    const Outcome run = kilochain(files, words), again = kilochain(files, {"summary", output, "--json"});
+    EXPECT_TRUE(run.status == 0 || run.status == 6) << entry.name << ": " << run.err;
+    ASSERT_EQ(again.status, run.status) << entry.name << ": " << again.err;
+    for (const char* key : {"parameters", "num_samples"})
+      EXPECT_EQ(json::parse(again.out)[key], json::parse(run.out)[key]) << entry.name << " " << key;
+  }
 }
 
 TEST(Sample, FullStandardOutputIsStatus5) {
@@ -293,7 +296,7 @@ TEST(Estimate, FitsOrSaysWhatWould) {
 TEST(Estimate, TimesNothingThatDoesNotFit) {
   ScratchFiles files;
   const Outcome o = kilochain(files, {"estimate", "--target", "funnel", "--dim", "100000", "--num-chains", "1000000",
-                                      "--adapt-scope", "chain", "--threads", "64"});
+                                      "--adapt-scope", "chain", "--threads", "64", "--sampler", "gad_mala_fast"});
   EXPECT_EQ(o.status, 2) << o.err;
   EXPECT_TRUE(contains(o.out, "DOES NOT FIT") && contains(o.out, "time    not known beforehand")) << o.out;
 }

@@ -223,6 +223,9 @@ TEST(Spins, BadInputIsRefused) {
       {"--sampler", "intracluster", "--hamming", "8", "--gamma-max", "1.5", "--choice", "rows"},
       "intracluster: choice = rows (rows are for 2-D lattices of one coupling J, 3x3 to 64x60, gamma times J at most "
       "1, and not for tempering). Remove --choice?");
+  refuses({"--sampler", "gibbs", "--device", "cuda"},
+          "target ising has no CUDA version (models of spins run on the CPU). Run with --device cpu, or without "
+          "--device?");
   refuses({"--sampler", "tempering", "--of", "gibbs", "--beta", "0.05"},
           "tempering: beta_min = 0.100000 (the model's beta is 0.050000). Choose a smaller one: hotter rungs move more "
           "freely?");
@@ -230,10 +233,11 @@ TEST(Spins, BadInputIsRefused) {
       files, {"sample", "--target", "funnel", "--draws", "energy"}, 2,
       "draws = energy (target funnel is no model of spins: its draws are its coordinates). Try --draws all or "
       "--draws moments?");
-  expect_refusal(files, {"sample", "--target", "funnel", "--sampler", "gibbs"}, 2,
-                 "target funnel is a density, sampler gibbs is for spins (--sampler gibbs --target funnel). Choose "
-                 "--sampler adaptive_metropolis, adaptive_metropolis_haario, adaptive_proposal, barker, cma, "
-                 "gad_mala_exact, gad_mala_fast, gad_rwm, gaussian_adaptation, hmc, mala, nuts, rwm?");
+  expect_refusal(
+      files, {"sample", "--target", "funnel", "--sampler", "gibbs"}, 2,
+      "target funnel is a density, sampler gibbs is for spins (--sampler gibbs --target funnel). Choose "
+      "--sampler adaptive_metropolis, adaptive_metropolis_haario, adaptive_proposal, barker, cma, ensemble_hmc, "
+      "gad_mala_exact, gad_mala_fast, gad_rwm, gaussian_adaptation, hmc, mala, nuts, rwm?");
 }
 
 }  // namespace

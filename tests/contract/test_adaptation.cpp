@@ -1,6 +1,6 @@
-// What warm-up learns: the signals of the gad family against the derivative of log r in L (by differences) and the printed
-// formulas, closed forms of step sizes, recovery from a start that is far off, which samplers that learn from accepted moves
-// only do not manage, and pooled adaptation towards the target's covariance.
+// What warm-up learns: the signals of the gad family against the derivative of log r in L (by differences) and the
+// printed formulas, closed forms of step sizes, recovery from a start that is far off, which samplers that learn from
+// accepted moves only do not manage, and pooled adaptation towards the target's covariance.
 #include <gtest/gtest.h>
 
 #include "host/chains/cpu_chains.hpp"
@@ -45,7 +45,8 @@ double square(const std::vector<double>& v) {
   return s;
 }
 
-/// log r of the moves y = x + L eps and y = x + L (L^T g(x)/2 + eps), by plain loops. gy: what g(y) is taken to be, if given.
+/// log r of the moves y = x + L eps and y = x + L (L^T g(x)/2 + eps), by plain loops. gy: what g(y) is taken to be, if
+/// given.
 double log_r_random_walk(const Oracle& target, const Dense& L, const std::vector<double>& x,
                          const std::vector<double>& eps) {
   std::vector<double> y = times(L, eps, false);
@@ -66,8 +67,8 @@ double log_r_langevin(const Oracle& target, const Dense& L, const std::vector<do
   return there - here - 0.5 * square(d) + 0.5 * square(eps);
 }
 
-/// A chain with a full random L at a typical point; runs iterations until one has -3 < log r < 0. `check` gets the chain as it
-/// was (x, eps, L) and its signal.
+/// A chain with a full random L at a typical point; runs iterations until one has -3 < log r < 0. `check` gets the
+/// chain as it was (x, eps, L) and its signal.
 template <class Move, class F>
 void at_typical_moves(const std::string& target_name, const SettingTexts& texts, F&& check) {
   const auto target = make_target<double>(context, target_name, texts);
@@ -111,7 +112,8 @@ const Case cases[] = {{"banana", {{"dim", "4"}, {"bend", "0.3"}, {"variance", "2
                       {"gaussian_mixture", {{"dim", "9"}, {"means", "-1; 1, 1; 0, 2"}}},
                       {"gaussian_mixture", {{"dim", "1"}, {"means", "-1; 1"}}}};
 
-/// The signal is the derivative of log r in each entry of L, by fourth-order differences: errors below 1e-8 for step 1e-3.
+/// The signal is the derivative of log r in each entry of L, by fourth-order differences: errors below 1e-8 for step
+/// 1e-3.
 template <class Move, class LogR>
 void signal_is_the_derivative(LogR&& log_r) {
   for (const Case& c : cases)
@@ -201,7 +203,8 @@ TEST(StepSize, ClosedForm) {
   }
 }
 
-/// Whatever the rate, a step stays positive when everything is rejected, and a pooled rate that falls to zero leaves it alone.
+/// Whatever the rate, a step stays positive when everything is rejected, and a pooled rate that falls to zero leaves it
+/// alone.
 TEST(StepSize, StaysPositiveAndFollowsTheSchedule) {
   AcceptanceStep settings{0.57};
   settings.adapt_rate = 0.5;
@@ -264,7 +267,8 @@ TEST(Adaptation, AdaptiveMetropolisFindsTheCovariance) {
   EXPECT_NEAR(l10 / std::hypot(l10, l11), 0.99, 0.005);
 }
 
-/// HMC learns the variances (diagonal) or the covariance (dense), alone and pooled, within 20 % of each standard deviation.
+/// HMC learns the variances (diagonal) or the covariance (dense), alone and pooled, within 20 % of each standard
+/// deviation.
 TEST(Adaptation, HmcLearnsItsMass) {
   constexpr int P = HostTeam::panel<double>;
   for (const Scope scope : {Scope::chain, Scope::pooled})

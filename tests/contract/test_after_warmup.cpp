@@ -1,6 +1,7 @@
-// Kept draws follow from where chains stand when warm-up ends and from what they have learnt, and from nothing else: they are
-// those of chains that are started there. A product of the factor with something that a chain carries from before the last
-// change of the factor, for one, would make another proposal than the way back assumes, so that the law is not kept.
+// Kept draws follow from where chains stand when warm-up ends and from what they have learnt, and from nothing else:
+// they are those of chains that are started there. A product of the factor with something that a chain carries from
+// before the last change of the factor, for one, would make another proposal than the way back assumes, so that the law
+// is not kept.
 #include <gtest/gtest.h>
 
 #include "host/chains/cpu_chains.hpp"

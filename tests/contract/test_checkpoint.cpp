@@ -1,5 +1,5 @@
-// A checkpoint of chains is refused by chains that are not like those that saved it, with the field's name, and a refusal
-// changes nothing. That chains go on with the same bits is tested for every sampler in test_bits.cpp.
+// A checkpoint of chains is refused by chains that are not like those that saved it, with the field's name, and a
+// refusal changes nothing. That chains go on with the same bits is tested for every sampler in test_bits.cpp.
 #include <gtest/gtest.h>
 
 #include "tests/support/chains.hpp"

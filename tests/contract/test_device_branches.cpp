@@ -1,5 +1,6 @@
 // The device's branch of every sampler, run by CPU threads (tests/support/thread_team.hpp): the same iterations as the
-// host's branch, to rounding, alone and pooled. What a GPU would compute, where there is none; CUDA itself is tests/gpu.
+// host's branch, to rounding, alone and pooled. What a GPU would compute, where there is none; CUDA itself is
+// tests/gpu.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -112,7 +113,8 @@ void expect_same(Index n, std::int64_t iterations, typename Move::Settings setti
   }
 }
 
-// Rounding: 256 n eps after 20 iterations of steps below 1; these seeds meet no accept decision that rounding could turn.
+// Rounding: 256 n eps after 20 iterations of steps below 1; these seeds meet no accept decision that rounding could
+// turn.
 constexpr double rounding = 256;
 constexpr Index awkward[] = {1, 2, 31, 32, 33, 65};
 

@@ -1,5 +1,5 @@
-// What the contract asks of every registered sampler: settings are checked and documented, densities that turn non-finite are
-// rejections, chains that cannot go on are quarantined alone, statistics are recorded.
+// What the contract asks of every registered sampler: settings are checked and documented, densities that turn
+// non-finite are rejections, chains that cannot go on are quarantined alone, statistics are recorded.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -48,9 +48,9 @@ TEST_P(EverySampler, RefusesBadSettings) {
     for (const bool wide : {false, true}) {
       try {
         if (wide)
-          entry.make_double(context, {{setting.name, text}}, 1, 2, Scope::chain);
+          make_chains<double>(context, entry.name, {{setting.name, text}}, 1, 2, Scope::chain);
         else
-          entry.make_float(context, {{setting.name, text}}, 1, 2, Scope::chain);
+          make_chains<float>(context, entry.name, {{setting.name, text}}, 1, 2, Scope::chain);
         ADD_FAILURE() << setting.name << " = " << text << " was not refused";
       } catch (const Error& e) {
         EXPECT_EQ(e.status(), ExitStatus::usage);
@@ -77,7 +77,8 @@ TEST_P(EverySampler, RefusesBadSettings) {
       refused(s, "nonesuch", "must be one of " + s.type);
     }
     // The default is a value that the setting itself takes.
-    EXPECT_NO_THROW(entry.make_double(context, {{s.name, s.default_value}}, 1, 2, Scope::chain)) << s.name;
+    EXPECT_NO_THROW(make_chains<double>(context, entry.name, {{s.name, s.default_value}}, 1, 2, Scope::chain))
+        << s.name;
   }
 }
 
@@ -196,32 +197,58 @@ TEST_P(EverySampler, StatisticsAreRecorded) {
 
 std::vector<std::string> sampler_names() {
   std::vector<std::string> out;
-  for (const auto& e : samplers()) out.push_back(e.name);
+  for (const auto& e : samplers_of(Family::density)) out.push_back(e.name);
   return out;
 }
 INSTANTIATE_TEST_SUITE_P(Registry, EverySampler, ::testing::ValuesIn(sampler_names()),
                          [](const auto& p) { return p.param; });
 
-/// A start and settings from which the next proposal overflows.
-TEST(Quarantine, NonFiniteProposal) {
+/// Chain 0 stands where the gradient is so steep that every proposal with it overflows.
+Spoiled steep_at_six() {
+  return Spoiled(2, [](const double* x, Index, double& lp, double* g) {
+    lp = 0;
+    if (x[0] == 6) g[0] = 1e305;
+  });
+}
+
+TEST(NonFiniteProposal, IsARejection) {
   const std::pair<std::string, SettingTexts> cases[] = {{"mala", {{"initial_variance", "1e10"}}},
-                                                        {"gad_mala_fast", {{"initial_scale", "1e10"}}},
+                                                        {"gad_mala_fast", {{"initial_scale", "200"}}},
+                                                        {"gad_mala_exact", {{"initial_scale", "200"}}},
+                                                        {"nuts", {{"step_size", "1e10"}}},
                                                         {"hmc", {{"step_size", "1e10"}}}};
-  for (const auto& [name, settings] : cases) {
-    Spoiled steep(2, [](const double* x, Index, double& lp, double* g) {
-      lp = 0;
-      if (x[0] == 6) g[0] = 1e305;
-    });
-    const auto sampler = make_chains<double>(context, name, settings, 2, 2, Scope::chain);
-    start_at<double>(context, steep, *sampler, 2, {6, 0, 0, 0});
-    Recorded<double> out(2, 2, 5);
-    run_phase<double>(context, steep, *sampler, 2, Scope::chain, Phase{0, 5, 5, false, 9}, &out);
-    EXPECT_EQ(sampler->controls()[0].status, ChainStatus::proposal) << name;
-    EXPECT_EQ(sampler->controls()[0].iteration, 0) << name;
-    EXPECT_EQ(sampler->controls()[1].status, ChainStatus::running) << name;
-    EXPECT_EQ(sampler->positions()[0], 6) << name << ": stands where it was";
-    EXPECT_STREQ(quarantine_reason(ChainStatus::proposal), "its proposal became non-finite");
-  }
+  for (const auto& [name, settings] : cases)
+    for (const bool adapting : {false, true}) {
+      SCOPED_TRACE(name + (adapting ? ", adapting" : ""));
+      Spoiled steep = steep_at_six();
+      const auto sampler = make_chains<double>(context, name, settings, 2, 2, Scope::chain);
+      start_at<double>(context, steep, *sampler, 2, {6, 0, 0, 0});
+      Recorded<double> out(2, 2, 5);
+      run_phase<double>(context, steep, *sampler, 2, Scope::chain, Phase{0, 5, 5, adapting, 9}, &out);
+      for (const ChainControl& c : sampler->controls()) {
+        EXPECT_EQ(c.status, ChainStatus::running);
+        EXPECT_EQ(c.iteration, 5);
+      }
+      EXPECT_EQ(out.draw(0, 0)[0], 6) << "stands where it was";
+      EXPECT_EQ(out.acceptance_rate[0], 0);
+      EXPECT_EQ(out.diverging[0], 1) << "and is counted";
+    }
+}
+
+TEST(Quarantine, AStateThatIsLost) {
+  Spoiled target(2, [](const double* x, Index, double&, double* g) {
+    if (x[0] == 6) g[1] = 1e308;
+  });
+  // L^T g of the start overflows, and is part of the chain's state.
+  const auto sampler = make_chains<double>(context, "gad_mala_fast", {{"initial_scale", "1e10"}}, 2, 2, Scope::chain);
+  start_at<double>(context, target, *sampler, 2, {6, 0, 0, 0});
+  Recorded<double> out(2, 2, 5);
+  run_phase<double>(context, target, *sampler, 2, Scope::chain, Phase{0, 5, 5, false, 9}, &out);
+  EXPECT_EQ(sampler->controls()[0].status, ChainStatus::proposal);
+  EXPECT_EQ(sampler->controls()[0].iteration, 0);
+  EXPECT_EQ(sampler->controls()[1].status, ChainStatus::running);
+  EXPECT_EQ(sampler->positions()[0], 6) << "stands where it was";
+  EXPECT_STREQ(quarantine_reason(ChainStatus::proposal), "its own state, or what it has learnt, is no longer finite");
 }
 
 }  // namespace

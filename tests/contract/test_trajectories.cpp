@@ -142,8 +142,8 @@ TEST(Trajectories, DepthIsLimitedAndDivergencesAreTold) {
   EXPECT_EQ(wild.diverged, (std::vector<std::int64_t>{1, 2, 3, 4})) << "the first that there is room for";
 }
 
-/// A divergence is where the energy error exceeded its bound: for one leapfrog step from a known point that is the step's
-/// end, q + e (p + e/2 g), wherever the draw stays.
+/// A divergence is where the energy error exceeded its bound: for one leapfrog step from a known point that is the
+/// step's end, q + e (p + e/2 g), wherever the draw stays.
 TEST(Trajectories, DivergencesAreKeptWhereTheyHappened) {
   const auto target = make_target<double>(context, "gaussian_mixture", {{"dim", "2"}, {"means", "0"}});
   for (const char* name : {"nuts", "hmc"}) {
@@ -166,8 +166,9 @@ TEST(Trajectories, DivergencesAreKeptWhereTheyHappened) {
   }
 }
 
-/// Trees are deep where the funnel is wide. Stopped after so many gradients, more chains stand where trees are long; after
-/// so many draws of each chain, the law is as it was. z of the mean of v ~ N(0, 1) over 4 096 chains: false alarm 6e-7.
+/// Trees are deep where the funnel is wide. Stopped after so many gradients, more chains stand where trees are long;
+/// after so many draws of each chain, the law is as it was. z of the mean of v ~ N(0, 1) over 4 096 chains: false alarm
+/// 6e-7.
 TEST(Nuts, SameNumberOfDrawsIsUnbiasedWhereSameNumberOfRoundsIsNot) {
   const Index chains = 4096, n = 3;
   const auto target = make_target<double>(context, "funnel", {{"dim", "3"}, {"scale", "1"}});
@@ -214,8 +215,8 @@ TEST(Nuts, WarmsUpOnBadScales) {
   for (const auto& c : sampler->controls()) rate += c.acceptance_sum / static_cast<double>(c.counted) / chains;
   EXPECT_GT(rate, 0.7);
   EXPECT_LT(rate, 0.95);
-  // NUTS draws of a Gaussian's means are nearly independent or better; of squares, more than a quarter of them count: the sd
-  // of a variance is then below sqrt(2 x 4/2400) = 0.058 of it, 100 comparisons at 5 sd: 6e-5.
+  // NUTS draws of a Gaussian's means are nearly independent or better; of squares, more than a quarter of them count:
+  // the sd of a variance is then below sqrt(2 x 4/2400) = 0.058 of it, 100 comparisons at 5 sd: 6e-5.
   for (Index i = 0; i < n; ++i) {
     double square = 0;
     for (Index c = 0; c < chains; ++c)

@@ -41,11 +41,11 @@ class EveryReplica {
   }
   void rows(const std::string& on, const SpinModel& m) {
     const auto view = *SpinArrays(context_, m).rows_of_bits();
-    typename Intracluster<RowBoard<1>>::Settings s;
+    typename Intracluster<RowBoard>::Settings s;
     s.walk_min = 1, s.walk_max = 3, s.gamma_min = 0, s.gamma_max = 0.9;
-    with<Intracluster, RowBoard<1>>("intracluster by rows on " + on, m, view, s);
+    with<Intracluster, RowBoard>("intracluster by rows on " + on, m, view, s);
     s.gamma_min = s.gamma_max = 0.3, s.walk_min = 20, s.walk_max = 40;
-    with<Intracluster, RowBoard<1>>("long walks by rows on " + on, m, view, s);
+    with<Intracluster, RowBoard>("long walks by rows on " + on, m, view, s);
   }
   void words(const SpinModel& m) {
     SpinArrays a(context_, m);

@@ -127,10 +127,10 @@ class OneReplica {
       : n_(model.n()), replica_{view, settings, rungs}, memory_(context_, replica_.bytes()) {}
   OneReplica(const SpinModel& model, typename Board::Model view, typename Sampler::Settings settings)
       : OneReplica(model, view, settings, {1, model.beta, model.beta}) {}
-  void assign(const Spins& spins) { replica_.assign(HostTeam{}, memory_.data(), spins.data()); }
+  void assign(const Spins& spins) { replica_.assign(memory_.data(), spins.data()); }
   Info step(const Rng& rng) {
     Info info;
-    replica_.step(HostTeam{}, rng, memory_.data(), info);
+    replica_.step(rng, memory_.data(), info);
     return info;
   }
   Board board() { return replica_.board(memory_.data(), 0); }

@@ -24,10 +24,10 @@ void check_weights(const SpinModel& m, const typename Board::Model& view) {
   Board board = replica.board();
   for (int t = 0; t < 200; ++t) {
     const Law law{t % 3 == 0 ? Law::equal : t % 3 == 1 ? Law::heat_bath : Law::half, 0.1 * (t % 7)};
-    board.set_law(HostTeam{}, law);
+    board.set_law(law);
     const auto i =
         static_cast<Index>(uniform_index(Rng{8, 0, t}, Purpose::proposal, 0, static_cast<std::uint32_t>(m.n())));
-    board.flip(HostTeam{}, i);
+    board.flip(i);
     spins[static_cast<std::size_t>(i)] = static_cast<std::int8_t>(-spins[static_cast<std::size_t>(i)]);
     const std::vector<double> f = m.local_fields(spins.data());
     double total[2] = {};
@@ -102,11 +102,11 @@ TEST(Boards, WeighAwkwardSizes) {
 /// The board of rows, from its own whole numbers: sums of rows at any time, choices by weight, each class at its place.
 void check_rows(const SpinModel& m, Law::Kind kind, double rate) {
   const Context context = cpu_context(1);
-  OneReplica<Intracluster<RowBoard<1>>, RowBoard<1>> replica(m, *SpinArrays(context, m).rows_of_bits(), {});
+  OneReplica<Intracluster<RowBoard>, RowBoard> replica(m, *SpinArrays(context, m).rows_of_bits(), {});
   Spins spins = spins_of(0x5a3c96e1, m.n());
   replica.assign(spins);
-  RowBoard<1> board = replica.board();
-  board.set_law(HostTeam{}, {kind, rate});
+  RowBoard board = replica.board();
+  board.set_law({kind, rate});
   const Law law{kind, rate};
   double largest = 0;
   for (const double f : {-4, -2, 0, 2, 4})
@@ -115,21 +115,21 @@ void check_rows(const SpinModel& m, Law::Kind kind, double rate) {
   for (int t = 0; t < 400; ++t) {
     const auto i =
         static_cast<Index>(uniform_index(Rng{8, 0, t}, Purpose::proposal, 0, static_cast<std::uint32_t>(m.n())));
-    board.flip(HostTeam{}, i);
+    board.flip(i);
     spins[static_cast<std::size_t>(i)] = static_cast<std::int8_t>(-spins[static_cast<std::size_t>(i)]);
     if (t % 50 && t > 20) continue;
     const std::vector<double> f = m.local_fields(spins.data());
     double total[2] = {}, most = 0;
     for (Index k = 0; k < m.n(); ++k) {
       const auto at = static_cast<std::size_t>(k);
-      const double w = law(f[at] * spins[at]) / largest * RowBoard<1>::most;
+      const double w = law(f[at] * spins[at]) / largest * RowBoard::most;
       ASSERT_EQ(board.spin(k), spins[at]);
       ASSERT_EQ(board.value(k), f[at] * spins[at]);
       ASSERT_NEAR(board.weight(k), std::max(1.0, w), 1) << "cut down to a whole number";
       total[spins[at] > 0] += board.weight(k);
       most = std::max(most, board.weight(k));
     }
-    ASSERT_LE(most, RowBoard<1>::most);
+    ASSERT_LE(most, RowBoard::most);
     ASSERT_EQ(board.energy(), m.energy(spins.data()));
     for (const int side : {0, 1}) {
       ASSERT_EQ(board.total(side), total[side]);
@@ -139,7 +139,7 @@ void check_rows(const SpinModel& m, Law::Kind kind, double rate) {
       const auto whole = static_cast<std::uint64_t>(total[side]);
       std::uint64_t before = 0;
       for (Index r = 0; r < m.shape[0]; ++r)
-        for (Index q = 0; q < RowBoard<1>::classes; ++q) {
+        for (Index q = 0; q < RowBoard::classes; ++q) {
           std::vector<Index> members;
           for (Index c = 0; c < columns; ++c)
             if ((spins[static_cast<std::size_t>(r * columns + c)] > 0) == (side == 1) &&
@@ -189,13 +189,12 @@ TEST(Boards, RowsKnowWhatTheyWeigh) {
 }
 
 /// A mutant: the row below a flip keeps its old sum, and the flip's row takes the difference.
-struct StaleRows : RowBoard<1> {
-  using RowBoard<1>::RowBoard, RowBoard<1>::flip;
-  template <class Team>
-  void flip(const Team& team, int side, const Place& p) {
+struct StaleRows : RowBoard {
+  using RowBoard::RowBoard, RowBoard::flip;
+  void flip(int side, const Place& p) {
     const Index below = rows + (p.row + 1) % 4;
     const Bits before = at(below);
-    RowBoard<1>::flip(team, side, p);
+    RowBoard::flip(side, p);
     const Bits taken = at(rows + p.row) + at(below) - before;
     if (taken >> 63 || taken >> 31 & 1) return;  // no sum is below 0
     at(rows + p.row) = taken, at(below) = before;
@@ -215,14 +214,12 @@ class PlainBoard {
   };
   PlainBoard(const Model& model, char* memory) : model_(model), state_(reinterpret_cast<State*>(memory)) {}
   static std::size_t bytes(const Model&) { return sizeof(State); }
-  template <class Team>
-  void assign(const Team&, const std::int8_t* spins) {
+  void assign(const std::int8_t* spins) {
     state_->up = 0;
     for (Index i = 0; i < 16; ++i) state_->up |= static_cast<std::uint32_t>(spins[i] > 0) << i;
     weigh(0xffff);
   }
-  template <class Team>
-  void refresh(const Team&) {}
+  void refresh() {}
   const Model& model() const { return model_; }
   Index size() const { return 16; }
   double value(Index i) const { return spin(i) * (2 * std::popcount(state_->up & model_.near[i]) - 4); }
@@ -234,8 +231,7 @@ class PlainBoard {
   std::int64_t up() const { return std::popcount(state_->up); }
   std::int8_t spin(Index i) const { return state_->up >> i & 1 ? 1 : -1; }
   double weight(Index i) const { return state_->weight[i]; }
-  template <class Team>
-  void set_law(const Team&, const Law& law) {
+  void set_law(const Law& law) {
     state_->law = law;
     if (!stale) weigh(0xffff);
   }
@@ -254,8 +250,7 @@ class PlainBoard {
     }
     return last;
   }
-  template <class Team>
-  void flip(const Team&, Index i) {
+  void flip(Index i) {
     state_->up ^= 1U << i;
     weigh(model_.near[i] | 1U << i);
   }
@@ -277,13 +272,11 @@ class PlainBoard {
 /// The walk with the probabilities of both ways added up as they are used, as the original code does.
 template <class Board>
 struct WalkAsWritten : Intracluster<Board> {
-  template <class Team>
-  static void step(const Team& team, const Rng& rng, const WalkSettings& s, const Heat& heat, Board& board, char*,
-                   Info&) {
+  static void step(const Rng& rng, const WalkSettings& s, const Heat& heat, Board& board, char*, Info&) {
     Uniforms drawn(rng, Purpose::direction), chosen(rng, Purpose::proposal);
     const double gamma = s.gamma_min + (s.gamma_max - s.gamma_min) * drawn(0);
     const Index k = s.walk_min + static_cast<Index>(drawn(1) * (s.walk_max - s.walk_min + 1));
-    board.set_law(team, {Law::heat_bath, gamma});
+    board.set_law({Law::heat_bath, gamma});
     const double before = board.energy();
     double forth = 0, back = 0;
     std::vector<Index> path;
@@ -292,12 +285,12 @@ struct WalkAsWritten : Intracluster<Board> {
       const double total = board.total(side);
       path.push_back(board.choose(side, total, chosen(static_cast<std::uint32_t>(t))));
       forth += std::log(board.weight(path.back()) / total);
-      board.flip(team, path.back());
+      board.flip(path.back());
       back += std::log(board.weight(path.back()) / board.total(1 - side));
     }
     const double log_r = heat.beta * (before - board.energy()) + back - forth;
     if (uniform(rng, Purpose::accept) < std::exp(log_r)) return;
-    for (Index t = 2 * k; t-- > 0;) board.flip(team, path[static_cast<std::size_t>(t)]);
+    for (Index t = 2 * k; t-- > 0;) board.flip(path[static_cast<std::size_t>(t)]);
   }
 };
 
@@ -339,7 +332,7 @@ TEST(Boards, StaleRowsAreFound) {
   const SpinModel m = torus("4x4", 1 / 2.27, 8);
   constexpr double exact = -7.874137399852;
   const auto view = *SpinArrays(cpu_context(1), m).rows_of_bits();
-  const auto [right, error] = mean_energy<Intracluster, RowBoard<1>>(m, view, 200000);
+  const auto [right, error] = mean_energy<Intracluster, RowBoard>(m, view, 200000);
   EXPECT_LT(std::abs(right - exact), 4.5 * error) << right;
   const auto [wrong, its_error] = mean_energy<Intracluster, StaleRows>(m, view, 200000);
   EXPECT_GT(std::abs(wrong - exact), 6 * its_error) << wrong;

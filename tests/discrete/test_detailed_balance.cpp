@@ -56,10 +56,10 @@ void walk(Board& board, const SpinModel& m, double gamma, Index k, Index t, doub
     const double p = board.weight(i) / total;
     double tilt = 0;
     if constexpr (in_rows<Board>) tilt = board.tilt(side, board.place(i));
-    board.flip(HostTeam{}, i);
+    board.flip(i);
     walk(board, m, gamma, k, t + 1, start, chosen * p, normalisers + tilt + std::log(total / board.total(1 - side)),
          from, flows);
-    board.flip(HostTeam{}, i);
+    board.flip(i);
   }
 }
 
@@ -73,7 +73,7 @@ void check_walks(const std::string& on, const SpinModel& m, const typename Board
       for (std::size_t x = 0; x < all.code.size(); ++x) {
         replica.assign(spins_of(all.code[x], m.n()));
         Board board = replica.board();
-        board.set_law(HostTeam{}, {gamma == 0 ? Law::equal : Law::heat_bath, gamma});
+        board.set_law({gamma == 0 ? Law::equal : Law::heat_bath, gamma});
         walk(board, m, gamma, k, 0, board.energy(), 1, 0, x, flows);
       }
       flows.expect_balance("intracluster on " + on);
@@ -89,17 +89,17 @@ void check_choosers(const std::string& on, const SpinModel& m, const typename Bo
   for (std::size_t x = 0; x < all.code.size(); ++x) {
     replica.assign(spins_of(all.code[x], m.n()));
     Board board = replica.board();
-    board.set_law(HostTeam{}, {Law::half, m.beta});
+    board.set_law({Law::half, m.beta});
     for (Index i = 0; i < m.n(); ++i)
       for (Index j = 0; j < m.n(); ++j) {
         if (board.spin(i) < 0 || board.spin(j) > 0) continue;
         using Sampler = GibbsWithGradients<Board>;
         const double forth = Sampler::log_choice(board, true, i, j), before = board.energy();
-        board.flip(HostTeam{}, i), board.flip(HostTeam{}, j);
+        board.flip(i), board.flip(j);
         const double back = Sampler::log_choice(board, true, j, i);
         const double r = std::exp(-m.beta * (board.energy() - before) + back - forth);
         flows.add(x, spins_on(board), std::exp(forth) * std::min(1.0, r));
-        board.flip(HostTeam{}, j), board.flip(HostTeam{}, i);
+        board.flip(j), board.flip(i);
       }
   }
   flows.expect_balance("gibbs_with_gradients on " + on);
@@ -112,7 +112,7 @@ TEST(DetailedBalance, HoldsForWalksAndSwaps) {
   check_choosers<ClassBoard<MemberBits>>("classes of bits", m, *a.class_graph<std::uint16_t>());
   check_choosers<ClassBoard<MemberLists<std::uint16_t>>>("classes", m, *a.class_graph<std::uint16_t>());
   check_choosers<TreeBoard>("a tree", m, a.graph());
-  check_walks<RowBoard<1>>("rows", m, *a.rows_of_bits());
+  check_walks<RowBoard>("rows", m, *a.rows_of_bits());
   const SpinModel rbm = small_rbm(true, 3);
   SpinArrays of_rbm(context, rbm);
   check_choosers<DenseBoard>("layers", rbm, of_rbm.layers());
@@ -154,7 +154,7 @@ void check_dmala(const SpinModel& m) {
     for (std::size_t x = 0; x < all.code.size(); ++x) {
       replica.assign(spins_of(all.code[x], n));
       Board board = replica.board();
-      board.values(HostTeam{}, v.data());
+      board.values(v.data());
       std::vector<Index> able;
       double l = 0;
       for (Index i = 0; i < n; ++i)
@@ -177,7 +177,7 @@ void check_dmala(const SpinModel& m) {
         };
         const double forth = log_q(v.data());
         turn();
-        board.values(HostTeam{}, after.data());
+        board.values(after.data());
         const Spins to = spins_on(board);
         const double change = m.energy(to.data()) - all.energy[x];
         const double rate = std::min(1.0, std::exp(-m.beta * change + log_q(after.data()) - forth));

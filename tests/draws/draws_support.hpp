@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <functional>
 
+#include "base/error.hpp"
 #include "host/draws/draws_file.hpp"
-#include "kernels/device/error.hpp"
 
 namespace kilochain::draws_support {
 
@@ -87,11 +87,13 @@ struct Buffers {
       }
     }
     const Count chains = header.num_chains;
-    return {{draws.data(), chains, capacity, dim},
-            {lp.data(), chains, capacity},
-            {acceptance_rate.data(), chains, capacity},
-            {diverging.data(), chains, capacity},
-            {stats.data(), std::ssize(header.stats), chains, capacity}};
+    Window<Real> window{{draws.data(), chains, capacity, dim},
+                        {lp.data(), chains, capacity},
+                        {acceptance_rate.data(), chains, capacity},
+                        {diverging.data(), chains, capacity},
+                        {stats.data(), std::ssize(header.stats), chains, capacity}};
+    window.first = first, window.count = count;
+    return window;
   }
 
   const DrawsHeader& header;
@@ -108,10 +110,10 @@ void write_run(DrawsWriter& writer, const DrawsHeader& header, std::int64_t num_
   Buffers<Real> buffers(header, 8);
   for (std::int64_t t = 0; t < num_draws; t += 7) {
     const std::int64_t count = std::min<std::int64_t>(7, num_draws - t);
-    std::vector<Divergence> divergences;  // of the first chain alone: a window need not keep all
-    for (std::int64_t k = t; k < t + count; ++k)
-      if (diverges(0, k)) divergences.push_back({0, k, divergence_point(k, std::ssize(header.names))});
-    writer.append(t, count, buffers.fill(t, count), divergences);
+    Window<Real> window = buffers.fill(t, count);
+    for (std::int64_t k = t; k < t + count; ++k)  // of the first chain alone: a window need not keep all
+      if (diverges(0, k)) window.divergences.push_back({0, k, divergence_point(k, std::ssize(header.names))});
+    writer.append(window);
   }
 }
 

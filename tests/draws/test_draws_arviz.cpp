@@ -61,14 +61,17 @@ void write_file(const std::string& path, std::int64_t num_draws, const Names& na
       }
     }
   }
-  const Window<double> window{{draws.data(), kChains, kDraws, kDim},
-                              {lp.data(), kChains, kDraws},
-                              {rate.data(), kChains, kDraws},
-                              {diverging.data(), kChains, kDraws},
-                              {energy.data(), 1, kChains, kDraws}};
+  Window<double> window{{draws.data(), kChains, kDraws, kDim},
+                        {lp.data(), kChains, kDraws},
+                        {rate.data(), kChains, kDraws},
+                        {diverging.data(), kChains, kDraws},
+                        {energy.data(), 1, kChains, kDraws}};
   DrawsWriter writer(path, header);
-  writer.append_warmup_stats(0, 20, window);
-  writer.append(0, num_draws, window, {{0, 0, {0.5, 1.5, 2.5}}});
+  window.count = 20;
+  writer.append_warmup_stats(window);
+  window.count = num_draws;
+  window.divergences = {{0, 0, {0.5, 1.5, 2.5}}};
+  writer.append(window);
   writer.add_constant_data("data", {{"row", 2}, {"column", 2}}, {1, 2, 3, 4});
   writer.add_attributes({{"sampling_time", 2.0}, {"quarantined", nlohmann::json::array()}});
   writer.finish();

@@ -1,8 +1,8 @@
 // Draws on disk: what is written comes back bit for bit, with its attributes, statistics and divergences.
 #include <fstream>
 
+#include "base/version.hpp"
 #include "host/draws/netcdf.hpp"
-#include "kernels/device/version.hpp"
 #include "tests/draws/draws_support.hpp"
 #include "tests/support/tolerance.hpp"
 
@@ -108,7 +108,7 @@ TEST(DrawsFile, WarmupStatisticsHaveTheirOwnGroup) {
   Buffers<double> buffers(header, 10);
   Window window = buffers.fill(0, 10);
   window.draws = {};
-  writer.append_warmup_stats(0, 10, window);
+  writer.append_warmup_stats(window);
   write_run<double>(writer, header, 45);
   writer.finish();
   const DrawsReader reader(file.path);

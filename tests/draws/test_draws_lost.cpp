@@ -67,7 +67,7 @@ TEST(DrawsFile, GoesOnBehindItsFirstDraws) {
     EXPECT_EQ(writer.draws_written(), 10);
     Buffers<float> window(header, 7);
     for (std::int64_t first = 10; first < 31; first += 7) {
-      writer.append(first, 7, window.fill(first, 7));
+      writer.append(window.fill(first, 7));
       EXPECT_TRUE(writer.save_state(large));
     }
     writer.finish();
@@ -118,7 +118,7 @@ TEST(DrawsFile, KilledProcessLeavesItsDraws) {
       DrawsWriter writer(file.path, header);
       Buffers<double> buffers(header, 10);
       for (std::int64_t t = 0; t < 100000; t += 10) {
-        writer.append(t, 10, buffers.fill(t, 10));
+        writer.append(buffers.fill(t, 10));
         if (::write(reports[1], &t, sizeof t) != sizeof t) break;
       }
     } catch (...) {
@@ -190,9 +190,9 @@ TEST(DrawsFile, DrawsOutOfOrderAreRefused) {
   const DrawsHeader header = make_header(2, 50, 1, Precision::single_precision);
   DrawsWriter writer(file.path, header);
   Buffers<float> buffers(header, 10);
-  writer.append(0, 10, buffers.fill(0, 10));
-  expect_error([&] { writer.append(20, 10, buffers.fill(20, 10)); }, ExitStatus::output, "the file has 10");
-  writer.append(10, 10, buffers.fill(10, 10));
+  writer.append(buffers.fill(0, 10));
+  expect_error([&] { writer.append(buffers.fill(20, 10)); }, ExitStatus::output, "the file has 10");
+  writer.append(buffers.fill(10, 10));
 }
 
 TEST(DrawsFile, ReaderRefusesOtherFiles) {

@@ -3,6 +3,8 @@
 #include <cblas.h>
 #include <cublas_v2.h>
 
+#include <algorithm>
+
 #include "kernels/device/short_floats.hpp"
 #include "tests/emulated_device/runtime.hpp"
 
@@ -48,14 +50,22 @@ cublasStatus_t submitted(Blas* handle, int columns, std::function<void()> run) {
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
-/// One column after the other, so that none depends on how many there are: CPUs whose library sums the last few otherwise have
-/// other bits there, and the device's products of panels promise that they do not.
+/// Into how many parts a sum of k terms is cut: by the product's shape, as a real one may, so that products of another width have
+/// other bits. Whoever promises that bits do not depend on who asks must ask for the same shape.
+int parts_of(int m, int n, int k) { return k >= 16 ? 1 + (m / 32 + n / 32) % 3 : 1; }
+
+/// One column after the other: all columns of a product are summed alike, which cuBLAS does and does not promise.
 template <class T, class F>
 void by_columns(F&& product, CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, T by, const T* a, int lda,
                 const T* b, int ldb, T keep, T* c, int ldc) {
   const std::size_t step = tb == CblasNoTrans ? std::size_t(ldb) : 1;
+  const std::size_t along_a = ta == CblasNoTrans ? std::size_t(lda) : 1,
+                    along_b = tb == CblasNoTrans ? 1 : std::size_t(ldb);
+  const int parts = parts_of(m, n, k), part = (k + parts - 1) / parts;
   for (std::size_t j = 0; j < std::size_t(n); ++j)
-    product(CblasColMajor, ta, tb, m, 1, k, by, a, lda, b + j * step, ldb, keep, c + j * std::size_t(ldc), ldc);
+    for (int first = 0; first < k; first += part)
+      product(CblasColMajor, ta, tb, m, 1, std::min(part, k - first), by, a + std::size_t(first) * along_a, lda,
+              b + j * step + std::size_t(first) * along_b, ldb, first > 0 ? T(1) : keep, c + j * std::size_t(ldc), ldc);
 }
 
 template <class T, class F>

@@ -49,8 +49,8 @@ void collect_races(bool on);
 /// A device as new: no fault, no failure to come, no mutants. Memory and handles stay.
 void forget_faults();
 
-/// Mutants: the which-th such call from now is left out, or a graph with a loop refused; whether that many came since.
-enum class Mutant { none, event_wait, graph_update, event_record, graph_loop };
+/// Mutants: the which-th such call from now is left out; whether that many came since.
+enum class Mutant { none, event_wait, graph_update, event_record };
 void plant(Mutant mutant, std::int64_t which = 0);
 bool struck();
 /// The places in the source where kernels synchronised since forget_syncs, as "file.hpp:line"; and mutants that leave some

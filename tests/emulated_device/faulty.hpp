@@ -38,14 +38,6 @@ struct Many {
 void run_with(const Context& context, const Many& many);
 /// The host adds to a number, in a .cu file.
 void touch_pinned(float* number);
-/// A loop of a graph (host/chains/cuda_loop.cuh), started with each of these counts, of which every round takes one: how many
-/// rounds each made. In loop.cu.
-std::vector<int> run_loop(const Context& context, const std::vector<int>& counts);
-/// Iterations of so many rounds, each a loop in the other, with a part for odd rounds. What is left of a round, iterations left,
-/// rounds of all, odd ones; nothing where such a graph is refused. In loop.cu.
-enum class NestedLoops { right, unset, unset_part, set_at_once, empty, without_a_part };
-std::vector<int> run_nested_loops(const Context& context, int iterations, int rounds,
-                                  NestedLoops what = NestedLoops::right);
 /// Blocks that are to run at once.
 void run_together(const Context& context, int blocks);
 

@@ -188,11 +188,11 @@ struct Image {
 extern const Image image;
 
 // ---- streams.cpp
-enum class NodeKind { kernel, copy, set, host, product, conditional };
+enum class NodeKind { kernel, copy, set, host, product };
 struct Work {
   NodeKind kind;
   const void* kernel;                ///< of a kernel node
-  int detail;                        ///< of a copy, or of a conditional node: its kind
+  int detail;                        ///< of a copy: its kind
   std::function<void()> run, early;  ///< early: at submission, by the host
 };
 cudaError_t submit(Stream* stream, Work work);

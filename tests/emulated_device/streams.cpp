@@ -126,12 +126,7 @@ void submit_graph(Stream* s, const GraphExec& exec) {
     if (n.work.early) n.work.early();
   const auto kernels = std::count_if(exec.nodes.begin(), exec.nodes.end(),
                                      [](const Node& n) { return n.work.kind == NodeKind::kernel; });
-  s->queue.push_back({[nodes = exec.nodes, family = exec.family] {
-                        begin_launch(family.get());
-                        run_nodes(nodes);
-                        begin_launch(nullptr);
-                      },
-                      nullptr, queue_launches(kernels)});
+  s->queue.push_back({[nodes = exec.nodes] { run_nodes(nodes); }, nullptr, queue_launches(kernels)});
 }
 
 void drain_all() {
@@ -307,48 +302,17 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 }
 
 // ---- capture
-static cudaError_t begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode, Graph* into) {
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  KC_ENTER();
   if (!known(stream)) return not_a_stream();
   if (stream->capture) return refuse(cudaErrorStreamCaptureUnsupported, "the stream is captured already");
   stream->capture = std::make_shared<Capture>();
   stream->capture->thread = std::this_thread::get_id();
   stream->capture->mode = mode;
   stream->capture->origin = stream;
-  stream->capture->into = into;
   stream->last.clear();
   captures().push_back(stream->capture);
   ++state().counters.captures;
-  return cudaSuccess;
-}
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  KC_ENTER();
-  return begin_capture(stream, mode, nullptr);
-}
-cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t* after,
-                                          const cudaGraphEdgeData*, std::size_t count, cudaStreamCaptureMode mode) {
-  KC_ENTER();
-  if (!graph || graph->captured)
-    return refuse(cudaErrorInvalidValue, "no graph to capture into, or one that is captured");
-  std::vector<std::size_t> last;
-  for (std::size_t k = 0; k < count; ++k) last.push_back(reinterpret_cast<std::size_t>(after[k]) - 1);
-  for (const std::size_t node : last)
-    if (node >= graph->nodes.size())
-      return refuse(cudaErrorInvalidValue, "a capture after a node that is not the graph's");
-  if (const cudaError_t begun = begin_capture(stream, mode, graph); begun != cudaSuccess) return begun;
-  stream->capture->graph->nodes = graph->nodes;
-  stream->last = last;
-  graph->captured = true;
-  return cudaSuccess;
-}
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long*,
-                                     cudaGraph_t*, const cudaGraphNode_t** after, const cudaGraphEdgeData**,
-                                     std::size_t* count) {
-  const cudaError_t entered = cudaStreamIsCapturing(stream, status);
-  if (entered != cudaSuccess || *status != cudaStreamCaptureStatusActive) return entered;
-  auto& told = stream->capture->told;
-  told.clear();
-  for (const std::size_t node : stream->last) told.push_back(handle_of(node));
-  *after = told.data(), *count = told.size();
   return cudaSuccess;
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
@@ -381,15 +345,9 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
       s->last.clear();
     }
   std::erase(captures(), capture);
-  if (capture->into) capture->into->captured = false;
   if (capture->invalid) return refuse(cudaErrorStreamCaptureInvalidated, "the capture is invalid");
   if (!joined) return refuse(cudaErrorStreamCaptureUnjoined, "a stream that joined the capture was not waited for");
   if (entered != cudaSuccess) return entered;
-  if (capture->into) {
-    capture->into->nodes = std::move(capture->graph->nodes);
-    *graph = capture->into;
-    return cudaSuccess;
-  }
   *graph = capture->graph.release();
   ++state().living.graphs;
   return cudaSuccess;

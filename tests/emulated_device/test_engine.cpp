@@ -13,7 +13,7 @@ namespace {
 
 /// Others ask until a trajectory ends.
 bool asks_once(const std::string& sampler) {
-  return sampler != "hmc" && sampler != "nuts" && sampler != "gad_mala_exact";
+  return sampler != "hmc" && sampler != "ensemble_hmc" && sampler != "nuts" && sampler != "gad_mala_exact";
 }
 
 constexpr Case small = {"gauss2d_corr", 2};
@@ -103,13 +103,15 @@ TEST_P(EmulatedEngine, WhicheverCallFailsThereIsAMessageAndNoLeak) {
 // A graph keeps its arguments. Chains that go on with another target, in warm-up or after it, and with the first one again,
 // need another graph each time: whichever update is left out, they stay what they were, or where the one before put them.
 TEST_F(EmulatedMutants, AStaleGraphIsFoundOut) {
+  Context rounds = device();
+  rounds.fuse = false;
   const auto drawn = [&](std::int64_t stale) {
-    const auto made = [](const char* means) {
-      return make_target<float>(device(), "gaussian_mixture", {{"dim", "2"}, {"means", means}});
+    const auto made = [&](const char* means) {
+      return make_target<float>(rounds, "gaussian_mixture", {{"dim", "2"}, {"means", means}});
     };
     const auto first = made("0"), second = made("3");
-    const auto chains = make_chains<float>(device(), "gad_mala_fast", {}, 5, 2, Scope::pooled);
-    Rounds<float> on_first(device(), *first, *chains, 5), on_second(device(), *second, *chains, 5);
+    const auto chains = make_chains<float>(rounds, "gad_mala_fast", {}, 5, 2, Scope::pooled);
+    Rounds<float> on_first(rounds, *first, *chains, 5), on_second(rounds, *second, *chains, 5);
     const std::atomic<bool> never{false};
     Segment<float> segment;
     segment.seed = 17, segment.scope = Scope::pooled, segment.schedule.num_warmup = 20;

@@ -2,7 +2,6 @@
 // that moves by a factor, in awkward dimensions and numbers of chains; one chain's NaN stays its own; no wait, and replayed.
 #include <cmath>
 
-#include "host/chains/factor_cost.hpp"
 #include "tests/emulated_device/factor_mutants.hpp"
 #include "tests/emulated_device/fixture.hpp"
 #include "tests/gpu/bench.hpp"
@@ -22,7 +21,7 @@ const std::string by_factor[] = {"gad_mala_fast",
                                  "nuts"};
 
 /// They ask often, and learn a mass in windows: the only one of 20 iterations ends with the 18th.
-bool in_steps(const std::string& sampler) { return sampler == "hmc" || sampler == "nuts"; }
+bool in_steps(const std::string& sampler) { return sampler == "hmc" || sampler == "ensemble_hmc" || sampler == "nuts"; }
 
 SettingTexts brisk(const std::string& sampler, SettingTexts with) {
   if (sampler == "adaptive_metropolis_haario") with.emplace("initial_period", "2");
@@ -180,15 +179,13 @@ TEST_F(EmulatedFactors, EveryMistakeInATableIsSeen) {
   }
 }
 
-// The model that chooses: MNIST's factor is multiplied for all chains at once, a factor of two dimensions by a warp each.
-TEST_F(EmulatedFactors, TheWayFollowsItsCost) {
-  EXPECT_TRUE(factor_cost(4096, 785, 2, 4).pays());
-  EXPECT_FALSE(factor_cost(4096, 2, 2, 4).pays());
-  EXPECT_FALSE(factor_cost(64, 25, 2, 4).pays());
+// One rule: products from 128 dimensions on, where the chains share a factor that is more than its diagonal.
+TEST_F(EmulatedFactors, TheWayFollowsTheDimension) {
   const auto chains = [](Index dim) { return make_chains<float>(device(), "gad_rwm", {}, 8, dim, Scope::pooled); };
-  EXPECT_NE(chains(33)->products().find("a warp for each chain (predicted"), std::string::npos);
-  EXPECT_EQ(make_chains<float>(device(), "gad_rwm", {}, 8, 33, Scope::chain)->products(), "");
-  EXPECT_EQ(make_chains<float>(device(), "rwm", {}, 8, 33, Scope::pooled)->products(), "");
+  EXPECT_EQ(chains(127)->products(), "a warp for each chain");
+  EXPECT_EQ(chains(128)->products(), "matrix products of all chains");
+  EXPECT_EQ(make_chains<float>(device(), "gad_rwm", {}, 8, 128, Scope::chain)->products(), "");
+  EXPECT_EQ(make_chains<float>(device(), "rwm", {}, 8, 128, Scope::pooled)->products(), "");
   const auto nuts = [](const char* mass) {
     return make_chains<float>(device(), "nuts", {{"mass", mass}}, 8, 33, Scope::pooled)->products();
   };

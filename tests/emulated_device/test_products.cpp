@@ -72,8 +72,7 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
   return std::sqrt(difference / size);
 }
 
-// Rounding, relative to the vectors' sizes: sums of 130 or 34 terms in float, 30 eps; 11 bits of every factor, 4 2^-11,
-// and those must be seen, or it was not done.
+// Rounding, relative to the vectors' sizes: sums of 130 or 34 terms in float, 30 eps.
 constexpr const char* models[] = {"logistic_regression", "softmax_regression"};
 
 TEST(EmulatedProducts, KeepTheBitsThatTheyPromise) {
@@ -89,16 +88,13 @@ TEST(EmulatedProducts, KeepTheBitsThatTheyPromise) {
           {"standardise", "false"}};
       const double size = counts ? 0.003 : 0.2;
       const Answers exact = answers<double>(host, model, settings, size);
-      for (const auto& [mode, bound, least] :
-           {std::tuple{"float32", 30 * eps, 0.0}, {"bf16x3", 30 * eps, 0.0}, {"tf32", 4.0 / 2048, 30 * eps}}) {
-        settings["evaluator"] = "gemm", settings["matmul"] = mode;
+      for (const char* mode : {"float32", "bf16x3"}) {
+        settings["matmul"] = mode;
         const Answers found = answers<float>(device, model, settings, size);
         SCOPED_TRACE(model + ", " + mode + (counts ? ", counts" : ", numbers"));
-        EXPECT_LE(distance(exact.gradient, found.gradient), bound);
-        EXPECT_LE(distance(exact.product, found.product), bound);
-        EXPECT_LE(distance(exact.lp, found.lp), bound);
-        EXPECT_GE(distance(exact.gradient, found.gradient), least);
-        EXPECT_GE(distance(exact.product, found.product), least);
+        EXPECT_LE(distance(exact.gradient, found.gradient), 30 * eps);
+        EXPECT_LE(distance(exact.product, found.product), 30 * eps);
+        EXPECT_LE(distance(exact.lp, found.lp), 30 * eps);
       }
     }
   EXPECT_TRUE(emulated::faults().empty());
@@ -120,18 +116,12 @@ TEST(EmulatedProducts, WhatCannotBeDoneIsRefused) {
     };
     EXPECT_NE(refusal(0.0F, host).find("this run is on the CPU"), std::string::npos) << model;
     EXPECT_NE(refusal(0.0, device).find("--real float"), std::string::npos) << model;
-    for (const char* mode : {"bf16x3", "tf32"}) {
-      Context old = device;
-      old.capability = 75;
-      settings["matmul"] = mode;
-      EXPECT_NE(
-          refusal(0.0F, old).find("has compute capability 7.5, and tensor cores multiply bf16 and tf32 from 8.0 on"),
-          std::string::npos)
-          << model;
-      EXPECT_EQ(refusal(0.0F, device), "") << model;
-    }
-    settings["evaluator"] = "team";
-    EXPECT_NE(refusal(0.0F, device).find("evaluator = team"), std::string::npos) << model;
+    Context old = device;
+    old.capability = 75;
+    EXPECT_NE(refusal(0.0F, old).find("has compute capability 7.5, and tensor cores multiply bf16 from 8.0 on"),
+              std::string::npos)
+        << model;
+    EXPECT_EQ(refusal(0.0F, device), "") << model;
   }
 }
 

@@ -159,65 +159,6 @@ TEST_F(EmulatedStreams, ACaptureRunsNothingAndAGraphKeepsItsArguments) {
   EXPECT_EQ(to[0], 0);
   cudaGraphDestroy(graph), cudaGraphExecDestroy(exec);
 }
-TEST_F(EmulatedStreams, ALoopGoesOnUntilAKernelEndsIt) {
-  const Context context = cuda_context(0);
-  for (std::uint64_t seed : {0, 1, 2}) {
-    emulated::set_seed(seed);
-    EXPECT_EQ(run_loop(context, {1, 3, 0, 7}), std::vector<int>({1, 3, 1, 7})) << "a round is made at least";
-  }
-  EXPECT_TRUE(emulated::faults().empty());
-}
-TEST_F(EmulatedStreams, LoopsAndPartsMayBeInLoops) {
-  const Context context = cuda_context(0);
-  for (std::uint64_t seed : {0, 1, 2}) {
-    emulated::set_seed(seed);
-    EXPECT_EQ(run_nested_loops(context, 3, 5), std::vector<int>({5, -1, 15, 8}));
-  }
-  EXPECT_TRUE(emulated::faults().empty());
-  // A body of nothing, or a number that nothing looks at.
-  EXPECT_TRUE(run_nested_loops(context, 3, 5, NestedLoops::empty).empty());
-  EXPECT_TRUE(run_nested_loops(context, 3, 5, NestedLoops::without_a_part).empty());
-}
-TEST_F(EmulatedStreams, ANumberThatNobodySetsIsNotLookedAt) {
-  for (const auto what : {NestedLoops::unset, NestedLoops::unset_part}) {
-    EXPECT_THROW(run_nested_loops(cuda_context(0), 3, 5, what), Error);
-    emulated::forget_faults();
-  }
-}
-TEST_F(EmulatedStreams, OneThreadOfAKernelSetsNumbers) {
-  EXPECT_THROW(run_nested_loops(cuda_context(0), 3, 5, NestedLoops::set_at_once), Error);
-  ASSERT_FALSE(emulated::faults().empty());
-  EXPECT_NE(emulated::faults()[0].find("another thread"), std::string::npos) << emulated::faults()[0];
-  emulated::forget_faults();
-}
-TEST_F(EmulatedStreams, ALoopHoldsWhatCudaAllows) {
-  for (const bool allowed : {true, false}) {
-    cudaGraph_t graph = nullptr, body = nullptr;
-    cudaGraphExec_t exec = nullptr, second = nullptr;
-    cudaGraphConditionalHandle handle = 0;
-    cudaGraphNode_t node = nullptr;
-    ASSERT_EQ(cudaGraphCreate(&graph, 0), cudaSuccess);
-    ASSERT_EQ(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault), cudaSuccess);
-    cudaGraphNodeParams loop{cudaGraphNodeTypeConditional, {handle, cudaGraphCondTypeWhile, 1, nullptr}};
-    ASSERT_EQ(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &loop), cudaSuccess);
-    ASSERT_EQ(cudaStreamBeginCaptureToGraph(stream[0], loop.conditional.phGraph_out[0], nullptr, nullptr, 0,
-                                            cudaStreamCaptureModeThreadLocal),
-              cudaSuccess);
-    if (allowed)
-      cudaMemsetAsync(device, 0, bytes, stream[0]);
-    else
-      down(stream[0]);
-    ASSERT_EQ(cudaStreamEndCapture(stream[0], &body), cudaSuccess);
-    EXPECT_EQ(body, loop.conditional.phGraph_out[0]);
-    EXPECT_EQ(cudaGraphInstantiate(&exec, graph, 0), allowed ? cudaSuccess : cudaErrorNotSupported);
-    if (allowed) {
-      EXPECT_EQ(cudaGraphInstantiate(&second, graph, 0), cudaErrorNotSupported) << "one at a time";
-      cudaGraphExecDestroy(exec);
-    }
-    cudaGraphDestroy(graph);
-  }
-}
-
 TEST_F(EmulatedStreams, ACaptureRefusesWhatCudaRefuses) {
   float pageable[4] = {};
   void* more = nullptr;

@@ -1,11 +1,10 @@
 // Every place where a kernel of densities synchronises is left out in turn (tests/emulated_device/mutants.hpp): samplers and
-// their adaptation, targets and their tiles, summaries. Those of spins: test_spin_syncs.cpp.
+// their adaptation, targets and their tiles, summaries.
 #include <cmath>
 #include <random>
 
 #include "tests/emulated_device/mutants.hpp"
 #include "tests/emulated_device/promises.hpp"
-#include "tests/emulated_device/staying.hpp"
 #include "tests/gpu/bench.hpp"
 #include "tests/support/scratch_files.hpp"
 
@@ -133,15 +132,17 @@ TEST_F(EmulatedSyncs, OfSamplersAreFoundOut) {
   runs.push_back(many);
 
   std::vector<SyncTrial> trials = trials_of(apart(device()), runs);
-  for (const char* sampler : {"rwm", "gad_mala_fast", "hmc"})  // whole iterations in one kernel
+  for (const char* sampler : {"rwm", "gad_mala_fast", "hmc"}) {  // whole iterations in one kernel: of blocks, of warps
     for (const SyncTrial& t : trials_of(device(), {{sampler}})) trials.push_back(t);
+    ChainsTrial alone{sampler};
+    alone.target = "funnel", alone.of = {{"dim", "33"}};
+    for (const SyncTrial& t : trials_of(device(), {alone})) trials.push_back(t);
+  }
   for (const FactorShape shape : {FactorShape::dense, FactorShape::diagonal})
     trials.push_back({"promises", [shape] {
                         for (const double seen : keep_promises(device(), shape)) ASSERT_TRUE(std::isfinite(seen));
                       }});
-  SyncMutants({"kernels", "host/chains"},
-              {"kernels/discrete", "host/chains/replicas.hpp", "host/chains/cuda_tiles.cuh"})
-      .expect_found_out(trials, {});
+  SyncMutants({"kernels", "host/chains"}, {"host/chains/cuda_blocks.cuh"}).expect_found_out(trials, {});
 }
 
 TEST_F(EmulatedSyncs, OfTargetsAreFoundOut) {
@@ -177,7 +178,7 @@ TEST_F(EmulatedSyncs, OfTargetsAreFoundOut) {
     add(warps, "twisted_gaussian", {{"dim", "33"}});
     add(warps, "logistic_regression", regression(small, "team"));
     add(warps, "softmax_regression", regression(small, "team"));
-    add(tiles, "logistic_regression", regression(large, "tiles"), 130);
+    add(tiles, "logistic_regression", regression(large, "auto"), 130);
     for (const char* preset : {"gp51_gaussian", "neal_gaussian"}) add(tiles, "gaussian", {{"preset", preset}}, 9);
   }
   for (ChainsTrial& r : tiles)
@@ -199,23 +200,7 @@ TEST_F(EmulatedSyncs, OfTargetsAreFoundOut) {
                       ASSERT_EQ(list[0], 50);
                       for (Index k = 0; k < 50; ++k) ASSERT_EQ(list[static_cast<std::size_t>(k) + 1], 3 * k);
                     }});
-  SyncMutants({"targets", "model", "host/chains/cuda_tiles.cuh"}, {"targets/discrete"}).expect_found_out(trials, {});
-}
-
-TEST_F(EmulatedSyncs, OfSummariesAreFoundOut) {
-  const auto windows = [](std::int64_t chains, const char* preset, std::int64_t draws) {
-    return SyncTrial{std::string("windows that stay, of ") + preset, [=] {
-                       Staying s(device(), "rwm", 0, true, 1, {}, {chains, preset});
-                       for (std::int64_t taken = 0; s.summary.num_draws() < draws;) {
-                         s.begin();
-                         s.take(++taken);
-                       }
-                       s.summary.bring_back();
-                     }};
-  };
-  // Frames of 64 draws and the levels of 4 above them; more tracks than there are warps at once.
-  SyncMutants({"host/statistics"})
-      .expect_found_out({windows(6, "gauss2d_corr", 330), windows(90, "neal_gaussian", 20)}, {});
+  SyncMutants({"targets", "model", "host/chains/cuda_blocks.cuh"}, {"targets/discrete"}).expect_found_out(trials, {});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-// Windows of draws on the emulated device: each leaves in one copy, behind one event, and the host waits for none of its
-// rounds; a phase captures its graph once; what is drawn is what one stretch after the other would have drawn.
+// Windows of draws on the emulated device: each leaves in one copy, behind one event, and the host waits for none of
+// its rounds; a phase captures its graph once; what is drawn is what one stretch after the other would have drawn.
 #include "host/draws/draws_file.hpp"
+#include "host/run/run_state.hpp"
 #include "tests/emulated_device/fixture.hpp"
 #include "tests/emulated_device/window_bench.hpp"
 #include "tests/support/scratch_files.hpp"
@@ -10,18 +11,6 @@ namespace {
 
 using Bench = WindowBench;
 constexpr std::int64_t room = Bench::room;
-/// By rounds, each an iteration, that are replayed; and by loops that the device ends, one for each piece of a window.
-struct Drawn {
-  const char* sampler;
-  bool loops;
-};
-constexpr Drawn all_drawn[] = {
-    {"gad_mala_fast", false}, {"rwm", false}, {"gad_rwm", false}, {"hmc", true}, {"nuts", true}};
-
-std::vector<float> values(DrawsBuffer<float>& buffer) {
-  const Window<float> w = buffer.window(room, std::vector<std::int64_t>(6, room));
-  return {w.draws.data, w.draws.data + w.draws.planes * w.draws.rows * w.draws.columns};
-}
 
 class EmulatedWindows : public EmulatedDevice {
  protected:
@@ -37,66 +26,46 @@ class EmulatedWindows : public EmulatedDevice {
 };
 
 TEST_F(EmulatedWindows, AWindowIsOneCopyBehindOneEventAndNothingWaitsInside) {
-  for (const auto& [sampler, loops] : all_drawn)
-    for (const Recorded what : {Recorded::draws, Recorded::statistics, Recorded::nothing}) {
-      Bench run(device(), sampler);
-      DrawsBuffer<float> windows[] = {run.buffer(what), run.buffer(what)};
-      const auto once = [&](int k) {
-        run.begin(windows[k % 2]);
-        if (k > 0) run.batches.take(windows[(k + 1) % 2], room, run.reached - room);
-      };
-      for (int k = 0; k < 3; ++k) once(k);  // the first captures
+  for (const char* sampler : {"gad_mala_fast", "rwm", "gad_rwm"})  // rounds, each an iteration, that are replayed
+    for (const Recorded what : {Recorded::draws, Recorded::statistics}) {
+      Bench run(device(), sampler, 0, what);
+      run.draw(3);  // the first captures
       constexpr int count = 8;
       const auto before = emulated::counters();
-      for (int k = 3; k < 3 + count; ++k) once(k);
+      run.draw(count);
       const auto after = emulated::counters();
       SCOPED_TRACE(std::string(sampler) + ", recorded " + std::to_string(static_cast<int>(what)));
       EXPECT_EQ(after.copies - before.copies, count);
-      const int throttles = loops ? 1 : 0;  // rounds of the warm-up count, too
-      EXPECT_LE(after.events - before.events, count + throttles);
-      EXPECT_LE(after.event_waits - before.event_waits, count + throttles);
-      EXPECT_LE(after.synchronisations - before.synchronisations, count + throttles);  // for the window before
-      EXPECT_GE(after.graph_launches - before.graph_launches, count);
-      if (!loops) EXPECT_EQ(after.graph_launches - before.graph_launches, count);
+      EXPECT_LE(after.events - before.events, count);
+      EXPECT_LE(after.event_waits - before.event_waits, count);
+      EXPECT_LE(after.synchronisations - before.synchronisations, count + 1);  // one a window, and the end
+      EXPECT_EQ(after.graph_launches - before.graph_launches, count);
       EXPECT_EQ(after.captures, before.captures);
       EXPECT_EQ(after.pageable_copies, before.pageable_copies);
       EXPECT_EQ(after.allocations, before.allocations);
-      run.batches.take(windows[(2 + count) % 2], room, run.reached);
     }
   EXPECT_TRUE(emulated::faults().empty());
 }
 
-// The bits of windows under way, in any order of streams and threads, are those of stretches that are waited for, replayed
-// or not, and of batches of chains.
-TEST_F(EmulatedWindows, WhatIsDrawnDependsOnNeitherWindowsNorGraphsNorBatches) {
+// The bits of windows under way, in any order of streams and threads, are those of windows that are waited for,
+// replayed or not.
+TEST_F(EmulatedWindows, WhatIsDrawnDependsOnNeitherWindowsNorGraphs) {
   constexpr int count = 3;
   for (const char* sampler : {"gad_mala_fast", "nuts"}) {
     Context plain = device();
     plain.graphs = false;
     Bench expected(plain, sampler), alone(device(), sampler);
     std::vector<std::vector<float>> draws;
-    DrawsBuffer<float> buffer = expected.buffer(), other = alone.buffer();
     for (int k = 0; k < count; ++k) {
-      expected.batches.run(expected.segment, expected.reached, expected.reached + room, {&buffer, 1});
-      expected.reached += room;
-      draws.push_back(values(buffer));
-      alone.batches.run(alone.segment, alone.reached, alone.reached + room, {&other, 1});
-      alone.reached += room;
-      EXPECT_EQ(values(other), draws.back()) << sampler << ", window " << k;
+      draws.push_back(expected.draw(1)[0]);
+      EXPECT_EQ(alone.draw(1)[0], draws.back()) << sampler << ", window " << k;
     }
-    const auto controls = expected.batches.controls();
+    const auto controls = expected.chains.controls();
     for (std::uint64_t seed : {0, 1, 2}) {
       emulated::set_seed(seed);
       Bench run(device(), sampler);
-      DrawsBuffer<float> windows[] = {run.buffer(), run.buffer()};
-      std::vector<ChainControl> last;
-      for (int k = 0; k <= count; ++k) {
-        if (k < count) run.begin(windows[k % 2]);
-        if (k == 0) continue;
-        last = run.batches.take(windows[(k + 1) % 2], room, run.reached);
-        EXPECT_EQ(values(windows[(k + 1) % 2]), draws[static_cast<std::size_t>(k - 1)])
-            << sampler << ", window " << k - 1 << ", seed " << seed;
-      }
+      EXPECT_EQ(run.draw(count), draws) << sampler << ", seed " << seed;
+      const auto last = run.chains.controls();
       for (std::size_t c = 0; c < last.size(); ++c) {
         EXPECT_EQ(last[c].iteration, controls[c].iteration);
         EXPECT_EQ(last[c].gradients, controls[c].gradients);
@@ -106,41 +75,18 @@ TEST_F(EmulatedWindows, WhatIsDrawnDependsOnNeitherWindowsNorGraphsNorBatches) {
   }
 }
 
-// A device that does not know loops is found out at the first of them; the host goes on with the same bits.
-TEST_F(EmulatedWindows, WhereLoopsAreRefusedTheHostGoesOn) {
-  Context plain = device();
-  plain.graphs = false;
-  std::vector<std::vector<float>> drawn;
-  for (const Context& context : {device(), plain}) {
-    Bench run(context, "nuts");
-    DrawsBuffer<float> buffer = run.buffer();
-    emulated::forget_faults();
-    emulated::plant(emulated::Mutant::graph_loop, 1);
-    for (int k = 0; k < 2; ++k) {
-      run.batches.run(run.segment, run.reached, run.reached + room, {&buffer, 1});
-      run.reached += room;
-      drawn.push_back(values(buffer));
-    }
-    EXPECT_EQ(emulated::struck(), context.graphs);
-  }
-  EXPECT_EQ(drawn[0], drawn[2]);
-  EXPECT_EQ(drawn[1], drawn[3]);
-  EXPECT_TRUE(emulated::faults().empty());
-}
-
 TEST_F(EmulatedWindows, BatchesOfChainsComeToOneWindow) {
   Bench run(device(), "rwm", 2);
-  EXPECT_EQ(run.batches.windows_under_way(), 1);
-  DrawsBuffer<float> buffer = run.buffer();
-  run.begin(buffer);
-  const auto controls = run.batches.take(buffer, room, run.reached);
+  const auto windows = run.draw(2);
+  const auto controls = run.chains.controls();
   ASSERT_EQ(controls.size(), 6u);
-  for (const auto& c : controls) EXPECT_EQ(c.iteration, 30 + room);
-  for (const float v : values(buffer)) ASSERT_TRUE(std::isfinite(v));
+  for (const auto& c : controls) EXPECT_EQ(c.iteration, 30 + 2 * room);
+  for (const auto& window : windows)
+    for (const float v : window) ASSERT_TRUE(std::isfinite(v));
 }
 
-// Several windows of a whole run, begun ahead, looked at by another thread and written by a third; and the same draws in
-// batches of chains, where each window is waited for.
+// Several windows of a whole run, begun ahead, looked at by another thread and written by a third; and the same draws
+// in batches of chains, where each window is waited for.
 TEST_F(EmulatedWindows, AWholeRunKeepsTheDrawsThatBatchesOfChainsMake) {
   const testing_support::ScratchFiles files;
   Options o = Bench::of("rwm", 0);
@@ -161,9 +107,9 @@ TEST_F(EmulatedWindows, AWholeRunKeepsTheDrawsThatBatchesOfChainsMake) {
   EXPECT_TRUE(emulated::faults().empty());
 }
 
-// Chains leave the device for a file and come back to another one, at the end of a run and where one is interrupted with windows
-// under way: the draws are those of a run that did not stop.
-TEST_F(EmulatedWindows, ARunThatIsGoneOnWithKeepsItsBits) {
+// Chains leave the device for a file and come back to another one, at the end of a run and where one is interrupted
+// with windows under way: the draws are those of a run that did not stop.
+TEST_F(EmulatedWindows, ARunThatIsResumedKeepsItsBits) {
   const testing_support::ScratchFiles files;
   const auto draws_of = [](const Options& o) {
     std::vector<double> all;
@@ -189,11 +135,11 @@ TEST_F(EmulatedWindows, ARunThatIsGoneOnWithKeepsItsBits) {
       EXPECT_TRUE(part.resumable);
       const std::int64_t made = part.summary.num_samples;
       o.num_samples = made + 23;
-      o.resume = true;
+      o.resume = read_run_state(o.output);
       stop = false;
       EXPECT_EQ(run(o, {}, stop).summary.num_samples, made + 23);
       Options whole = o;
-      whole.resume = false;
+      whole.resume = nullptr;
       whole.output = files.path("whole.nc");
       run(whole, {}, stop);
       EXPECT_EQ(draws_of(o), draws_of(whole));
@@ -204,11 +150,7 @@ TEST_F(EmulatedWindows, ARunThatIsGoneOnWithKeepsItsBits) {
 // A graph holds addresses. What gave device memory back since, such as a target that made more room, ends it.
 TEST_F(EmulatedWindows, AGraphIsCapturedOnceForAPhaseAndAnewWhenMemoryWasGivenBack) {
   Bench run(device(), "gad_mala_fast");
-  DrawsBuffer<float> buffer = run.buffer();
-  const auto stretch = [&] {
-    run.begin(buffer);
-    run.batches.take(buffer, room, run.reached);
-  };
+  const auto stretch = [&] { run.draw(1); };
   const auto first = emulated::counters();
   stretch();
   EXPECT_EQ(emulated::counters().captures - first.captures, 1);
@@ -227,14 +169,8 @@ TEST_F(EmulatedWindows, AForgottenEventIsFoundOut) {
     std::vector<float> out;
     try {
       Bench run(device(), "rwm");
-      DrawsBuffer<float> windows[] = {run.buffer(), run.buffer()};
       emulated::plant(mutant, which);
-      for (int k = 0; k <= count; ++k) {
-        if (k < count) run.begin(windows[k % 2]);
-        if (k == 0) continue;
-        run.batches.take(windows[(k + 1) % 2], room, run.reached);
-        for (const float v : values(windows[(k + 1) % 2])) out.push_back(v);
-      }
+      for (const auto& window : run.draw(count)) out.insert(out.end(), window.begin(), window.end());
     } catch (const Error&) {  // the fault says why
     }
     return out;

@@ -26,11 +26,10 @@ inline SettingTexts brief(const std::string& sampler, SettingTexts settings) {
   return settings;
 }
 
-/// Of densities; those of spins: spin_bench.hpp.
+/// Of densities.
 inline std::vector<std::string> sampler_names() {
   std::vector<std::string> names;
-  for (const auto& entry : samplers())
-    if (!entry.spins) names.push_back(entry.name);
+  for (const auto& entry : samplers_of(Family::density)) names.push_back(entry.name);
   return names;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <iostream>
 #include <set>
 
@@ -30,7 +31,11 @@ class GpuTest : public testing::Test {
 
  private:
   static Context& shared_device() {
-    static Context context = cuda_context(0);
+    static Context context = [] {
+      Context c = cuda_context(0);
+      c.graphs = !std::getenv("KILOCHAIN_NO_GRAPHS");  // bench/on_gpu.py's first pass
+      return c;
+    }();
     return context;
   }
   Context* device_ = nullptr;

@@ -1,4 +1,4 @@
-// Every registered target with every evaluator, as the GPU's tests make them.
+// Every registered target in every way of evaluating it, as the GPU's tests make them.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -15,12 +15,16 @@ struct TargetCase {
   SettingTexts settings;
 };
 
+/// By the engine's own choice, a warp for each chain, and by products.
+inline constexpr std::pair<const char*, const char*> ways_of_regressions[] = {
+    {"evaluator", "auto"}, {"evaluator", "team"}, {"matmul", "float32"}};
+
 /// Those of the public data sets, too, if `large`; which of them are not there is said aloud.
 inline std::vector<TargetCase> all_target_cases(bool large = true) {
   std::vector<TargetCase> out;
   const std::string root = testing_support::source_folder();
-  for (const auto& entry : targets()) {
-    if (entry.spins) continue;  // those run on the CPU
+  for (const auto& entry : targets_of(Family::density)) {
+    if (!entry.cpu_only.empty()) continue;  // has nothing on a device
     if (entry.name == "gaussian") {
       for (const char* preset : {"gauss2d_corr", "gp51_gaussian", "neal_gaussian"})
         out.push_back({entry.name, {{"preset", preset}}});
@@ -35,13 +39,11 @@ inline std::vector<TargetCase> all_target_cases(bool large = true) {
             skip_aloud(std::string("no logistic regression of ") + more + ", which is not among the public data sets");
         }
       for (const auto& file : files)
-        for (const char* evaluator : {"auto", "team", "gemm", "tiles"})
-          if (evaluator != std::string("tiles") ||
-              file == files[0])  // a block's shared memory holds it in either precision
-            out.push_back({entry.name, {{"data", file}, {"evaluator", evaluator}}});
+        for (const auto& [setting, value] : ways_of_regressions)
+          out.push_back({entry.name, {{"data", file}, {setting, value}}});
     } else if (entry.name == "softmax_regression") {  // the label is a class of its own name here: 0 and 1
-      for (const char* evaluator : {"auto", "team", "gemm"})
-        out.push_back({entry.name, {{"data", root + "/data/challenger.csv"}, {"evaluator", evaluator}}});
+      for (const auto& [setting, value] : ways_of_regressions)
+        out.push_back({entry.name, {{"data", root + "/data/challenger.csv"}, {setting, value}}});
     } else if (entry.name == "eight_schools") {  // a model as users write them: tests/CMakeLists.txt
       out.push_back({entry.name, {{"data", root + "/data/eight_schools.json"}}});
     } else {

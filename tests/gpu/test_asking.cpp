@@ -81,7 +81,7 @@ class GpuAsking : public GpuTest {
     SCOPED_TRACE(name + (", " + matmul) + (counts ? ", counts" : ", numbers"));
     SettingTexts settings = data(counts);
     Asked<double> exact(host(), settings, name);
-    settings["evaluator"] = "gemm", settings["matmul"] = matmul;
+    settings["matmul"] = matmul;
     Asked<Real> asked(device(), settings, name);
     const auto dim = static_cast<std::size_t>(exact.target().info().dim);
     std::mt19937 coin(6);
@@ -115,19 +115,18 @@ class GpuAsking : public GpuTest {
   ScratchFiles files_;
 };
 
-// Rounding as in tests/emulated_device/test_products.cpp: 30 eps of sums of 130 and 34 terms, or 11 bits of every factor.
+// Rounding as in tests/emulated_device/test_products.cpp: 30 eps of sums of 130 and 34 terms.
 TEST_F(GpuAsking, AnswersDoNotDependOnWhoElseAsks) {
   check<double>(false, "float32", 30 * 2.3e-16);
   check<float>(false, "float32", 30 * 1.2e-7);
   check<float>(true, "bf16x3", 30 * 1.2e-7);
   check<float>(false, "bf16x3", 30 * 1.2e-7);
-  check<float>(true, "tf32", 4.0 / 2048);
   check<float>(true, "bf16x3", 30 * 1.2e-7, "softmax_regression");
 }
 
 TEST_F(GpuAsking, AChainThatIsNotFiniteStaysAlone) {
   SettingTexts settings = data(false);
-  settings["evaluator"] = "gemm";
+  settings["matmul"] = "float32";
   Asked<float> asked(device(), settings);
   std::vector<Needs> needs(65, Needs::gradient);
   needs[3] = needs[40] = Needs::nothing;

@@ -92,6 +92,11 @@ TEST(Options, EveryFlagReachesItsOption) {
   EXPECT_EQ(o.sampler_settings, (SettingTexts{{"target_accept", "0.5"}, {"beta_rate", "0.01"}}));
 }
 
+TEST(Options, TheNumberOfChainsMayBeAutomatic) {
+  EXPECT_EQ(gaussian({"--num-chains", "auto"}).options.num_chains, 0);
+  EXPECT_EQ(gaussian({"--num-chains", "0"}).options.num_chains, 0);
+}
+
 TEST(Options, EnumerationsHaveTheirNames) {
   EXPECT_EQ(gaussian({"--adapt-scope", "pooled"}).options.adapt_scope, Scope::pooled);
   EXPECT_EQ(gaussian({"--real", "double"}).options.real, Precision::double_precision);
@@ -116,6 +121,7 @@ TEST(Options, TomlIsFlags) {
                                                      {"device", "cpu"},
                                                      {"real", "float"},
                                                      {"threads", "1"},
+                                                     {"no_graphs", "true"},
                                                      {"chain_batch_size", "3"},
                                                      {"draws", "none"},
                                                      {"output", "out.nc"},
@@ -171,15 +177,14 @@ TEST(Options, FlagsOverrideToml) {
 TEST(Options, RefusesWrongFlags) {
   refused_gaussian(
       {"--num-chain", "4"},
-      "command line: unknown flag --num-chain (sampler gad_mala_fast, target gaussian). Did you mean --num-chains?");
+      "command line: unknown flag --num-chain (sampler ensemble_hmc, target gaussian). Did you mean --num-chains?");
   refused_gaussian({"--target-acept", "4"},
-                   "command line: unknown flag --target-acept (sampler gad_mala_fast, target gaussian). Did you mean "
+                   "command line: unknown flag --target-acept (sampler ensemble_hmc, target gaussian). Did you mean "
                    "--target-accept?");
-  refused_gaussian({"--sampler.facto", "x"},
+  refused_gaussian({"--sampler", "gad_mala_fast", "--sampler.facto", "x"},
                    "command line: unknown flag --sampler.facto (sampler gad_mala_fast, target gaussian). Did you mean "
                    "--sampler.factor?");
-  refused_gaussian({"--num-chains", "0"}, "command line: --num-chains = 0 (must be >= 1 and <= 16777216). Try 1?");
-  refused_gaussian({"--num-chains", "-5"}, "command line: --num-chains = -5 (must be >= 1 and <= 16777216). Try 1?");
+  refused_gaussian({"--num-chains", "-5"}, "command line: --num-chains = -5 (must be >= 0 and <= 16777216). Try 0?");
   refused_gaussian({"--thin", "1.5"}, "command line: --thin = 1.5 (not a whole number). Try 1?");
   refused_gaussian({"--threads", "two"},
                    "command line: --threads = two (not a number). Write --threads = a number >= 0 and <= 4096?");
@@ -192,18 +197,18 @@ TEST(Options, RefusesWrongFlags) {
                    "command line: --draws = moment (must be one of all|moments|none|energy). Did you mean moments?");
   refused_gaussian({"--json=perhaps"}, "command line: --json = perhaps (must be yes or no). Write --json = yes?");
   refused_gaussian({"--seed", "1", "--seed=2"}, "command line: --seed is given twice (1 and 2). Keep one?");
-  refused_gaussian({"--beta-rate", "1", "--sampler.beta-rate", "2"},
+  refused_gaussian({"--sampler", "gad_mala_fast", "--beta-rate", "1", "--sampler.beta-rate", "2"},
                    "command line: --sampler.beta-rate is given twice (1 and 2). Keep one?");
   refused_gaussian({"--output="}, "command line: --output is empty (a text is needed). Leave it out?");
   refused_gaussian({"--output", "--json"},
                    "command line: --output has no value (followed by --json). Write --output VALUE?");
   refused({"--seed"}, "command line: --seed has no value (the last argument). Write --seed VALUE?");
   refused_gaussian({"--typo"},
-                   "command line: unknown flag --typo (sampler gad_mala_fast, target gaussian). `kilochain sample "
+                   "command line: unknown flag --typo (sampler ensemble_hmc, target gaussian). `kilochain sample "
                    "--help` says how to list all.");
   refused_gaussian(
       {"--chains", "4"},
-      "command line: unknown flag --chains (sampler gad_mala_fast, target gaussian). Did you mean --num-chains?");
+      "command line: unknown flag --chains (sampler ensemble_hmc, target gaussian). Did you mean --num-chains?");
   refused_gaussian(
       {"-v"}, "command line: unknown flag -v (flags begin with two dashes). `kilochain sample --help` lists them.");
   refused({"a.toml", "b"},
@@ -213,10 +218,10 @@ TEST(Options, RefusesWrongFlags) {
 
 TEST(Options, RefusesUnknownNames) {
   refused({"--sampler", "gad_mala_fats", "--target", "gaussian"},
-          "unknown sampler \"gad_mala_fats\" (" + std::to_string(samplers().size() + spin_samplers().size()) +
+          "unknown sampler \"gad_mala_fats\" (" + std::to_string(samplers().size()) +
               " samplers are registered). Did you mean gad_mala_fast? `kilochain samplers` lists all.");
   refused({"--target", "gausian"},
-          "unknown target \"gausian\" (" + std::to_string(targets().size() + spin_targets().size()) +
+          "unknown target \"gausian\" (" + std::to_string(targets().size()) +
               " targets are registered). Did you mean gaussian? `kilochain targets` lists all.");
 }
 
@@ -242,11 +247,12 @@ TEST(Options, SettingOfAnotherTargetIsSaid) {
                    "target is gaussian). "
                    "Use --target zz_of_this_test, or remove it?");
   refused(
-      {"--target", "zz_of_this_test", "--learning-rate", "1"},
+      {"--sampler", "gad_mala_fast", "--target", "zz_of_this_test", "--learning-rate", "1"},
       "command line: --learning-rate is ambiguous (a setting of sampler gad_mala_fast and of target zz_of_this_test). "
       "Write --sampler.learning-rate or --target.learning-rate?");
-  const Options o =
-      parse({"--target", "zz_of_this_test", "--sampler.learning-rate", "1", "--target.learning-rate", "2"}).options;
+  const Options o = parse({"--sampler", "gad_mala_fast", "--target", "zz_of_this_test", "--sampler.learning-rate", "1",
+                           "--target.learning-rate", "2"})
+                        .options;
   EXPECT_EQ(o.sampler_settings.at("learning_rate"), "1");
   EXPECT_EQ(o.target_settings.at("learning_rate"), "2");
 }
@@ -259,15 +265,15 @@ TEST(Options, RefusesWrongToml) {
     expect_error([&] { parse({path}); }, ExitStatus::usage, path, text);
   };
   refused_toml("target = 'gaussian'\nnum_chian = 4\n",
-               " line 2: unknown key num_chian (sampler gad_mala_fast, target gaussian). Did you mean num_chains?");
-  refused_toml("target = 'gaussian'\n\nnum_chains = 0\n",
-               " line 3: num_chains = 0 (must be >= 1 and <= 16777216). Try 1?");
+               " line 2: unknown key num_chian (sampler ensemble_hmc, target gaussian). Did you mean num_chains?");
+  refused_toml("target = 'gaussian'\n\nnum_chains = -1\n",
+               " line 3: num_chains = -1 (must be >= 0 and <= 16777216). Try 0?");
   refused_toml("[other]\nx = 1\n", ": unknown table [other] (line 1). Use [sampler], [target] or no table?");
   refused_toml("seed = 1979-05-27\n", ": seed is a date or time (line 1). Write a text, a number, true or false?");
   refused_toml("init = [[1], [2]]\n",
                ": init is an array in an array (line 1). Write a text, a number, true or false?");
-  refused_toml("[target]\nname = 'gaussian'\n[sampler]\nbeta_rat = 1\n",
-               " line 4: unknown key sampler.beta_rat (sampler gad_mala_fast, target gaussian). Did you mean "
+  refused_toml("[target]\nname = 'gaussian'\n[sampler]\nname = 'gad_mala_fast'\nbeta_rat = 1\n",
+               " line 5: unknown key sampler.beta_rat (sampler gad_mala_fast, target gaussian). Did you mean "
                "sampler.beta_rate?");
   try {
     files.write("a.toml", "target = 'gaussian'\nnum_chains 5\n");

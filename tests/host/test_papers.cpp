@@ -4,6 +4,7 @@
 #include <CLI/App.hpp>
 #include <memory>
 
+#include "base/exit_status.hpp"
 #include "host/frontend/papers.hpp"
 #include "host/frontend/program.hpp"
 
@@ -26,13 +27,13 @@ TEST(Papers, NoneUntilOneRegistersThenEachWithFlagsOfItsOwn) {
   const RegisterPaper second({"late2020", "A Late Paper", [&](CLI::App& command) {
                                 const auto table = std::make_shared<int>(1);
                                 command.add_option("--table", *table, "which one");
-                                return [&late, table] { return late = *table, status_deviates; };
+                                return [&late, table] { return late = *table, exit_code(ExitStatus::deviates); };
                               }});
   const RegisterPaper first(
       {"early2019", "An Early Paper", [&](CLI::App&) { return [&early] { return ++early, 0; }; }});
   ASSERT_EQ(registered_papers().size(), 2u);
   EXPECT_EQ(registered_papers()[0].name, "early2019") << "by name, whatever the linker's order";
-  EXPECT_EQ(status_of({"reproduce", "late2020", "--table", "3"}), status_deviates);
+  EXPECT_EQ(status_of({"reproduce", "late2020", "--table", "3"}), exit_code(ExitStatus::deviates));
   EXPECT_EQ(late, 3);
   EXPECT_EQ(status_of({"reproduce", "early2019"}), 0);
   EXPECT_EQ(early, 1);

@@ -6,6 +6,7 @@
 
 #include "host/chains/cpu_target.hpp"
 #include "host/run/run.hpp"
+#include "host/run/run_state.hpp"
 #include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
@@ -58,6 +59,7 @@ const RegisterTarget registered(counted());
 Options options() {
   Options o;
   o.target = "test_counted";
+  o.sampler = "gad_mala_fast";
   o.num_chains = 6;
   o.num_warmup = 100;
   o.num_samples = 400;
@@ -107,6 +109,18 @@ TEST(PreparedRun, EvaluatesOnceWithChecksBeforeItWritesAnything) {
   testing_support::expect_error([&] { run_quietly(o); }, ExitStatus::data, "",
                                 "test_counted: out of bounds (x[0] = 200.000000). Less?");
   EXPECT_FALSE(std::filesystem::exists(o.output));
+}
+
+/// Draws that do not fit into a GiB are summarised as they come, also where they are stored.
+TEST(PreparedRun, ALargeFileIsNotReadBack) {
+  Options o = options();
+  o.output = "draws.nc";
+  o.num_chains = 1024;
+  constexpr std::int64_t dim = 128, draws_of_a_gib = 1024;  // 2^30 bytes of double
+  EXPECT_EQ(summary_from(o, dim, draws_of_a_gib), SummaryFrom::memory);
+  EXPECT_EQ(summary_from(o, dim, draws_of_a_gib + 1), SummaryFrom::stream);
+  o.resume = std::make_shared<const RunState>();  // the first draws are in the file alone
+  EXPECT_EQ(summary_from(o, dim, draws_of_a_gib), SummaryFrom::file);
 }
 
 /// The figures do not depend on where the draws were when they were summarised: in memory, in the file, or read back from it.

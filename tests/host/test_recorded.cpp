@@ -26,7 +26,7 @@ struct LogNormal {
     info.dim = 1;
     info.names = {"s", "parts[0]", "parts[1]"};
     info.variables = {{"s", {}}, {"parts", {2}}};
-    info.constrain = [](const double* x, double* out) {
+    info.constrain = [](const double* x, const DrawId&, double* out) {
       out[0] = std::exp(x[0]);
       out[1] = x[0];
       out[2] = -x[0];

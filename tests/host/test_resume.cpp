@@ -1,4 +1,4 @@
-// Runs that are gone on with: the same bits as runs that were never interrupted, by every way in which a run can end.
+// Runs that are resumed: the same bits as runs that were never interrupted, by every way in which a run can end.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -6,9 +6,10 @@
 #include <fstream>
 #include <thread>
 
+#include "base/error.hpp"
 #include "host/draws/draws_file.hpp"
 #include "host/run/run.hpp"
-#include "kernels/device/error.hpp"
+#include "host/run/run_state.hpp"
 #include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
@@ -18,6 +19,7 @@ using testing_support::ScratchFiles;
 
 Options options(const std::string& output, std::int64_t num_samples) {
   Options o;
+  o.sampler = "gad_mala_fast";
   o.target = "gaussian";
   o.target_settings["preset"] = "gauss2d_corr";
   o.num_chains = 6;
@@ -35,13 +37,15 @@ Result run_quietly(const Options& o) {
 }
 
 Result resume(Options o, std::int64_t num_samples) {
-  o.resume = true;
+  o.resume = read_run_state(o.output);
   o.num_samples = num_samples;
   return run_quietly(o);
 }
 
-std::string message_of(const Options& o, ExitStatus status) {
+/// Of resuming a run.
+std::string message_of(Options o, ExitStatus status) {
   try {
+    o.resume = read_run_state(o.output);
     run_quietly(o);
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), status);
@@ -173,7 +177,7 @@ TEST(Resume, AnInterruptedRunGoesOnWhereItStopped) {
   EXPECT_FALSE(resume(o, made + 500).interrupted);
   run_quietly(whole);
   expect_same_draws(o.output, whole.output);
-  o.resume = true, o.num_samples = {};  // as many as the run was to make: now those
+  o.num_samples = {};  // as many as the run was to make: now those
   EXPECT_NE(message_of(o, ExitStatus::usage).find("nothing is left to draw"), std::string::npos);
 }
 
@@ -235,7 +239,6 @@ TEST(Resume, SaysWhyARunCannotGoOn) {
   const ScratchFiles files;
   Options o = options(files.path("draws.nc"), 40);
   run_quietly(o);
-  o.resume = true;
   EXPECT_NE(message_of(o, ExitStatus::usage)
                 .find("nothing is left to draw (40 iterations of each chain are wanted in "
                       "all, 40 are there). Ask for more in all, such as --num-samples 80?"),
@@ -256,14 +259,15 @@ TEST(Resume, SaysWhyARunCannotGoOn) {
   large.target_settings = {{"preset", "neal_gaussian"}};
   large.num_chains = 40, large.adapt_scope = Scope::chain;
   EXPECT_FALSE(run_quietly(large).resumable);
-  large.resume = true;
-  EXPECT_NE(message_of(large, ExitStatus::usage).find("the run cannot be gone on with"), std::string::npos);
+  EXPECT_NE(message_of(large, ExitStatus::usage)
+                .find("the run cannot be resumed (the state of its chains is not in the file"),
+            std::string::npos);
 
   Options moments = options(files.path("moments.nc"), 40);
   moments.draws = KeptDraws::moments;
   EXPECT_FALSE(run_quietly(moments).resumable);
-  moments.resume = true;
-  EXPECT_NE(message_of(moments, ExitStatus::usage).find("only a run that stores its draws"), std::string::npos);
+  EXPECT_NE(message_of(moments, ExitStatus::usage).find("the run cannot be resumed (it kept moments only)"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ using Length = std::optional<std::int64_t>;
 
 Options gaussian(std::int64_t chains, Length warmup, Length samples) {
   Options o;
+  o.sampler = "gad_mala_fast";  // the default has tests of its own (test_ensemble.cpp)
   o.target = "gaussian";
   o.target_settings["preset"] = "gauss2d_corr";
   o.num_chains = chains;
@@ -54,7 +55,24 @@ TEST(Run, AutomaticLengthsEndConverged) {
   }
 }
 
-/// Starts at a distance of a hundred thousand standard deviations: no proposal is accepted there until NUTS has led the way.
+/// A step is settled after the last change of a mass, wherever the warm-up ends: dual averaging begins again at ten
+/// times it.
+TEST(Run, StepsAreSettledWhenTheWarmupEnds) {
+  for (const char* sampler : {"hmc", "nuts"})
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      Options o = gaussian(32, {}, 200);
+      o.target = "gaussian_mixture";
+      o.target_settings = {{"dim", "5"}, {"means", "0"}, {"sds", "1"}};
+      o.sampler = sampler, o.adapt_scope = Scope::chain, o.seed = seed;
+      const Result r = run_quietly(o);
+      EXPECT_EQ(r.summary.warmup_converged, true) << sampler << ", seed " << seed;
+      EXPECT_GT(r.summary.acceptance_mean, 0.5) << sampler << ", seed " << seed << ": " << r.summary.warmup_note;
+      EXPECT_GT(r.summary.acceptance_q05, 0.2) << sampler << ", seed " << seed;
+    }
+}
+
+/// Starts at a distance of a hundred thousand standard deviations: no proposal is accepted there until NUTS has moved
+/// the chains.
 Options far_away(Length warmup) {
   Options o = gaussian(32, warmup, 500);
   o.target = "gaussian_mixture";
@@ -62,7 +80,7 @@ Options far_away(Length warmup) {
   return o;
 }
 
-TEST(Run, LeadsChainsInFromAFarStart) {
+TEST(Run, RelocatesChainsFromAFarStart) {
   for (const Length warmup : {Length{}, Length{1000}}) {
     const ScratchFiles files;
     Options o = far_away(warmup);
@@ -70,7 +88,7 @@ TEST(Run, LeadsChainsInFromAFarStart) {
     const Result r = run_quietly(o);
     std::printf("seed 5: warm-up %s\n", r.summary.warmup_note.c_str());
     EXPECT_EQ(r.summary.warmup_converged, warmup ? std::nullopt : std::optional(true));
-    EXPECT_NE(r.summary.warmup_note.find("were led in by NUTS"), std::string::npos);
+    EXPECT_NE(r.summary.warmup_note.find("were relocated by NUTS"), std::string::npos);
     EXPECT_EQ(r.summary.stuck, 0);
     const double means[] = {5, 0, 0};
     for (std::size_t i = 0; i < 3; ++i)  // false alarm in 1 of 25 000 runs
@@ -80,7 +98,7 @@ TEST(Run, LeadsChainsInFromAFarStart) {
 
 TEST(Run, SaysWhichChainsAcceptNothing) {
   Options o = far_away(1000);
-  o.sampler = "mala", o.adapt_scope = Scope::chain;  // nobody leads them in
+  o.sampler = "mala", o.adapt_scope = Scope::chain;  // nobody relocates them
   const Result r = run_quietly(o);
   EXPECT_GT(r.summary.stuck, 0);
   EXPECT_NE(verdict_of(r.summary).reason.find("of 32 chains accepted nothing"), std::string::npos);

@@ -1,5 +1,5 @@
-// Three steps of the factor against a naive dense reference: every optimiser, both shapes, one to three outer products, one
-// chain's source and a pooled matrix; the floor of the diagonal; beta's closed form.
+// Three steps of the factor against a naive dense reference: every optimiser, both shapes, one to three outer products,
+// one chain's source and a pooled matrix; the floor of the diagonal; beta's closed form.
 #include <gtest/gtest.h>
 
 #include "kernels/adapt/cholesky_covariance.hpp"

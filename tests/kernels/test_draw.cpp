@@ -1,5 +1,5 @@
-// Uniforms and normals: moments, Kolmogorov-Smirnov distance, tails, independence of neighbours, padding. Fixed seeds; each
-// test states its false-alarm rate over seeds.
+// Uniforms and normals: moments, Kolmogorov-Smirnov distance, tails, independence of neighbours, padding. Fixed seeds;
+// each test states its false-alarm rate over seeds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -75,7 +75,8 @@ TYPED_TEST(Normals, Tails) {
 }
 
 TYPED_TEST(Normals, NeighboursAreIndependent) {
-  // Correlations of values and of squares at lags 1, 2, and across the two halves of a block: 8 comparisons at z = 5, 5e-6.
+  // Correlations of values and of squares at lags 1, 2, and across the two halves of a block: 8 comparisons at z = 5,
+  // 5e-6.
   const Index n = 128;
   const int rows = 4000;
   const std::vector<double> z = many<TypeParam>(n, rows, 14);

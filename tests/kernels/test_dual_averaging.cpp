@@ -1,4 +1,5 @@
-// Dual averaging finds the step whose acceptance is the target, from far above and far below, through noise, and restarts.
+// Dual averaging finds the step whose acceptance is the target, from far above and far below, through noise, and
+// restarts.
 #include <gtest/gtest.h>
 
 #include <cmath>

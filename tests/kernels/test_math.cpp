@@ -1,5 +1,5 @@
-// Elementary functions against the C library in a wider type: the error bounds that kernels/device/math.hpp promises, and
-// what it says about zero, infinity and NaN.
+// Elementary functions against the C library in a wider type: the error bounds that kernels/device/math.hpp promises,
+// and what it says about zero, infinity and NaN.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Products, solves and decompositions of packed factors against naive loops over the dense matrix, on the CPU's path and on
-// the one that a GPU runs, in both shapes and precisions, at sizes around register and panel widths.
+// Products, solves and decompositions of packed factors against naive loops over the dense matrix, on the CPU's path
+// and on the one that a GPU runs, in both shapes and precisions, at sizes around register and panel widths.
 #include <gtest/gtest.h>
 
 #include <type_traits>

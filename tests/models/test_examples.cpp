@@ -156,7 +156,7 @@ TEST(Examples, RecordConstrainedValuesUnderTheirNames) {
   ASSERT_EQ(model.info.variables.size(), 3u);
   const double u[] = {-1, 0.5, 0.1, -0.2, 0};
   double x[5];
-  model.info.constrain(u, x);
+  model.info.constrain(u, {}, x);
   EXPECT_EQ(x[0], -1);
   EXPECT_EQ(x[1], -1 + std::exp(0.5));
   EXPECT_EQ(x[2], std::exp(0.1));

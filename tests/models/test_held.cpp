@@ -109,7 +109,7 @@ std::string changed() {
   const std::string what = text.substr(0, text.find(" ("));  // what stood there may be a report
   EXPECT_IN(what, message([&] { model.info.check(at.data()); }));
   std::vector<double> values(model.info.names.size());
-  EXPECT_IN(what, message([&] { model.info.constrain(at.data(), values.data()); }));
+  EXPECT_IN(what, message([&] { model.info.constrain(at.data(), {}, values.data()); }));
   for (const Needs needs : {Needs::value, Needs::gradient}) {
     double lp = NAN;  // an array that is not there has no elements: on a device NaN as well
     message([&] { lp = model.template at<LaneTeam>(wrong, needs, &g); });
@@ -145,7 +145,7 @@ TEST(Held, AnotherNameIsAnErrorOnTheHost) {
   EXPECT_IN("reads positive \"beta\", which it did not read there before (before it was positive \"b\"", text);
   const double x[] = {21, 2, 3, 4, 5};
   double values[6];
-  EXPECT_EQ(message([&] { model.info.constrain(x, values); }), text);
+  EXPECT_EQ(message([&] { model.info.constrain(x, {}, values); }), text);
 }
 
 /// Equal texts in different places are one name; and texts need not outlive the call.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host/statistics/series.hpp"
+#include "host/statistics/summary.hpp"
 
 namespace kilochain::test {
 
@@ -19,12 +20,18 @@ template <class T>
 struct Draws {
   Draws(std::int64_t num_chains, std::int64_t num_draws)
       : chains(num_chains), draws(num_draws), values(num_chains * num_draws) {}
-  BasicSeries<T> series() const { return {values.data(), chains, draws}; }
+  Series series() const { return {values.data(), chains, draws}; }
   T& at(std::int64_t chain, std::int64_t draw) { return values[chain * draws + draw]; }
 
   std::int64_t chains, draws;
   std::vector<T> values;
 };
+
+// Figures that come from the ranks.
+inline double ess_bulk(const Series& series) { return summarise("", series).ess_bulk; }
+inline double ess_tail(const Series& series) { return summarise("", series).ess_tail; }
+inline double mcse_mean(const Series& series) { return summarise("", series).mcse_mean; }
+inline double rhat(const Series& series) { return summarise("", series).rhat; }
 
 /// p = a p + sin(t^2), t = 1, 2, ..., cut into chains. Product and sum are rounded apart, never fused: the two draws
 /// beside the median are equally far from it but for their last bit, which decides their folded ranks.

@@ -3,11 +3,15 @@
 #include "diagnostics_series.hpp"
 #include "host/statistics/autocovariance.hpp"
 #include "host/statistics/ess.hpp"
+#include "host/statistics/ranks.hpp"
 
 namespace kilochain {
 namespace {
 
 using test::Draws;
+using test::ess_bulk;
+using test::ess_tail;
+using test::mcse_mean;
 
 void expect_close(double ours, const nlohmann::json& theirs, std::int64_t n, const std::string& what) {
   EXPECT_NEAR(ours, theirs.get<double>(), test::rounding(n, theirs)) << what;
@@ -22,7 +26,7 @@ TEST(Ess, AgreesWithKnownAnswers) {
     expect_close(ess_bulk(x.series()), answer["ess_bulk"], n, "ess_bulk");
     expect_close(ess_tail(x.series()), answer["ess_tail"], n, "ess_tail");
     expect_close(ess_square(x.series()), answer["ess_square"], n, "ess_square");
-    expect_close(ess_quantile(x.series(), 0.3), answer["ess_q30"], n, "ess_quantile");
+    expect_close(ess_below(x.series(), RankedDraws(x.series()).quantile(0.3)), answer["ess_q30"], n, "ess_q30");
     expect_close(mcse_mean(x.series()), answer["mcse_mean"], n, "mcse_mean");
   }
 }
@@ -77,15 +81,6 @@ TEST(Ess, BulkDoesNotChangeUnderMonotoneMaps) {
   const Draws<double> up = test::each<double>(x, [](double v) { return std::exp(9 * v); });
   EXPECT_EQ(ess_bulk(up.series()), ess_bulk(x.series()));
   EXPECT_NE(ess_mean(up.series()), ess_mean(x.series()));
-}
-
-TEST(Ess, FloatIsTheDoubleOfTheSameNumbers) {
-  const Draws<float> x = test::each<float>(test::autoregression(0.8, 3, 700, 5), [](double v) { return v; });
-  const Draws<double> y = test::each<double>(x, [](float v) { return v; });
-  EXPECT_EQ(ess_mean(x.series()), ess_mean(y.series()));
-  EXPECT_EQ(ess_bulk(x.series()), ess_bulk(y.series()));
-  EXPECT_EQ(ess_tail(x.series()), ess_tail(y.series()));
-  EXPECT_EQ(ess_paper(x.values.data(), 2100), ess_paper(y.values.data(), 2100));
 }
 
 /// Chains that drift all the same way look fine unsplit: the halves must disagree.

@@ -3,17 +3,18 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/error.hpp"
 #include "diagnostics_series.hpp"
 #include "host/statistics/argsort.hpp"
 #include "host/statistics/normal_quantile.hpp"
 #include "host/statistics/ranks.hpp"
 #include "host/statistics/rhat.hpp"
-#include "kernels/device/error.hpp"
 
 namespace kilochain {
 namespace {
 
 using test::Draws;
+using test::rhat;
 
 TEST(Rhat, AgreesWithKnownAnswers) {
   for (const auto& answer : test::known_answers("cases")) {
@@ -119,7 +120,7 @@ TEST(Argsort, IsExact) {
         if (kind == 2) v = std::exp(40 * v);
         if (kind == 3) v = 1 + 1e-13 * v * (v > 0) - 1e300 * (v < -3);
       }
-      const Sorted<double> sorted = argsort(x.values.data(), n);
+      const Sorted sorted = argsort(x.values.data(), n);
       std::vector<double> expected = x.values;
       std::sort(expected.begin(), expected.end());
       std::vector<int> seen(n);
@@ -136,7 +137,7 @@ TEST(Argsort, IsExact) {
 TEST(Ranks, TiesShareTheirAverageRank) {
   const double x[] = {1, 2, 2, 3, 9, 2, 2, 5};
   double z[8];
-  RankedDraws<double>(Series{x, 2, 4}).normal_scores(z);
+  RankedDraws(Series{x, 2, 4}).normal_scores(z);
   const double ranks[] = {1, 3.5, 3.5, 6, 8, 3.5, 3.5, 7};
   for (int i = 0; i < 8; ++i) EXPECT_EQ(z[i], normal_quantile((ranks[i] - 0.375) / 8.25)) << i;
 }

@@ -145,7 +145,7 @@ TEST(Streaming, FloatDrawsGiveNearlyTheSame) {
   const Draws<float> y = each<float>(x, [](double v) { return v; });
   StreamingSummary summary(16, 1, 3000, keep(4096));
   feed(summary, y.values, 16, 1, 50);
-  expect_close(summary.results({"x"}, 1)[0], summarise("x", y.series()));
+  expect_close(summary.results({"x"}, 1)[0], summarise("x", each<double>(y, [](float v) { return v; }).series()));
 }
 
 TEST(Streaming, FewDrawsAreExact) {

@@ -32,18 +32,6 @@ TEST(Summary, AgreesWithKnownAnswers) {
   }
 }
 
-/// The shared work gives what the single functions give.
-TEST(Summary, IsTheSumOfItsParts) {
-  for (const std::int64_t draws : {4, 5, 31, 33, 400}) {
-    const Draws<double> x = test::mapped(test::sine_walk(0.7, 3, draws), "round");
-    const ParameterSummary summary = summarise("x", x.series());
-    EXPECT_EQ(summary.ess_bulk, ess_bulk(x.series()));
-    EXPECT_EQ(summary.ess_tail, ess_tail(x.series()));
-    EXPECT_EQ(summary.mcse_mean, mcse_mean(x.series()));
-    expect_near(summary.rhat, rhat(x.series()), 3 * draws);
-  }
-}
-
 TEST(Summary, ConstantBrokenAndShortSeries) {
   Draws<double> x(2, 10);
   for (double& v : x.values) v = 0.1;

@@ -21,7 +21,7 @@ struct MalaWithoutHastings : Mala<Real> {
                            const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
                            const Reply<Real>& reply, Info& info, Index n) {
     // eps = -(g + g') sqrt(delta)/4 makes the term of the base class vanish.
-    const Real half = static_cast<Real>(0.5 * sqrt(*a.variance));
+    const Real half = static_cast<Real>(0.5 * sqrt(*a.step));
     team.for_each(n, [&](Index i) { st.eps[i] = Real(-0.5) * half * (st.g[i] + reply.gradient[i]); });
     return Base::update(team, rng, s, at, a, st, query, reply, info, n);
   }
@@ -33,11 +33,11 @@ template <class Real>
 struct GadMalaTransposed : GadMalaFast<Real> {
   using Base = GadMalaFast<Real>;
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
-                            const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
-                            Index n) {
+  static KC_HD void draw(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                         const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                         Index n) {
     multiply_lower(team, a.L, st.g, st.ltg, n);
-    Base::propose(team, rng, s, at, a, st, query, n);
+    Base::draw(team, rng, s, at, a, st, query, n);
   }
 };
 
@@ -84,10 +84,10 @@ template <class Real>
 struct GadRwmReusesNoise : GadRwm<Real> {
   using Base = GadRwm<Real>;
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
-                            const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
-                            Index n) {
-    Base::propose(team, Rng{rng.seed, rng.chain, rng.iteration / 3}, s, at, a, st, query, n);
+  static KC_HD void draw(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                         const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                         Index n) {
+    Base::draw(team, Rng{rng.seed, rng.chain, rng.iteration / 3}, s, at, a, st, query, n);
   }
 };
 
@@ -138,10 +138,10 @@ template <class Real>
 struct HmcKeepsMomentum : Hmc<Real> {
   using Base = Hmc<Real>;
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
-                            const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
-                            Index n) {
-    Base::propose(team, Rng{rng.seed, rng.chain, rng.iteration / 3}, s, at, a, st, query, n);
+  static KC_HD void draw(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                         const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                         Index n) {
+    Base::draw(team, Rng{rng.seed, rng.chain, rng.iteration / 3}, s, at, a, st, query, n);
   }
 };
 

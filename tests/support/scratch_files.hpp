@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "kernels/device/error.hpp"
+#include "base/error.hpp"
 #include "tests/support/folders.hpp"
 
 namespace kilochain::testing_support {

@@ -24,7 +24,7 @@ class SingleChain {
   }
   /// One iteration up to and without its adaptation; returns how often the target was asked.
   int iterate(const Rng& rng, const Schedule& at) {
-    Move::propose(team, rng, settings(), at, adaptation, state, query, n);
+    propose_point<Move>(team, rng, settings(), at, adaptation, state, query, n);
     for (int asked = 1;; ++asked) {
       ask();
       if (Move::update(team, rng, settings(), at, adaptation, state, query, reply, info, n) == Step::done) return asked;

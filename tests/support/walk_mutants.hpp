@@ -55,10 +55,10 @@ template <class Real>
 struct GaussianAdaptationByPlace : GaussianAdaptation<Real> {
   using Base = GaussianAdaptation<Real>;
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
-                            const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
-                            Index n) {
-    Base::propose(team, rng, s, at, a, st, query, n);
+  static KC_HD void place(const Team& team, const typename Base::Settings& s, const Schedule& at,
+                          const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                          Index n) {
+    Base::place(team, s, at, a, st, query, n);
     const Real longer = st.x[0] > Real(1) ? Real(3) : Real(1);
     team.sync();
     team.for_each(n, [&](Index i) { query.point[i] = st.x[i] + longer * (query.point[i] - st.x[i]); });

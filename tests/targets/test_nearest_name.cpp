@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "targets/data/nearest_name.hpp"
+#include "base/nearest_name.hpp"
 
 namespace kilochain {
 namespace {

@@ -19,15 +19,15 @@ template <class Real>
 struct HmcPolicyByPlace : Hmc<Real> {
   using Base = Hmc<Real>;
   template <class Team>
-  static KC_HD void propose(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
-                            const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
-                            Index n) {
+  static KC_HD void draw(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                         const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                         Index n) {
     typename Base::Settings one = s;
     const int row = st.x[0] < Real(1) ? 0 : s.policy.rows - 1;
     one.policy.rows = 1;
     for (int k = 0; k < 2; ++k) one.policy.value[0][k] = s.policy.value[row][k];
     team.sync();  // all have read the place
-    Base::propose(team, rng, one, at, a, st, query, n);
+    Base::draw(team, rng, one, at, a, st, query, n);
   }
 };
 

@@ -64,7 +64,7 @@ TEST(Trials, DependOnSettingsAndSeedAlone) {
   EXPECT_EQ(a.ess_square, again.ess_square);
   EXPECT_EQ(a.autocorrelation, again.autocorrelation);
   EXPECT_EQ(a.gradients, again.gradients);
-  EXPECT_NE(a.ess_mean, other.ess_mean);
+  EXPECT_NE(a.autocorrelation, other.autocorrelation);  // the effective size of a good one is at its cap for any seed
   EXPECT_GE(a.gradients, 2000);
   EXPECT_LT(a.gradients, 2000 + 20 * 8 * 5) << "ends within a window";
   EXPECT_GT(a.ess_per_gradient(), 3 * b.ess_per_gradient());

@@ -11,19 +11,20 @@ template <template <class, class> class ChainsOf>
 struct MakersOf {
   template <class Real>
   static std::unique_ptr<Chains<Real>> make(const Context& context, const SettingTexts& texts, Index num_chains,
-                                            Index dim, Scope scope) {
+                                            const TargetInfo& target, Scope scope) {
     using Sampler = KILOCHAIN_TYPE<Real>;
-    return std::make_unique<ChainsOf<Sampler, Real>>(context, num_chains, dim, scope,
+    return std::make_unique<ChainsOf<Sampler, Real>>(context, num_chains, target.dim, scope,
                                                      parse_settings<Sampler>(name, texts, scope));
   }
-  static ChainBytes bytes(const SettingTexts& texts, Index num_chains, Index dim, Scope scope, Precision precision) {
+  static ChainBytes bytes(const SettingTexts& texts, Index num_chains, const TargetInfo& target, Scope scope,
+                          Precision precision) {
     return in_precision(precision, [&](auto zero) {
       using Sampler = KILOCHAIN_TYPE<decltype(zero)>;
-      return ChainsOf<Sampler, decltype(zero)>::bytes(num_chains, dim, scope,
+      return ChainsOf<Sampler, decltype(zero)>::bytes(num_chains, target.dim, scope,
                                                       parse_settings<Sampler>(name, texts, scope));
     });
   }
-  static SamplerMakers all() { return {{make<float>, make<double>}, bytes, nullptr}; }
+  static SamplerMakers all() { return {{make<float>, make<double>}, bytes}; }
 };
 
 }  // namespace

@@ -12,7 +12,8 @@ std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts& t
   using Model = decltype(model_of<KILOCHAIN_TYPE, Real>());
   const auto settings = parse_settings<Model>(name, texts);
   static_assert(
-      requires { Model::make_cpu(context, settings); } == requires { Model::make_cuda(context, settings); },
+      requires { Model::cpu_only; } ||
+          requires { Model::make_cpu(context, settings); } == requires { Model::make_cuda(context, settings); },
       "a target that evaluates many chains together has both make_cpu and make_cuda");
   if constexpr (requires { Model::make_cpu(context, settings); })  // it evaluates many chains together
     return Model::make_cpu(context, settings);
@@ -20,9 +21,18 @@ std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts& t
     return std::make_unique<CpuTarget<Model, Real>>(context, settings);
 }
 
+template <class Model>
+const char* why_cpu_only() {
+  if constexpr (requires { Model::cpu_only; })
+    return Model::cpu_only;
+  else
+    return "";
+}
+
 TargetEntry entry() {
   using Model = decltype(model_of<KILOCHAIN_TYPE, double>());
   auto e = described<TargetEntry, Model>(name, Model::meaning);
+  e.cpu_only = why_cpu_only<Model>();
   e.make_float = make<float>;
   e.make_double = make<double>;
   return e;

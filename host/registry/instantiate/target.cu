@@ -1,6 +1,6 @@
 // Compiled once for each target where CUDA is (cmake/Register.cmake): it on CUDA, in both precisions.
-#include "host/chains/cuda_target.cuh"
 #include "host/registry/instantiate/entry.hpp"
+#include "host/registry/instantiate/inside.hpp"
 #include "host/registry/instantiate/model_of.hpp"
 #include "host/registry/registry.hpp"
 
@@ -13,10 +13,10 @@ std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts& t
   const auto settings = parse_settings<Model>(name, texts);
   if constexpr (requires { Model::make_cuda(context, settings); })  // it may evaluate many chains together
     if (auto together = Model::make_cuda(context, settings)) return together;
-  if constexpr (requires { Model::forced_engine(settings); })
-    return std::make_unique<CudaTarget<Model, Real>>(context, settings, Model::forced_engine(settings));
-  else
-    return std::make_unique<CudaTarget<Model, Real>>(context, settings);
+  bool in_blocks = true;
+  if constexpr (requires { settings.evaluator == decltype(settings.evaluator)::team; })
+    in_blocks = settings.evaluator != decltype(settings.evaluator)::team;
+  return std::make_unique<CudaTarget<Model, Real, typename SamplersInside<Real>::List>>(context, settings, in_blocks);
 }
 
 const RegisterCudaTarget registered(name, {make<float>, make<double>});

@@ -1,5 +1,5 @@
-// How the draws of a run are cut into at most 8 blocks as they come, so that sums of a block can later go to one half of
-// the draws or the other (split R-hat), whatever number of draws comes in the end.
+// How the draws of a run are cut into at most 8 blocks as they come, so that sums of a block can later go to one half
+// of the draws or the other (split R-hat), whatever number of draws comes in the end.
 // An edge at half of the expected draws stays until they are all there; of other edges those that cannot be near the
 // middle of the draws any more go first, so that the block which the middle cuts is short.
 #pragma once
@@ -14,8 +14,8 @@ inline constexpr int kBlocks = 8;
 using BlockPlaces = std::array<int, kBlocks>;  ///< where each block goes when some are joined
 
 /// Shares of the blocks in the two halves of the draws. A block that the middle cuts goes to both by length, as if it
-/// were even; for draws that forget faster than a block is long this makes the halves of a chain too alike, on average by
-/// the factor that `stretch` undoes.
+/// were even; for draws that forget faster than a block is long this makes the halves of a chain too alike, on average
+/// by the factor that `stretch` undoes.
 struct Halves {
   std::int64_t length = 0;  ///< draws of a half
   std::array<std::array<double, kBlocks>, 2> share{};
@@ -46,7 +46,8 @@ class Blocks {
   bool full() const { return count_ == kBlocks; }
   /// Opens a block at draw `now`; not while full.
   void open(std::int64_t now);
-  /// Makes room at draw `now`: the new place, at most the old one, of each block; sums of blocks of one place are added.
+  /// Makes room at draw `now`: the new place, at most the old one, of each block; sums of blocks of one place are
+  /// added.
   BlockPlaces join(std::int64_t now);
   /// Of the draws `start` to `now` - 1.
   Halves halves(std::int64_t start, std::int64_t now) const;

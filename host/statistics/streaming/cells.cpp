@@ -8,7 +8,12 @@ namespace kilochain {
 
 std::vector<Tile> tiles_of(std::int64_t num_chains, std::int64_t dim) {
   std::vector<Tile> tiles;
-  for (std::int64_t k = 0; k < num_tiles(dim); ++k) tiles.push_back(tile_at(k, num_chains, dim));
+  std::int64_t cells = 0;
+  for (std::int64_t first = 0; first < dim; first += kLanes) {
+    const std::int64_t width = std::min<std::int64_t>(kLanes, dim - first), pack = kLanes / width;
+    tiles.push_back({first, width, pack, cells, (num_chains + pack - 1) / pack});
+    cells += tiles.back().num_cells;
+  }
   return tiles;
 }
 
@@ -16,7 +21,7 @@ template <class Real>
 void TileDraws::standardise(const Lanes<Real>& lanes, const Real* x, std::int64_t stride, int count) {
   for (int i = 0; i < count; ++i, x += stride) {
 #pragma omp simd
-    for (int l = 0; l < kLanes; ++l) t[i][l] = standardised(x[l], lanes.centre[l], lanes.inverse_unit[l]);
+    for (int l = 0; l < kLanes; ++l) t[i][l] = (x[l] - lanes.centre[l]) * lanes.inverse_unit[l];
   }
 }
 
@@ -25,7 +30,7 @@ void TileDraws::standardise(const Lanes<Real>& lanes, const Real* x, std::int64_
                             std::int64_t width) {
   for (int i = 0; i < count; ++i, x += stride) {
     for (std::int64_t k = 0; k < width; ++k) {
-      t[i][first + k] = standardised(x[k], lanes.centre[k], lanes.inverse_unit[k]);
+      t[i][first + k] = (x[k] - lanes.centre[k]) * lanes.inverse_unit[k];
     }
   }
 }
@@ -51,7 +56,12 @@ void TileDraws::add_moments(Cell& cell, int count) const {
 void TileDraws::encode(int count) {
   for (int i = 0; i < count; ++i) {
 #pragma omp simd
-    for (int l = 0; l < kLanes; ++l) codes[i][l] = code_of(t[i][l]);
+    for (int l = 0; l < kLanes; ++l) {
+      const float size = std::abs(t[i][l]), u = t[i][l] / (1 + size);
+      const float place = std::min((u + 1) * (kBins / 2), kBins - 0.5f);
+      const std::int32_t code = size <= std::numeric_limits<float>::max() ? place : float{kNowhere};
+      codes[i][l] = code;
+    }
   }
 }
 
@@ -71,7 +81,8 @@ void TileDraws::add_scores(Cell& cell, int block, int count) const {
   for (int i = 0; i < count; ++i) {
 #pragma omp simd
     for (int l = 0; l < kLanes; ++l) {
-      const std::int32_t b = bulk_score(scores[i][l]), f = folded_score(scores[i][l]);
+      // Signed numbers of 16 bits, the low ones and the high ones.
+      const std::int32_t low = scores[i][l] << 16, high = scores[i][l], b = low >> 16, f = high >> 16;
       bulk[l] += b;
       folded[l] += f;
       bulk_square[l] += b * b;

@@ -1,17 +1,14 @@
 // Sums of draws for sixteen (chain, parameter) pairs side by side: the innermost part of the streaming summary.
 // A tile is 16 parameters, or fewer of several chains; a cell holds the sums of a tile for one chain, or for the chains
 // packed together. At most 64 draws at a time go through four phases over arrays of [draw][lane] that stay in the first
-// cache: standardise (t = (x - centre) / unit), add_moments, encode (t to a bin's code), count (histogram, and each code's
-// scores), add_scores. All but the histogram are vectors of 16 lanes. Cost: about 2 ns a value.
+// cache: standardise (t = (x - centre) / unit), add_moments, encode (t to a bin's code), count (histogram, and each
+// code's scores), add_scores. All but the histogram are vectors of 16 lanes. Cost: about 2 ns a value.
 #pragma once
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "host/statistics/streaming/blocks.hpp"
 #include "host/statistics/streaming/lag_track.hpp"
-#include "kernels/device/view.hpp"
 
 namespace kilochain {
 
@@ -21,17 +18,11 @@ inline constexpr int kLanes = 16;
 struct Tile {
   std::int64_t first_parameter, width, pack, first_cell, num_cells;
 
-  KC_INLINE std::int64_t cell_of(std::int64_t chain) const { return first_cell + chain / pack; }
-  KC_INLINE std::int64_t lane_of(std::int64_t chain, std::int64_t parameter) const {
+  std::int64_t cell_of(std::int64_t chain) const { return first_cell + chain / pack; }
+  std::int64_t lane_of(std::int64_t chain, std::int64_t parameter) const {
     return chain % pack * width + parameter - first_parameter;
   }
 };
-/// Tile k of dim parameters: all but the last are full.
-KC_INLINE Tile tile_at(std::int64_t k, std::int64_t num_chains, std::int64_t dim) {
-  const std::int64_t first = k * kLanes, width = dim - first < kLanes ? dim - first : kLanes, pack = kLanes / width;
-  return {first, width, pack, k * num_chains, (num_chains + pack - 1) / pack};
-}
-KC_INLINE std::int64_t num_tiles(std::int64_t dim) { return (dim + kLanes - 1) / kLanes; }
 std::vector<Tile> tiles_of(std::int64_t num_chains, std::int64_t dim);
 
 struct Cell {
@@ -46,24 +37,11 @@ struct Track {
   float blocks[kBlocks][kFeatures];  // sums of features
 };
 
-// What is done to one value, the same on the CPU (in vectors) and on a device.
-template <class Real>
-KC_INLINE float standardised(Real x, Real centre, Real inverse_unit) {
-  return (x - centre) * inverse_unit;
-}
-/// The code of t; kNowhere when it is not finite.
-KC_INLINE std::int32_t code_of(float t) {
-  const float size = std::abs(t), u = t / (1 + size), place = (u + 1) * (kBins / 2), last = kBins - 0.5f;
-  return size <= std::numeric_limits<float>::max() ? (place < last ? place : last) : float{kNowhere};
-}
-/// The two scores of a code, signed numbers of 16 bits.
-KC_INLINE std::int32_t bulk_score(std::uint32_t scores) { return static_cast<std::int32_t>(scores << 16) >> 16; }
-KC_INLINE std::int32_t folded_score(std::uint32_t scores) { return static_cast<std::int32_t>(scores) >> 16; }
 /// Blocks of one series when blocks are joined: each goes to place[k] <= k.
 template <class Sum, int lanes>
-KC_INLINE void join_blocks(Sum (&blocks)[kBlocks][lanes], const BlockPlaces& place, int lane) {
+void join_blocks(Sum (&blocks)[kBlocks][lanes], const BlockPlaces& place) {
   for (int k = 0; k < kBlocks; ++k)
-    if (place[k] != k) {
+    for (int lane = 0; lane < lanes && place[k] != k; ++lane) {
       blocks[place[k]][lane] += blocks[k][lane];
       blocks[k][lane] = 0;
     }

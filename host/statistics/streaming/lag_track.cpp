@@ -1,8 +1,5 @@
 #include "host/statistics/streaming/lag_track.hpp"
 
-#if defined(__FMA__)
-#include <immintrin.h>
-#endif
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -10,26 +7,30 @@
 namespace kilochain {
 namespace {
 
+constexpr double kProductsPerUnit = 1 << 20;
+constexpr float kMeanUnit = 1.0f / 2048;  // of the stored means: features stay within +-10
+
 // Sixteen: four values of four features, with
-//   fused(a, b, c)   `fused` of each, said aloud: whether a compiler contracts a * b + c depends on its flags
-//   shifted<s>(a, b) 16 from place s of a and b
+//   plus_product(c, a, b) c + a b of each
+//   shifted<s>(a, b)      16 from place s of a and b
 // Vector types of GCC and Clang, because neither keeps the sums of an ordinary loop in registers (20 times slower), nor
 // those of a vector that no register holds (AVX2: 30 times).
 #if defined(__FMA__) && !defined(__AVX512F__)
+using Eight = float __attribute__((vector_size(32)));
 struct Sixteen {
-  __m256 low, high;
+  Eight low, high;
   Sixteen& operator+=(const Sixteen& b) {
     low += b.low, high += b.high;
     return *this;
   }
 };
-inline Sixteen fused(const Sixteen& a, const Sixteen& b, const Sixteen& c) {
-  return {_mm256_fmadd_ps(a.low, b.low, c.low), _mm256_fmadd_ps(a.high, b.high, c.high)};
+inline Sixteen plus_product(const Sixteen& c, const Sixteen& a, const Sixteen& b) {
+  return {c.low + a.low * b.low, c.high + a.high * b.high};
 }
 template <int s>
 inline Sixteen shifted(const Sixteen& a, const Sixteen& b) {
   static_assert(s == 4 || s == 8 || s == 12 || s == 16);
-  const auto middle = [](__m256 l, __m256 h) { return _mm256_permute2f128_ps(l, h, 0x21); };
+  const auto middle = [](Eight l, Eight h) { return __builtin_shufflevector(l, h, 4, 5, 6, 7, 8, 9, 10, 11); };
   if constexpr (s == 4) return {middle(a.low, a.high), middle(a.high, b.low)};
   if constexpr (s == 8) return {a.high, b.low};
   if constexpr (s == 12) return {middle(a.high, b.low), middle(b.low, b.high)};
@@ -37,22 +38,18 @@ inline Sixteen shifted(const Sixteen& a, const Sixteen& b) {
 }
 #else
 using Sixteen = float __attribute__((vector_size(64)));
-inline Sixteen fused(Sixteen a, Sixteen b, Sixteen c) {
-#if defined(__AVX512F__)
-  return (Sixteen)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif defined(__ARM_FEATURE_FMA)
-  for (int k = 0; k < 16; ++k) c[k] = kilochain::fused(a[k], b[k], c[k]);
-  return c;
-#else
-  return a * b + c;
-#endif
-}
+inline Sixteen plus_product(Sixteen c, Sixteen a, Sixteen b) { return c + a * b; }
 template <int s>
 inline Sixteen shifted(Sixteen a, Sixteen b) {
   return __builtin_shufflevector(a, b, s, s + 1, s + 2, s + 3, s + 4, s + 5, s + 6, s + 7, s + 8, s + 9, s + 10, s + 11,
                                  s + 12, s + 13, s + 14, s + 15);
 }
 #endif
+
+/// `count` values came after `before` others: how many pairs that many places apart are new.
+std::int64_t new_pairs(std::int64_t count, std::int64_t before, std::int64_t places) {
+  return std::max<std::int64_t>(0, count - std::max<std::int64_t>(0, places - before));
+}
 
 /// Part of sum_products: the values i = kResidue, kResidue + 4, ..., which meet blocks of four values at aligned
 /// addresses. Block v, place j has lag kLags + kResidue - 4 v - j, so that the sums are shifted by places at the end.
@@ -65,7 +62,7 @@ inline void sum_residue(const float* values, const float* newest, int count, Six
     std::memcpy(&repeated, newest + 16 * i, sizeof(repeated));
     for (int v = 0; v <= kVectors; ++v) {
       std::memcpy(&before, values + (i - kResidue + 4 * v) * kFeatures, sizeof(before));
-      sum[v] = fused(before, repeated, sum[v]);
+      sum[v] = plus_product(sum[v], before, repeated);
     }
   }
   for (int v = 0; v < kVectors; ++v) total[v] += shifted<4 * (kResidue + 1)>(sum[v], sum[v + 1]);

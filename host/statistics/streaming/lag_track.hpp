@@ -6,34 +6,16 @@
 // twice that with AVX2, 5 times without fused multiply-adds.
 #pragma once
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "host/statistics/streaming/score_map.hpp"
-#include "kernels/device/platform.hpp"
 
 namespace kilochain {
 
 inline constexpr int kFeatures = ScoreMap::kFeatures;
 inline constexpr int kNearLags = 32, kFarLags = 16, kLevels = 5, kFrame = 64;
 inline constexpr int kLagSlots = kNearLags + kLevels * kFarLags;
-inline constexpr double kProductsPerUnit = 1 << 20;
-inline constexpr float kMeanUnit = 1.0f / 2048;  // of the stored means: features stay within +-10
-
-/// Whether this build's processors have a b + c in one rounding, as every device does: sums of products are the same bits
-/// there. x86 has it from -march=x86-64-v3 on; without it std::fma is a call, and all of this would take 15 times as long.
-#if defined(__CUDACC__) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-inline constexpr bool kFusedOnce = true;
-#else
-inline constexpr bool kFusedOnce = false;
-#endif
-KC_INLINE float fused(float a, float b, float c) { return kFusedOnce ? std::fma(a, b, c) : a * b + c; }
-/// `count` values came after `before` others: how many pairs that many places apart are new.
-KC_INLINE std::int64_t new_pairs(std::int64_t count, std::int64_t before, std::int64_t places) {
-  const std::int64_t wanting = places > before ? places - before : 0;
-  return count > wanting ? count - wanting : 0;
-}
 
 /// Sums over series and time of products, for every level and lag; [kNearLags | level 1 | level 2 | ...].
 struct LagSums {

@@ -48,11 +48,6 @@ StreamingSummary::StreamingSummary(std::int64_t num_chains, std::int64_t dim, st
   }
 }
 
-std::int64_t StreamingSummary::first_draws(std::int64_t num_chains, std::int64_t dim, std::int64_t expected_draws,
-                                           StreamingOptions options) {
-  return Sizes(num_chains, dim, expected_draws, options).first_draws;
-}
-
 std::size_t StreamingSummary::bytes(std::int64_t num_chains, std::int64_t dim, std::int64_t expected_draws, int threads,
                                     StreamingOptions options) {
   const Sizes sizes(num_chains, dim, expected_draws, options);
@@ -258,34 +253,21 @@ void StreamingSummary::open_block(int threads) {
 }
 
 void StreamingSummary::join_blocks(const BlockPlaces& place, int threads) {
-  if (device_) return device_->join(place);
 #pragma omp parallel num_threads(threads)
   {
 #pragma omp for
     for (Cell& cell : cells_) {
-      for (int l = 0; l < kLanes; ++l) {
-        kilochain::join_blocks(cell.bulk, place, l);
-        kilochain::join_blocks(cell.folded, place, l);
-      }
+      kilochain::join_blocks(cell.bulk, place);
+      kilochain::join_blocks(cell.folded, place);
     }
 #pragma omp for
-    for (Track& track : tracks_) {
-      for (int f = 0; f < kFeatures; ++f) kilochain::join_blocks(track.blocks, place, f);
-    }
+    for (Track& track : tracks_) kilochain::join_blocks(track.blocks, place);
   }
 }
 
 void StreamingSummary::check_maps(int threads) {
   // Too late to start again: most of the run would be lost for R-hat and ESS.
   if (expected_draws_ > 0 && 3 * num_draws_ > expected_draws_) return;
-  if (device_) {
-    device_->download_counts(parameters_);
-    if (std::none_of(parameters_.begin(), parameters_.end(),
-                     [](const Parameter& p) { return p.map.outdated(p.counts); }))
-      return;
-    device_->download(cells_, tracks_,
-                      parameters_);  // seldom: the host learns, with the bits of a run without a device
-  }
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (const Tile& tile : tiles_) {
     for (std::int64_t k = 0; k < tile.width; ++k) {
@@ -293,7 +275,6 @@ void StreamingSummary::check_maps(int threads) {
       if (parameter.map.outdated(parameter.counts)) learn_again(tile, tile.first_parameter + k);
     }
   }
-  if (device_) device_->upload(cells_, tracks_, parameters_);
 }
 
 void StreamingSummary::learn_again(const Tile& tile, std::int64_t d) {
@@ -319,35 +300,7 @@ void StreamingSummary::learn_again(const Tile& tile, std::int64_t d) {
 
 void StreamingSummary::exclude(std::int64_t chain) { excluded_[chain] = 1; }
 
-void StreamingSummary::move_to(const Place& place) {
-  KC_CHECK(streaming_ && !device_);
-  device_ = make_device_sums(place, num_chains_, dim_, tracked_);
-  device_->upload(cells_, tracks_, parameters_);
-}
-
-std::int64_t StreamingSummary::begin_stretch(std::int64_t most, int threads) {
-  cross_boundaries(threads);
-  return std::min({most, blocks_.end() - num_draws_, next_check_ - num_draws_});
-}
-
-template <class Real>
-void StreamingSummary::add_on_device(View3<const Real> draws, std::int64_t first_chain, std::int64_t count,
-                                     const std::uint8_t* excluded) {
-  device_->add(draws, {first_chain, count, num_draws_, blocks_.last(), excluded});
-}
-
-void StreamingSummary::bring_back() {
-  if (device_) device_->download(cells_, tracks_, parameters_);
-  device_.reset();
-}
-
-std::size_t StreamingSummary::device_bytes(std::int64_t num_chains, std::int64_t dim, StreamingOptions options) {
-  return DeviceSums::bytes(num_chains, dim, Sizes(num_chains, dim, 0, options).tracked);
-}
-
 template void StreamingSummary::add(View3<const float>, std::int64_t, int);
 template void StreamingSummary::add(View3<const double>, std::int64_t, int);
-template void StreamingSummary::add_on_device(View3<const float>, std::int64_t, std::int64_t, const std::uint8_t*);
-template void StreamingSummary::add_on_device(View3<const double>, std::int64_t, std::int64_t, const std::uint8_t*);
 
 }  // namespace kilochain

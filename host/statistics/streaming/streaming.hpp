@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +17,6 @@
 #include "host/statistics/ranks.hpp"
 #include "host/statistics/streaming/blocks.hpp"
 #include "host/statistics/streaming/cells.hpp"
-#include "host/statistics/streaming/device_sums.hpp"
 #include "host/statistics/streaming/lag_track.hpp"
 #include "host/statistics/streaming/score_map.hpp"
 #include "host/statistics/summary.hpp"
@@ -37,9 +35,6 @@ class StreamingSummary {
   /// `expected_draws`: of each chain; 0 when not known (more may come than expected, at some loss in R-hat).
   StreamingSummary(std::int64_t num_chains, std::int64_t dim, std::int64_t expected_draws,
                    StreamingOptions options = {});
-  /// Draws of each chain that are kept at first: exact() until more have come.
-  static std::int64_t first_draws(std::int64_t num_chains, std::int64_t dim, std::int64_t expected_draws,
-                                  StreamingOptions options = {});
   /// What add and the results will have allocated at most, with that many threads.
   static std::size_t bytes(std::int64_t num_chains, std::int64_t dim, std::int64_t expected_draws, int threads,
                            StreamingOptions options = {});
@@ -53,22 +48,6 @@ class StreamingSummary {
   /// autocovariances draws that have left the first ones stay, a share of at most 1 / chains.
   void exclude(std::int64_t chain);
 
-  /// The next draws are added where they are drawn, on `place`, by kernels that are queued: only once !exact(). All that is
-  /// added then goes in stretches: begin, which returns how many draws of each chain the stretch may have, at most `most`
-  /// (it ends where blocks do; at doubling draws, while maps may still be learnt anew, it waits for the device); add of each
-  /// batch of chains, excluded(chain of the batch) != 0 and draws on the device; end, with as many draws as all have.
-  void move_to(const Place& place);
-  bool on_device() const { return device_ != nullptr; }
-  std::int64_t begin_stretch(std::int64_t most, int threads);
-  template <class Real>
-  void add_on_device(View3<const Real> draws, std::int64_t first_chain, std::int64_t count,
-                     const std::uint8_t* excluded);
-  void end_stretch(std::int64_t count) { num_draws_ += count; }
-  /// Waits for what is queued and brings it to the host, where results() find it and draws are added again.
-  void bring_back();
-  /// What it takes there.
-  static std::size_t device_bytes(std::int64_t num_chains, std::int64_t dim, StreamingOptions options = {});
-
   std::int64_t num_draws() const { return num_draws_; }  ///< of each chain so far
   bool exact() const { return !streaming_; }             ///< all draws are still kept
 
@@ -77,7 +56,12 @@ class StreamingSummary {
   std::vector<ParameterSummary> results(const std::vector<std::string>& names, int threads) const;
 
  private:
-  using Parameter = StreamedParameter;
+  struct Parameter {
+    ScoreMap map;
+    ScoreMap::Counts counts{};
+    LagSums lags;
+    std::int64_t start = 0;  ///< the draw from which scores, blocks and lags are taken
+  };
   struct Sizes;    // shared by the constructor and bytes()
   struct Scratch;  // of a thread
 
@@ -132,8 +116,6 @@ class StreamingSummary {
   std::vector<Cell> cells_;
   std::vector<Track> tracks_;  // [tracked][dim]
   std::vector<Parameter> parameters_;
-  std::unique_ptr<DeviceSums>
-      device_;  // holds what cells_, tracks_ and the parameters' counts and lags are, while it is there
 };
 
 }  // namespace kilochain

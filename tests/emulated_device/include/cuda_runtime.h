@@ -128,22 +128,6 @@ using cudaGraphNode_t = void*;
 using cudaHostFn_t = void (*)(void*);
 
 #define CUDART_VERSION 13000
-using cudaGraphConditionalHandle = unsigned long long;
-inline constexpr unsigned cudaGraphCondAssignDefault = 1;
-enum cudaGraphConditionalNodeType { cudaGraphCondTypeIf = 0, cudaGraphCondTypeWhile = 1 };
-enum cudaGraphNodeType { cudaGraphNodeTypeKernel = 0, cudaGraphNodeTypeConditional = 13 };
-struct cudaConditionalNodeParams {
-  cudaGraphConditionalHandle handle;
-  cudaGraphConditionalNodeType type;
-  unsigned size;
-  cudaGraph_t* phGraph_out;
-};
-struct cudaGraphNodeParams {
-  cudaGraphNodeType type;
-  cudaConditionalNodeParams conditional;
-};
-struct cudaGraphEdgeData;
-
 struct cudaGraphExecUpdateResultInfo {
   cudaGraphExecUpdateResult result = cudaGraphExecUpdateSuccess;
   cudaGraphNode_t errorNode = nullptr, errorFromNode = nullptr;
@@ -237,19 +221,8 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 
 // ---- graphs
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
-cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t* after,
-                                          const cudaGraphEdgeData* edges, std::size_t count,
-                                          cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id,
-                                     cudaGraph_t* graph, const cudaGraphNode_t** after, const cudaGraphEdgeData** edges,
-                                     std::size_t* count);
-cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags);
-cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
-                                             unsigned value_at_launch = 0, unsigned flags = 0);
-cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
-                             const cudaGraphEdgeData* edges, std::size_t count, cudaGraphNodeParams* params);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags = 0);
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* info);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);

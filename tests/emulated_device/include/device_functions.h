@@ -21,7 +21,6 @@ int sync_block(Sync kind, int value);
 void sync_grid();  ///< cooperative_groups::this_grid().sync()
 void* dynamic_shared();
 [[noreturn]] void trap();
-void set_conditional(unsigned long long handle, unsigned value);
 /// An atomic access of `size` bytes, for the race detector.
 void note_atomic(void* at, int size, const void* site);
 
@@ -45,10 +44,6 @@ inline int lane() { return static_cast<int>(threadIdx.x & 31); }
 
 }  // namespace kilochain::emulated
 
-/// In a kernel inside the body of a conditional node, or before it.
-__forceinline__ void cudaGraphSetConditional(unsigned long long handle, unsigned value) {
-  ::kilochain::emulated::set_conditional(handle, value);
-}
 __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu) { ::kilochain::emulated::sync_warp(mask); }
 __forceinline__ void __syncthreads() { ::kilochain::emulated::sync_block(::kilochain::emulated::Sync::syncthreads, 0); }
 __forceinline__ int __syncthreads_or(int value) {

@@ -1,0 +1,7 @@
+#include "base/version.hpp"
+
+namespace kilochain {
+
+const char* version() { return KILOCHAIN_VERSION; }
+
+}  // namespace kilochain

@@ -1,0 +1,195 @@
+// include/kilochain/c.h over the front end's configuration and host/run: nothing is decided here.
+#include "kilochain/c.h"
+
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/version.hpp"
+#include "host/draws/draws_file.hpp"
+#include "host/frontend/configuration.hpp"
+#include "host/registry/own_target.hpp"
+#include "host/run/run.hpp"
+#include "host/run/run_state.hpp"
+
+using namespace kilochain;
+
+struct kilochain_run {
+  std::vector<Assignment> flags;
+  std::unique_ptr<OwnTarget> density;
+  kilochain_progress progress = nullptr;
+  void* progress_data = nullptr;
+  std::atomic<bool> stop{false};
+  std::string message, summary_text, notes;
+  RunSummary summary;
+  std::vector<std::string> names;
+  std::vector<double> draws, lp;
+  std::int64_t num_chains = 0, num_draws = 0;
+};
+
+namespace {
+
+template <class F>
+int guarded(kilochain_run* run, F&& f) {
+  if (!run) return static_cast<int>(ExitStatus::usage);
+  run->message.clear();
+  try {
+    return f();
+  } catch (const Error& error) {
+    run->message = error.what();
+    return static_cast<int>(error.status());
+  } catch (const std::exception& error) {
+    run->message = error.what();
+  } catch (...) {
+    run->message = "an exception that is no std::exception";
+  }
+  return 1;
+}
+
+int set_density(kilochain_run* run, FunctionDensity density, size_t n, const char* const* names) {
+  return guarded(run, [&] {
+    static std::atomic<int> made{0};
+    density.dim = static_cast<Index>(n);
+    if (names) density.names.assign(names, names + n);
+    run->density.reset();
+    run->density = std::make_unique<OwnTarget>("density " + std::to_string(++made), density);
+    return 0;
+  });
+}
+
+void take(kilochain_run& run, const RunSummary& summary, std::vector<std::string> names) {
+  run.summary = summary;
+  run.summary_text = to_json(summary).dump(2);
+  run.names = std::move(names);
+  run.num_chains = summary.num_chains;
+}
+
+/// [value][chain][draw] of a file to [chain][draw][value].
+void take_draws(kilochain_run& run, const DrawsReader& reader) {
+  const std::int64_t values = std::ssize(run.names), rows = run.num_chains * reader.draws_written();
+  std::vector<double> one;
+  run.num_draws = reader.draws_written();
+  run.lp = reader.lp();
+  run.draws.resize(static_cast<std::size_t>(rows * values));
+  for (std::int64_t k = 0; k < values; ++k) {
+    reader.read_parameters(k, 1, one);
+    for (std::int64_t row = 0; row < rows; ++row) run.draws[row * values + k] = one[row];
+  }
+}
+
+int read(kilochain_run& run, const std::string& path) {
+  const DrawsReader reader(path);
+  take(run, summarise_file(path), reader.header().names);
+  take_draws(run, reader);
+  return status_of(run.summary);
+}
+
+int sample(kilochain_run& run, Options options) {
+  options.keep_draws = !options.resume;
+  run.stop = false;
+  const ProgressCallback progress = [&](const Progress& p) {
+    if (run.progress && run.progress(p.phase.c_str(), p.done, p.total, run.progress_data) != 0) run.stop = true;
+  };
+  const Result result = kilochain::run(options, progress, run.stop);
+  take(run, result.summary, result.names);
+  run.notes.clear();
+  for (const std::string& note : result.notes) run.notes += note + "\n";
+  if (options.resume) {
+    read(run, options.output);
+  } else {
+    run.draws = result.draws;
+    run.lp = result.lp;
+    run.num_draws = result.draws_written;
+  }
+  if (result.out_of_time && result.resumable) return static_cast<int>(ExitStatus::out_of_time);
+  if (result.interrupted && !result.out_of_time) return 130;
+  const int status = status_of(result.summary);
+  if (status != 0) run.message = verdict_of(result.summary).reason;
+  return status;
+}
+
+Options options_of(const kilochain_run& run, const std::vector<Assignment>& file) {
+  std::vector<Assignment> flags = run.flags;
+  if (run.density) flags.push_back({"target", run.density->name(), "kilochain_set_density", "target"});
+  return resolve(file, flags).options;
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* kilochain_version(void) { return version(); }
+
+kilochain_run* kilochain_create(void) { return new (std::nothrow) kilochain_run; }
+void kilochain_free(kilochain_run* run) { delete run; }
+
+int kilochain_set(kilochain_run* run, const char* key, const char* value) {
+  return guarded(run, [&] {
+    const std::string name = key_of(key);
+    std::erase_if(run->flags, [&](const Assignment& a) { return a.key == name; });
+    run->flags.push_back({name, value, "kilochain_set", name});
+    return 0;
+  });
+}
+
+int kilochain_set_density(kilochain_run* run, kilochain_density density, size_t n, const char* const* names,
+                          void* user_data) {
+  FunctionDensity f;
+  f.one = density, f.user_data = user_data;
+  return set_density(run, f, n, names);
+}
+int kilochain_set_density_of_chains(kilochain_run* run, kilochain_density_of_chains density, size_t n,
+                                    const char* const* names, void* user_data) {
+  FunctionDensity f;
+  f.chains = density, f.user_data = user_data;
+  return set_density(run, f, n, names);
+}
+int kilochain_set_progress(kilochain_run* run, kilochain_progress progress, void* user_data) {
+  return guarded(run, [&] {
+    run->progress = progress, run->progress_data = user_data;
+    return 0;
+  });
+}
+
+int kilochain_sample(kilochain_run* run) {
+  return guarded(run, [&] { return sample(*run, options_of(*run, {})); });
+}
+int kilochain_resume(kilochain_run* run, const char* path) {
+  return guarded(run, [&] {
+    std::vector<Assignment> before = assignments_of(path, false);
+    if (run->density) std::erase_if(before, [](const Assignment& a) { return a.key == "target"; });
+    Options options = options_of(*run, before);
+    options.resume = read_run_state(path);
+    require(options.resume != nullptr, ExitStatus::usage, std::string(path) + ": the run cannot be resumed",
+            "it ended in its warm-up", "Begin it again?");
+    return sample(*run, std::move(options));
+  });
+}
+void kilochain_stop(kilochain_run* run) {
+  if (run) run->stop = true;
+}
+int kilochain_read(kilochain_run* run, const char* path) {
+  return guarded(run, [&] { return read(*run, path); });
+}
+
+const char* kilochain_message(const kilochain_run* run) { return run ? run->message.c_str() : "there is no run"; }
+
+size_t kilochain_num_chains(const kilochain_run* run) { return static_cast<size_t>(run->num_chains); }
+size_t kilochain_num_draws(const kilochain_run* run) { return static_cast<size_t>(run->num_draws); }
+size_t kilochain_num_values(const kilochain_run* run) { return run->names.size(); }
+const char* kilochain_name(const kilochain_run* run, size_t value) {
+  return value < run->names.size() ? run->names[value].c_str() : nullptr;
+}
+const double* kilochain_draws(const kilochain_run* run) { return run->draws.data(); }
+const double* kilochain_lp(const kilochain_run* run) { return run->lp.data(); }
+double kilochain_figure(const kilochain_run* run, size_t value, const char* figure) {
+  if (value < run->summary.parameters.size())
+    for (const SummaryColumn& column : summary_columns)
+      if (std::string(figure) == column.name) return run->summary.parameters[value].*column.figure;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+const char* kilochain_summary(const kilochain_run* run) { return run->summary_text.c_str(); }
+const char* kilochain_notes(const kilochain_run* run) { return run->notes.c_str(); }
+
+}  // extern "C"

@@ -1,0 +1,53 @@
+#include "host/registry/own_target.hpp"
+
+#include <map>
+#include <mutex>
+
+namespace kilochain {
+namespace {
+
+struct Own {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<const TargetEntry>> targets;
+};
+Own& own() {
+  static Own all;
+  return all;
+}
+
+template <class Real>
+auto make_function(const std::string& name, const FunctionDensity& density) {
+  return [name, density](const Context&, const SettingTexts&) { return function_target<Real>(name, density); };
+}
+
+}  // namespace
+
+OwnTarget::OwnTarget(const std::string& name, const FunctionDensity& density)
+    : OwnTarget(name, {make_function<float>(name, density), make_function<double>(name, density)}) {}
+
+OwnTarget::OwnTarget(const std::string& name, Makers<Target, const Context&, const SettingTexts&> makers) {
+  auto entry = std::make_shared<TargetEntry>();
+  entry->name = name;
+  entry->cpu_only = "targets of a program's own run on the CPU";
+  entry->make_float = std::move(makers.make_float);
+  entry->make_double = std::move(makers.make_double);
+  bool known = false;
+  for (const TargetEntry& e : targets()) known = known || e.name == name;
+  const std::lock_guard lock(own().mutex);
+  require(!known && own().targets.emplace(name, entry).second, ExitStatus::usage, "a target of that name is there",
+          name, "Choose another name?");
+  entry_ = std::move(entry);
+}
+
+OwnTarget::~OwnTarget() {
+  const std::lock_guard lock(own().mutex);
+  own().targets.erase(entry_->name);
+}
+
+const TargetEntry* find_own_target(const std::string& name) {
+  const std::lock_guard lock(own().mutex);
+  const auto it = own().targets.find(name);
+  return it == own().targets.end() ? nullptr : it->second.get();
+}
+
+}  // namespace kilochain

@@ -1,0 +1,168 @@
+#include "host/run/audit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/run/run_summary.hpp"
+#include "host/statistics/ess.hpp"
+#include "host/statistics/normal_quantile.hpp"
+
+namespace kilochain {
+namespace {
+
+double median(std::vector<double> v) {
+  std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
+  return v[v.size() / 2];
+}
+
+double mean_of(const double* first, Count from, Count until) {
+  double sum = 0;
+  for (Count s = from; s < until; ++s) sum += first[s];
+  return sum / static_cast<double>(until - from);
+}
+
+/// Fisher's z of the correlation of two samples, in standard deviations.
+double correlation_z(const std::vector<double>& a, const std::vector<double>& b) {
+  const double n = static_cast<double>(a.size());
+  double ma = 0, mb = 0, aa = 0, bb = 0, ab = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) ma += a[k] / n, mb += b[k] / n;
+  for (std::size_t k = 0; k < a.size(); ++k)
+    aa += (a[k] - ma) * (a[k] - ma), bb += (b[k] - mb) * (b[k] - mb), ab += (a[k] - ma) * (b[k] - mb);
+  if (!(aa > 0) || !(bb > 0) || n < 5) return 0;
+  const double r = std::clamp(ab / std::sqrt(aa * bb), -0.999999, 0.999999);
+  return std::atanh(r) * std::sqrt(n - 3);
+}
+
+/// The smallest effective sample size of means and of squares, over at most about 64 coordinates.
+template <class Real>
+double effective_draws(const FrozenDraws<Real>& block, int threads) {
+  double least = INFINITY;
+  const Count step = std::max<Count>(1, block.dim / 64);
+#pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(min : least)
+  for (Count i = 0; i < block.dim; i += step) {
+    std::vector<double> values;
+    for (const auto c : block.running)
+      for (Count s = 0; s < block.count; ++s) values.push_back(static_cast<double>(block.at(c, s, i)));
+    const Series series{values.data(), std::ssize(block.running), block.count};
+    least = std::min({least, ess_mean(series), ess_square(series)});
+  }
+  return std::isfinite(least) ? least : 0;
+}
+
+}  // namespace
+
+template <class Real>
+FrozenDraws<Real>::FrozenDraws(Count chains_, Count count_, Count dim_, Count thin_)
+    : chains(chains_),
+      count(count_),
+      dim(dim_),
+      thin(thin_),
+      x(static_cast<std::size_t>(chains * count * dim)),
+      lp(static_cast<std::size_t>(chains * count)),
+      accepted(static_cast<std::size_t>(chains), 0.0) {}
+
+template <class Real>
+void FrozenDraws<Real>::take(const Window<Real>& window) {
+  for (Count c = 0; c < chains; ++c)
+    for (Count s = 0; s < window.count; ++s) {
+      const Count at = c * count + window.first + s;
+      lp[static_cast<std::size_t>(at)] = window.lp(c, s);
+      accepted[static_cast<std::size_t>(c)] += window.acceptance_rate(c, s) / static_cast<double>(count);
+      std::copy_n(window.draws.row(c, s).data, dim, x.data() + at * dim);
+    }
+}
+
+template <class Real>
+AuditFigures audit_of(const FrozenDraws<Real>& block, std::span<const Real> began, int threads) {
+  AuditFigures out;
+  out.ess_per_iteration = effective_draws(block, threads) / static_cast<double>(block.count * block.thin);
+  const Count dim = block.dim, half = block.count / 2, third = block.count - block.count / 3;
+  std::vector<double> drifts, means;
+  for (const auto c : block.running) {
+    const double* lp = block.lp_of(c);
+    drifts.push_back(mean_of(lp, half, block.count) - mean_of(lp, 0, half));
+    means.push_back(mean_of(lp, 0, block.count));
+    out.stuck += accepts_nothing(block.accepted[static_cast<std::size_t>(c)]);
+    out.acceptance += block.accepted[static_cast<std::size_t>(c)] / static_cast<double>(block.running.size());
+  }
+  const auto fail = [&](std::string text) { out.note += (out.note.empty() ? "" : ", ") + std::move(text); };
+  if (out.stuck > 0) fail(fmt::format("{} chains accept nothing", out.stuck));
+
+  const double n = static_cast<double>(drifts.size());
+  double drift = 0, square = 0;
+  for (const double d : drifts) drift += d / n;
+  for (const double d : drifts) square += (d - drift) * (d - drift) / std::max(1.0, n - 1);
+  const double t = std::abs(drift) / std::sqrt(square / n + 1e-300);
+  if (n > 3 && t > 4) fail(fmt::format("the mean log density still moves (t = {:.1f})", t));
+
+  const double middle = median(means);
+  std::vector<double> away;
+  for (const double m : means) away.push_back(std::abs(m - middle));
+  const double wide = 1.4826 * median(away) + 1e-12 * std::abs(middle);
+  const auto far = std::count_if(means.begin(), means.end(), [&](double m) { return m < middle - 10 * wide; });
+  if (n > 7 && far > 0) fail(fmt::format("{} chains are far below the others in log density", far));
+
+  double worst = 0;
+  Count where = 0;
+  std::vector<double> first(block.running.size()), last(block.running.size());
+  for (Count i = 0; i < dim; ++i) {
+    for (std::size_t k = 0; k < block.running.size(); ++k) {
+      const auto c = block.running[k];
+      first[k] = static_cast<double>(began[static_cast<std::size_t>(c * dim + i)]);
+      double sum = 0;
+      for (Count s = third; s < block.count; ++s) sum += static_cast<double>(block.at(c, s, i));
+      last[k] = sum;
+    }
+    const double z = std::abs(correlation_z(first, last));
+    if (z > worst) worst = z, where = i;
+  }
+  const double bar = -normal_quantile(0.5e-3 / static_cast<double>(dim));
+  if (worst > bar)
+    fail(fmt::format("coordinate {} has not forgotten where it began (z = {:.1f}, {:.1f} at most)", where, worst, bar));
+  out.passed = out.note.empty();
+  return out;
+}
+
+template <class Real>
+double mixing_of(const FrozenDraws<Real>& block) {
+  double worst = 1;
+  const double n = static_cast<double>(std::ssize(block.running) * block.count);
+  for (Count i = 0; i < block.dim; ++i) {
+    double mean = 0, variance = 0;
+    const auto each = [&](auto&& f) {
+      for (const auto c : block.running)
+        for (Count s = 0; s < block.count; ++s) f(c, s, static_cast<double>(block.at(c, s, i)));
+    };
+    each([&](auto, Count, double x) { mean += x / n; });
+    each([&](auto, Count, double x) { variance += (x - mean) * (x - mean) / n; });
+    if (!(variance > 0)) return 0;
+    double of_mean = 0, of_square = 0, square = 0;
+    each([&](auto, Count, double x) {
+      const double q = (x - mean) * (x - mean) / variance - 1;
+      square += q * q / n;
+    });
+    const double pairs = n - static_cast<double>(std::ssize(block.running));
+    each([&](auto c, Count s, double x) {
+      if (s == 0) return;
+      const double before = static_cast<double>(block.at(c, s - 1, i)) - mean, now = x - mean;
+      of_mean += before * now / variance / pairs;
+      of_square += (before * before / variance - 1) * (now * now / variance - 1) / square / pairs;
+    });
+    for (const double rho : {of_mean, of_square}) {
+      const double r = std::clamp(rho, 0.0, 1.0);
+      worst = std::min(worst, (1 - r) / (1 + r));
+    }
+  }
+  return worst;
+}
+
+template struct FrozenDraws<float>;
+template struct FrozenDraws<double>;
+template double mixing_of(const FrozenDraws<float>&);
+template double mixing_of(const FrozenDraws<double>&);
+template AuditFigures audit_of(const FrozenDraws<float>&, std::span<const float>, int);
+template AuditFigures audit_of(const FrozenDraws<double>&, std::span<const double>, int);
+
+}  // namespace kilochain

@@ -1,0 +1,53 @@
+// Whether chains have converged, from draws made after adaptation was frozen, with chains as the independent units.
+//   moves       every chain accepts something
+//   level       the mean log density of a chain's second half less that of its first: t over chains below 4
+//   together    no chain's mean log density is far below the others' (10 robust standard deviations)
+//   forgetting  over chains, the mean of a coordinate in the last third is not correlated with where the chain began
+//               (Fisher's z below the normal quantile that all coordinates together pass once in 1 000 times)
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/chains/window.hpp"
+
+namespace kilochain {
+
+/// Draws of all chains, copied from windows as they come.
+template <class Real>
+struct FrozenDraws {
+  Count chains = 0, count = 0, dim = 0, thin = 1;  ///< count: of each chain, of every thin-th iteration
+  std::vector<Real> x;                             ///< (chain, count, dim)
+  std::vector<double> lp, accepted;                ///< (chain, count); (chain): mean acceptance
+  std::vector<std::int64_t> running;               ///< chains that are not quarantined
+
+  FrozenDraws() = default;
+  FrozenDraws(Count chains, Count count, Count dim, Count thin);
+  void take(const Window<Real>& window);
+  Real at(std::int64_t chain, Count draw, Count i) const {
+    return x[static_cast<std::size_t>((chain * count + draw) * dim + i)];
+  }
+  const double* lp_of(std::int64_t chain) const { return lp.data() + chain * count; }
+};
+
+struct AuditFigures {
+  bool passed = false;
+  std::string note;  ///< what failed, with its figures
+  double ess_per_iteration =
+      0;  ///< of the slowest coordinate, over all chains: of means and of squares, whichever is less
+  double acceptance = 0;
+  std::int64_t stuck = 0;  ///< chains that accept nothing
+};
+
+/// Independent draws that one iteration of a chain is worth, for the slowest coordinate, of means and squares, whichever is less:
+/// (1 - rho)/(1 + rho), rho the correlation of neighbouring draws about the mean over all chains. Unlike an effective sample
+/// size it tells slow from slower where no chain crosses the posterior within the block. Of thinned blocks: of one kept draw.
+template <class Real>
+double mixing_of(const FrozenDraws<Real>& draws);
+
+/// `began`: (chain, dim), where the chains stood when adaptation was frozen.
+template <class Real>
+AuditFigures audit_of(const FrozenDraws<Real>& draws, std::span<const Real> began, int threads);
+
+}  // namespace kilochain

@@ -1,0 +1,93 @@
+#include "host/run/relocate.hpp"
+
+#include <algorithm>
+
+#include "host/run/run_summary.hpp"
+
+namespace kilochain {
+namespace {
+
+constexpr std::int64_t nuts_iterations = 100;
+constexpr std::size_t most_on_device = std::size_t(1) << 30;  // bytes
+const SettingTexts nuts = {{"mass", "unit"}, {"max_tree_depth", "6"}};
+
+/// Moves x in place, the points of chains `first` and on; returns the gradients that it took. Chains that cannot start
+/// stay where they are.
+template <class Real>
+std::int64_t run_nuts(const Phases<Real>& run, std::int64_t first, View2<Real> x) {
+  Reporter silent;
+  Ensemble<Real> chains(run.context, run.target, {"nuts", nuts, x.rows, x.rows, Scope::chain, ~run.options.seed, first},
+                        silent, run.stop);
+  chains.start([&](Index, Index) { return std::vector<Real>(x.data, x.data + x.rows * x.columns); });
+  chains.run(chains.adapting(nuts_iterations), 0, nuts_iterations);
+  const std::vector<Real> moved = chains.first_positions();
+  std::int64_t gradients = 0;
+  for (Count c = 0; const ChainControl& control : chains.controls()) {
+    gradients += control.gradients;
+    if (control.status == ChainStatus::running) std::copy_n(moved.data() + c * x.columns, x.columns, x.row(c).data);
+    ++c;
+  }
+  return gradients;
+}
+
+/// Chains of a batch whose acceptance is next to nothing, counted from the batch's first.
+std::vector<Count> stuck_chains(const std::vector<ChainControl>& controls, const double* acceptance) {
+  std::vector<Count> stuck;
+  for (Count c = 0; const ChainControl& control : controls) {
+    if (control.status == ChainStatus::running && accepts_nothing(acceptance[c])) stuck.push_back(c);
+    ++c;
+  }
+  return stuck;
+}
+
+}  // namespace
+
+Relocation relocation_of(const Options& o, const Context& context, const TargetInfo& info, Precision precision) {
+  constexpr Index few = 64;
+  const auto bytes = [&](Index chains) {
+    const ChainBytes b = bytes_of_chains(context, "nuts", nuts, chains, info, Scope::chain, precision);
+    return b.state + b.adaptation + b.exchange + b.pooled_sums;
+  };
+  const auto all = static_cast<Index>(batch_size(o));
+  if (context.backend == Backend::cpu || all <= few) return {std::min(all, few), bytes(std::min(all, few))};
+  const std::size_t most = few * most_on_device / std::max<std::size_t>(1, bytes(few));
+  const Index chains =
+      std::clamp(static_cast<Index>(std::min<std::size_t>(most, static_cast<std::size_t>(all))), few, all);
+  return {chains, bytes(chains)};
+}
+
+bool may_relocate(const Options& o) {
+  return !o.num_warmup || (o.adapt_scope == Scope::pooled && *o.num_warmup >= 2 * relocate_at);
+}
+
+template <class Real>
+Relocated relocate(const Phases<Real>& run, std::span<const double> acceptance) {
+  Relocated out;
+  if (run.target.info().offers < Needs::gradient) return out;
+  const Count dim = run.dim(),
+              most = relocation_of(run.options, run.context, run.target.info(), precision_of<Real>).chains;
+  std::vector<Real> starts;  // of all chains
+  run.chains.each([&](Index first, Chains<Real>& chains) {
+    std::vector<Real> x = chains.positions();
+    const auto stuck = stuck_chains(chains.controls(), acceptance.data() + first);
+    std::vector<Real> moved;
+    for (const Count c : stuck) moved.insert(moved.end(), x.data() + c * dim, x.data() + (c + 1) * dim);
+    for (Count k = 0; k < std::ssize(stuck) && !run.stop; k += most)
+      out.gradients += run_nuts<Real>(run, k, {moved.data() + k * dim, std::min(most, std::ssize(stuck) - k), dim});
+    for (Count k = 0; k < std::ssize(stuck); ++k)
+      std::copy_n(moved.data() + k * dim, dim, x.data() + stuck.data()[k] * dim);
+    out.chains += std::ssize(stuck);
+    starts.insert(starts.end(), x.begin(), x.end());
+  });
+  if (out.chains == 0) return out;
+  out.gradients += run.chains.take_gradients();
+  run.chains.start([&](Index first, Index count) {
+    return std::vector<Real>(starts.data() + first * dim, starts.data() + (first + count) * dim);
+  });
+  return out;
+}
+
+template Relocated relocate(const Phases<float>&, std::span<const double>);
+template Relocated relocate(const Phases<double>&, std::span<const double>);
+
+}  // namespace kilochain

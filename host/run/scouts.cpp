@@ -1,0 +1,207 @@
+#include "host/run/scouts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/run/covariance.hpp"
+#include "host/run/start.hpp"
+
+namespace kilochain {
+namespace {
+
+constexpr Index most_scouts = 16;
+constexpr std::int64_t first_length = 75, rounds_at_most = 3, looks_every = 2;
+const SettingTexts nuts = {{"mass", "diagonal"}, {"max_tree_depth", "6"}};
+
+double median(std::vector<double> v) {
+  if (v.empty()) return NAN;
+  std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
+  return v[v.size() / 2];
+}
+
+/// What one scout saw in the second half of a round, and the means of the log density in the quarters of the round.
+template <class Real>
+struct Trail {
+  std::vector<double> lp;   ///< of each look, mean over its iterations
+  std::vector<Real> draws;  ///< (look, dim)
+  double mean = -INFINITY, sd = 0;
+  bool running = true;
+
+  /// Of the looks' second half.
+  void sum_up() {
+    const std::size_t half = lp.size() / 2, count = lp.size() - half;
+    double sum = 0, square = 0;
+    for (std::size_t k = half; k < lp.size(); ++k) sum += lp[k] / count;
+    for (std::size_t k = half; k < lp.size(); ++k) square += (lp[k] - sum) * (lp[k] - sum) / count;
+    mean = running && std::isfinite(sum) ? sum : -INFINITY;
+    sd = std::sqrt(square);
+  }
+  /// Mean of the last quarter less that of the one before.
+  double drift() const {
+    const std::size_t q = lp.size() / 4;
+    double d = 0;
+    for (std::size_t k = lp.size() - q; k < lp.size(); ++k) d += (lp[k] - lp[k - q]) / q;
+    return d;
+  }
+};
+
+/// The scouts of one run, round after round.
+template <class Real>
+class Party {
+ public:
+  explicit Party(const Phases<Real>& run)
+      : run_(run),
+        dim_(run.dim()),
+        size_(std::clamp<Index>(static_cast<Index>(run.chains.num_chains()), 4, most_scouts)),
+        chains_(run.context, run.target, {"nuts", nuts, size_, size_, Scope::chain, ~run.options.seed}, run.reporter,
+                run.stop) {}
+
+  Scouted<Real> operator()() {
+    out_.scouts = size_;
+    start_at_finite_points();
+    std::int64_t length = first_length;
+    for (int k = 0; k < rounds_at_most && !out_.arrived; ++k, length *= 2) {
+      travel(length);
+      if (out_.interrupted) return std::move(out_);
+      judge();
+    }
+    leave_behind();
+    learn_metric();
+    return std::move(out_);
+  }
+
+ private:
+  /// Where the log density or its gradient is not finite, points are drawn again, up to 100 times.
+  void start_at_finite_points() {
+    const StartingPoints<Real> points(run_.options, dim_);
+    std::vector<Real> x = points.of(0, size_);
+    for (Index attempt = 1; attempt <= 100; ++attempt) {
+      chains_.start([&](Index, Index) { return x; });
+      Index failed = 0;
+      for (Index s = 0; const ChainControl& c : chains_.controls()) {
+        if (c.status != ChainStatus::running) {
+          ++failed;
+          const std::vector<Real> again = points.of((s + 1) * 1000 + attempt, 1);
+          std::copy_n(again.begin(), dim_, x.begin() + s * dim_);
+        }
+        ++s;
+      }
+      if (failed == 0) return;
+    }
+  }
+
+  /// One more round of `length` iterations; a scout keeps the step and the scale that it has.
+  void travel(std::int64_t length) {
+    trails_.assign(static_cast<std::size_t>(size_), {});
+    // The first round learns its step alone: no window of the mass ends in it.
+    Segment<Real> segment = chains_.adapting(out_.iterations == 0 ? 2 * length : length);
+    segment.phase_start = out_.iterations;
+    Windows<Real> windows = chains_.windows(chains_.shape(length / looks_every));
+    windows.thin = looks_every, windows.origin = out_.iterations;
+    const std::int64_t end = out_.iterations + length;
+    out_.iterations = chains_.run(segment, out_.iterations, end, windows, [&](const Window<Real>& window) {
+      for (Index s = 0; s < size_; ++s)
+        for (Count t = 0; t < window.count; ++t) {
+          const Real* const x = window.draws.row(s, t).data;
+          trails_[s].lp.push_back(window.lp(s, t));
+          trails_[s].draws.insert(trails_[s].draws.end(), x, x + dim_);
+        }
+    });
+    out_.interrupted = out_.iterations < end;
+    out_.gradients += chains_.take_gradients();
+    for (Index s = 0; const ChainControl& c : chains_.controls()) {
+      trails_[s].running = c.status == ChainStatus::running;
+      trails_[s++].sum_up();
+    }
+  }
+
+  /// Where most scouts should be, and how wide that is: of the upper half of their mean log densities the middle.
+  std::pair<double, double> usual() const {
+    std::vector<std::pair<double, double>> means;
+    for (const auto& t : trails_)
+      if (std::isfinite(t.mean)) means.emplace_back(t.mean, t.sd);
+    if (means.empty()) return {-INFINITY, 0};
+    std::sort(means.begin(), means.end());
+    std::vector<double> at, sds;
+    for (std::size_t k = means.size() / 2; k < means.size(); ++k)
+      at.push_back(means[k].first), sds.push_back(means[k].second);
+    return {median(at), std::max(1e-3, median(sds))};
+  }
+
+  /// They have arrived when the log densities of three in four agree and do not drift.
+  void judge() {
+    const auto [at, width] = usual();
+    double drift = 0, square = 0;
+    Index agree = 0;
+    for (const auto& t : trails_) {
+      if (!std::isfinite(t.mean) || std::abs(t.mean - at) > 4 * width) continue;
+      const double d = t.drift();
+      drift += d, square += d * d, ++agree;
+    }
+    const double mean = drift / agree, error = std::sqrt((square / agree - mean * mean) / agree);
+    out_.arrived = 4 * agree >= 3 * size_ && mean < 3 * error;
+  }
+
+  /// A scout is left behind where even a mode ten times as wide in every coordinate would not make up for its low density.
+  void leave_behind() {
+    const auto [at, width] = usual();
+    const double bar = 10 * width + static_cast<double>(dim_) * std::log(10.0);
+    for (Index s = 0; s < size_; ++s) {
+      const Trail<Real>& t = trails_[s];
+      if (t.mean < at - bar || !std::isfinite(t.mean)) {
+        out_.left.push_back(s);
+        out_.left_below = std::max(out_.left_below, at - t.mean);
+        continue;
+      }
+      std::vector<Real> late;
+      for (std::size_t k = t.lp.size(); k > t.lp.size() / 2; --k)
+        late.insert(late.end(), t.draws.begin() + (k - 1) * dim_, t.draws.begin() + k * dim_);
+      out_.points.push_back(std::move(late));
+    }
+    require(!out_.points.empty(), ExitStatus::data, "no chain can start",
+            fmt::format("{} scouts found no place with a finite log density", size_),
+            "Choose other starting points with --init?");
+  }
+
+  /// The covariance of all their draws, shrunk to its diagonal.
+  void learn_metric() {
+    Covariance all(dim_);
+    for (const auto& p : out_.points)
+      for (std::size_t k = 0; k < p.size(); k += dim_) all.add(p.data() + k);
+    out_.metric.factor = all.shrunk_factor();
+    out_.metric.step_size = 0.5;
+  }
+
+  const Phases<Real>& run_;
+  const Index dim_, size_;
+  Ensemble<Real> chains_;
+  std::vector<Trail<Real>> trails_;
+  Scouted<Real> out_;
+};
+
+}  // namespace
+
+template <class Real>
+std::vector<Real> Scouted<Real>::starts(Index first, Index count, Index dim) const {
+  std::vector<Real> x;
+  for (Index c = first; c < first + count; ++c) {
+    const auto& from = points[static_cast<std::size_t>(c) % points.size()];
+    const std::size_t draws = from.size() / dim, k = static_cast<std::size_t>(c) / points.size() % draws;
+    x.insert(x.end(), from.begin() + k * dim, from.begin() + (k + 1) * dim);
+  }
+  return x;
+}
+
+template <class Real>
+Scouted<Real> send_scouts(const Phases<Real>& run) {
+  return Party<Real>(run)();
+}
+
+template struct Scouted<float>;
+template struct Scouted<double>;
+template Scouted<float> send_scouts(const Phases<float>&);
+template Scouted<double> send_scouts(const Phases<double>&);
+
+}  // namespace kilochain

@@ -1,0 +1,32 @@
+// Scouts find where the posterior is, before all chains share a proposal (docs/decisions/0019-ensemble.md).
+// Each scout is a NUTS chain that adapts its own step and scale: one in a bad place holds nobody else. They run until their
+// log densities agree and stand still, or until a limit. Scouts that ended far below the others are left behind, by number.
+// Cost: 16 chains times 150 iterations, twice that as long again where they have not arrived.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "host/run/phases.hpp"
+
+namespace kilochain {
+
+template <class Real>
+struct Scouted {
+  Index scouts = 0;             ///< that ran
+  std::int64_t iterations = 0;  ///< of each scout
+  std::int64_t gradients = 0;   ///< of all scouts
+  bool arrived = false;         ///< their log densities agree and stand still
+  bool interrupted = false;
+  std::vector<std::int64_t> left;         ///< scouts that ended far below the others, ascending
+  double left_below = 0;                  ///< how far the lowest of them ended below the others, in log density
+  Metric metric;                          ///< from the scouts' draws
+  std::vector<std::vector<Real>> points;  ///< of each scout that arrived: (draw, dim), late draws first
+  /// The starting points of chains first .. first + count - 1: chain c begins where scout c mod points.size() was.
+  std::vector<Real> starts(Index first, Index count, Index dim) const;
+};
+
+/// Throws Error (data) when no scout can start.
+template <class Real>
+Scouted<Real> send_scouts(const Phases<Real>& run);
+
+}  // namespace kilochain

@@ -1,0 +1,171 @@
+// Where the windows of the sampling phase go, beside the file (output_file.hpp): memory, a streaming summary, the
+// progress line, and the list of divergences. Each is a sink: it takes one window after the other and knows nothing of
+// the others.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "host/chains/thread_team.hpp"
+#include "host/run/reporter.hpp"
+#include "host/statistics/progress_statistic.hpp"
+#include "host/statistics/scratch.hpp"
+#include "host/statistics/streaming/streaming.hpp"
+
+namespace kilochain {
+
+/// An array over all draws of a run, (chain, draw, value). Memory is touched as draws come.
+template <class T>
+class OfAllDraws {
+ public:
+  OfAllDraws(std::int64_t num_chains, std::int64_t num_draws, std::int64_t width)
+      : values_(make_scratch<T>(num_chains * num_draws * width)), all_{values_.get(), num_chains, num_draws, width} {}
+  /// The next `count` draws of every chain: draws (chain, capacity, width).
+  void add(View3<const T> draws, std::int64_t count) {
+    for (Count c = 0; c < all_.planes; ++c)
+      std::copy_n(draws.plane(c).data, count * all_.columns, all_.plane(c).data + drawn_ * all_.columns);
+    drawn_ += count;
+  }
+  void add(View2<const T> one, std::int64_t count) { add({one.data, one.rows, one.columns, 1}, count); }
+  /// What was drawn, without the room for what was not (an interrupted run has fewer).
+  View3<const T> drawn() {
+    const Count row = drawn_ * all_.columns;
+    for (Count c = 1; c < all_.planes && drawn_ < all_.rows; ++c)
+      std::copy_n(all_.plane(c).data, row, all_.data + c * row);
+    all_.rows = drawn_;
+    return {all_.data, all_.planes, all_.rows, all_.columns};
+  }
+  std::vector<T> values() {
+    const auto all = drawn();
+    return {all.data, all.data + all.planes * all.rows * all.columns};
+  }
+
+ private:
+  Scratch<T> values_;
+  View3<T> all_;
+  Count drawn_ = 0;
+};
+
+template <class Real>
+class DrawsInMemory final : public Sink<Real>, public OfAllDraws<Real> {
+ public:
+  using OfAllDraws<Real>::OfAllDraws;
+  void take(const Window<Real>& window) override { this->add(window.draws, window.count); }
+};
+
+/// What is known of each draw beside its values, (chain, draw).
+template <class Real>
+class StatisticsInMemory final : public Sink<Real> {
+ public:
+  StatisticsInMemory(std::int64_t num_chains, std::int64_t num_draws, std::size_t num_stats)
+      : lp(num_chains, num_draws, 1), acceptance_rate(num_chains, num_draws, 1) {
+    for (std::size_t k = 0; k < num_stats; ++k) stats.emplace_back(num_chains, num_draws, 1);
+  }
+  void take(const Window<Real>& window) override {
+    lp.add(window.lp, window.count);
+    acceptance_rate.add(window.acceptance_rate, window.count);
+    for (std::size_t k = 0; k < stats.size(); ++k)
+      stats[k].add(window.stats.plane(static_cast<Count>(k)), window.count);
+  }
+  OfAllDraws<double> lp;
+  OfAllDraws<float> acceptance_rate;
+  std::vector<OfAllDraws<float>> stats;
+};
+
+template <class Real>
+class SummarySink final : public Sink<Real> {
+ public:
+  SummarySink(StreamingSummary summary, int threads) : summary_(std::move(summary)), threads_(threads) {}
+  void take(const Window<Real>& window) override {
+    for (const auto chain : window.quarantined) summary_.exclude(chain);
+    summary_.add(window.draws, window.count, threads_);
+  }
+  const StreamingSummary& summary() const { return summary_; }
+
+ private:
+  StreamingSummary summary_;
+  int threads_;
+};
+
+/// The worst figures so far.
+template <class Real>
+class ProgressSink final : public Sink<Real> {
+ public:
+  ProgressSink(ProgressStatistic statistic, Reporter& reporter, int threads)
+      : statistic_(std::move(statistic)), reporter_(reporter), threads_(threads) {}
+  void take(const Window<Real>& window) override {
+    for (const auto chain : window.quarantined) statistic_.exclude(chain);
+    statistic_.add(window.draws, window.count, threads_);
+    const auto worst = statistic_.worst();
+    reporter_.figures(worst.rhat_max, worst.ess_min);
+  }
+
+ private:
+  ProgressStatistic statistic_;
+  Reporter& reporter_;
+  int threads_;
+};
+
+template <class Real>
+class DivergenceSink final : public Sink<Real> {
+ public:
+  explicit DivergenceSink(std::int64_t before) : count_(before) {}
+  void take(const Window<Real>& window) override {
+    for (Count c = 0; c < window.diverging.rows; ++c) {
+      const std::uint8_t* flags = window.diverging.row(c).data;
+      count_ += std::count(flags, flags + window.count, 1);
+    }
+    const std::size_t room = most_kept_divergences - first_.size();
+    first_.insert(first_.end(), window.divergences.begin(),
+                  window.divergences.begin() + std::min(room, window.divergences.size()));
+  }
+  std::int64_t count() const { return count_; }                    ///< draws of chains that are not quarantined
+  const std::vector<Divergence>& first() const { return first_; }  ///< most_kept_divergences at most
+
+ private:
+  std::int64_t count_;
+  std::vector<Divergence> first_;
+};
+
+/// Replaces the coordinates of a window by the values that the target records in their place, in memory that stays
+/// until the next but one.
+template <class Real>
+class RecordedValues {
+ public:
+  RecordedValues(const TargetInfo& info, std::uint64_t seed, int threads)
+      : info_(info), seed_(seed), threads_(threads) {}
+  /// Throws what the target's function throws.
+  void put_into(Window<Real>& window) {
+    if (!info_.constrain) return;
+    const auto width = std::ssize(info_.names);
+    std::vector<Real>& memory = memory_[turn_ = 1 - turn_];
+    memory.resize(static_cast<std::size_t>(window.draws.planes * window.draws.rows * width));
+    const View3<Real> values{memory.data(), window.draws.planes, window.draws.rows, width};
+    in_team(threads_, [&](const TeamMember& member) {
+      std::vector<double> x(static_cast<std::size_t>(window.draws.columns)), v(static_cast<std::size_t>(width));
+      for (Count c = member.rank; c < values.planes; c += member.size)
+        for (Count s = 0; s < window.count; ++s) {
+          std::copy_n(window.draws.row(c, s).data, window.draws.columns, x.begin());
+          if (std::isnan(x[0]))  // not drawn
+            std::fill(v.begin(), v.end(), NAN);
+          else
+            info_.constrain(x.data(), {seed_, c, window.first + s}, v.data());
+          std::transform(v.begin(), v.end(), values.row(c, s).data, [](double one) { return static_cast<Real>(one); });
+        }
+    });
+    window.draws = {values.data, values.planes, values.rows, values.columns};
+    for (Divergence& d : window.divergences) {
+      std::vector<double> v(static_cast<std::size_t>(width));
+      info_.constrain(d.point.data(), {seed_, d.chain, d.draw}, v.data());
+      d.point = std::move(v);
+    }
+  }
+
+ private:
+  const TargetInfo& info_;
+  std::uint64_t seed_;
+  int threads_, turn_ = 0;
+  std::vector<Real> memory_[2];
+};
+
+}  // namespace kilochain

@@ -1,0 +1,71 @@
+/* What C programs include, and others through C: a density is a function of yours.
+   Every double array is yours or ours as said; strings are UTF-8 and end in 0. Nothing throws across these functions. */
+#ifndef KILOCHAIN_C_H
+#define KILOCHAIN_C_H
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The log density at x (n numbers) goes to *lp and its gradient to gradient (n numbers, never null). Returns 0 for a value;
+   anything else says that there is none, and the point is rejected. Several threads call it side by side. */
+typedef int (*kilochain_density)(size_t n, const double* x, double* gradient, double* lp, void* user_data);
+
+/* The same of many points in one call: those of chain k are x[k * row] and on, gradients likewise, lp[k]. A point without a
+   value has lp[k] = -INFINITY; anything but 0 rejects all of them. One thread calls it at a time. */
+typedef int (*kilochain_density_of_chains)(size_t chains, size_t n, const double* x, size_t row, double* gradient,
+                                           double* lp, void* user_data);
+
+/* A run in words and numbers: what it is to do, then what came of it. One thread at a time uses one of them, except
+   kilochain_stop. Functions that can fail return 0, or one of the program's exit statuses (2: usage, 3: data, 4: chains were
+   quarantined, 5: output, 6: not converged, 9: out of time, 130: stopped); kilochain_message then says why. */
+typedef struct kilochain_run kilochain_run;
+
+const char* kilochain_version(void);
+
+kilochain_run* kilochain_create(void); /* null: no memory */
+void kilochain_free(kilochain_run* run);
+
+/* A flag of `kilochain sample`, without dashes in front: ("num_chains", "64"), ("sampler", "nuts"), ("target", "stan"). */
+int kilochain_set(kilochain_run* run, const char* key, const char* value);
+/* A density of yours in place of a target; user_data is handed on to each call. names: n of them, or null. */
+int kilochain_set_density(kilochain_run* run, kilochain_density density, size_t n, const char* const* names,
+                          void* user_data);
+int kilochain_set_density_of_chains(kilochain_run* run, kilochain_density_of_chains density, size_t n,
+                                    const char* const* names, void* user_data);
+/* Called at most every 0.2 seconds with the phase ("warm-up" or "sampling"), the iterations done and those wanted (0: not
+   known). Anything but 0 stops the run, which keeps what it has. */
+typedef int (*kilochain_progress)(const char* phase, long long done, long long total, void* user_data);
+int kilochain_set_progress(kilochain_run* run, kilochain_progress progress, void* user_data);
+
+/* Warms up and samples. Draws are kept in memory, and in a file where "output" is set. */
+int kilochain_sample(kilochain_run* run);
+/* Goes on with the run that has left the file `path`: "num_samples" counts its draws too. A density of yours is set before. */
+int kilochain_resume(kilochain_run* run, const char* path);
+/* Asks a run to end soon: from any thread, and from a signal handler. */
+void kilochain_stop(kilochain_run* run);
+/* Takes draws and summary from a file that a run has written. */
+int kilochain_read(kilochain_run* run, const char* path);
+
+/* What went wrong last, in words; "" when nothing did. Valid until the next call. */
+const char* kilochain_message(const kilochain_run* run);
+
+/* After a run, a resumed run or a file that was read: */
+size_t kilochain_num_chains(const kilochain_run* run);
+size_t kilochain_num_draws(const kilochain_run* run);  /* of each chain */
+size_t kilochain_num_values(const kilochain_run* run); /* of each draw */
+const char* kilochain_name(const kilochain_run* run, size_t value);
+/* [chain, draw, value], of chains that were quarantined NaN; lp: [chain, draw]. Valid until the next call that runs or reads. */
+const double* kilochain_draws(const kilochain_run* run);
+const double* kilochain_lp(const kilochain_run* run);
+/* "mean", "sd", "mcse_mean", "q05", "q50", "q95", "ess_bulk", "ess_tail" or "rhat"; NaN for another word. */
+double kilochain_figure(const kilochain_run* run, size_t value, const char* figure);
+/* The summary as `kilochain sample --json` prints it; notes that a user should read, a line each. */
+const char* kilochain_summary(const kilochain_run* run);
+const char* kilochain_notes(const kilochain_run* run);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

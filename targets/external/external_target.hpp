@@ -1,0 +1,82 @@
+// A density that code outside this program computes, as a target on the CPU: threads call it side by side, chain by
+// chain. Where it has no value the log density is minus infinity, which samplers reject; such points are counted.
+#pragma once
+#include <limits>
+
+#include "targets/external/call_watch.hpp"
+#include "targets/external/rejections.hpp"
+#include "targets/target.hpp"
+
+namespace kilochain {
+
+class ExternalDensity {
+ public:
+  virtual ~ExternalDensity() = default;
+  /// Sets *lp and, unless `gradient` is null, gradient (dim). False: there is no value at x, and `why` may say why.
+  /// From any thread; throws nothing.
+  virtual bool evaluate(const double* x, double* lp, double* gradient, std::string& why) const noexcept = 0;
+};
+
+template <class Real>
+class ExternalTarget final : public Target<Real> {
+ public:
+  /// `name` begins messages; call_seconds: how long a call may take before that is told, 0: for ever.
+  ExternalTarget(std::string name, std::shared_ptr<const ExternalDensity> density, TargetInfo info, double call_seconds)
+      : density_(std::move(density)), watch_("a call of " + name, call_seconds) {
+    this->info_ = std::move(info);
+    this->info_.check = [density = density_, name, call_seconds, n = dim()](const double* x) {
+      const std::vector<double> at(x, x + n);
+      in_time("the density of " + name, call_seconds, [density, at] {
+        std::vector<double> gradient(at.size());
+        double lp;
+        std::string why;
+        density->evaluate(at.data(), &lp, gradient.data(), why);
+      });
+    };
+    this->info_.notes = [this, before = std::move(this->info_.notes)] {
+      std::vector<std::string> notes = rejections_.notes("proposals were rejected where the density has no value");
+      if (before)
+        for (std::string& note : before()) notes.push_back(std::move(note));
+      return notes;
+    };
+  }
+
+  void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
+    for (Index chain = first; chain < last; ++chain)
+      if (exchange.needs[chain] != Needs::nothing)
+        answer(exchange.needs[chain], exchange.query(chain), exchange.reply(chain));
+  }
+
+ private:
+  std::size_t dim() const { return static_cast<std::size_t>(this->info_.dim); }
+
+  void answer(Needs needs, const Query<Real>& query, const Reply<Real>& reply) {
+    const bool wants_gradient = needs != Needs::value;
+    if constexpr (std::is_same_v<Real, double>) {
+      call(query.point.data, reply.lp, wants_gradient ? reply.gradient.data : nullptr);
+    } else {
+      thread_local std::vector<double> x, gradient;
+      x.assign(query.point.data, query.point.data + dim());
+      gradient.resize(dim());
+      call(x.data(), reply.lp, wants_gradient ? gradient.data() : nullptr);
+      if (wants_gradient) std::copy(gradient.begin(), gradient.end(), reply.gradient.data);
+    }
+  }
+  void call(const double* x, double* lp, double* gradient) {
+    thread_local std::string why;
+    {
+      const CallWatch::Call watched(watch_);
+      if (density_->evaluate(x, lp, gradient, why)) return;
+    }
+    *lp = -std::numeric_limits<double>::infinity();
+    if (gradient) std::fill_n(gradient, dim(), 0.0);
+    rejections_.add(why);
+    why.clear();
+  }
+
+  std::shared_ptr<const ExternalDensity> density_;
+  Rejections rejections_;
+  CallWatch watch_;
+};
+
+}  // namespace kilochain

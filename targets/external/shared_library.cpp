@@ -1,0 +1,45 @@
+#include "targets/shared_library.hpp"
+
+#include <fstream>
+
+#include "targets/external/functions.hpp"
+#include "targets/external/shared_object.hpp"
+
+namespace kilochain {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::vector<std::string> out;
+  if (path.empty()) return out;
+  std::ifstream in(path);
+  require(in.good(), ExitStatus::data, path + ": no such file of names", "it cannot be opened", "Is the path right?");
+  for (std::string line; std::getline(in, line);) {
+    line.erase(line.find_last_not_of(" \t\r") + 1);
+    if (!line.empty()) out.push_back(line);
+  }
+  return out;
+}
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<Target<Real>> SharedLibrary<Real>::make_cpu(const Context&, const Settings& s) {
+  require(!s.library.empty(), ExitStatus::usage, "target shared_library has no library", "library is not set",
+          "Give --library FILE.so?");
+  const SharedObject library(s.library);
+  const char* const fix = "Is it exported, under that name, as C has it? --function names another";
+  FunctionDensity density;
+  if (s.batched)
+    density.chains = library.function<std::remove_pointer_t<kilochain_density_of_chains>>(s.function, fix);
+  else
+    density.one = library.function<std::remove_pointer_t<kilochain_density>>(s.function, fix);
+  density.dim = static_cast<Index>(s.dim);
+  density.names = lines_of(s.names);
+  density.call_seconds = s.call_seconds;
+  return function_target<Real>(s.library, density);
+}
+
+template struct SharedLibrary<float>;
+template struct SharedLibrary<double>;
+
+}  // namespace kilochain

@@ -1,0 +1,209 @@
+// The C interface of BridgeStan 2 around the class that stanc makes of a Stan program. `kilochain stan compile` writes
+// that class to stan_class.hpp and compiles this file beside it into a shared library; the program carries this text.
+// Left out: second derivatives. Any thread may call at any time: each has its own tape (STAN_THREADS).
+// A function that can fail returns -1 or null and says why in *error, which bs_free_error_msg frees.
+#include "stan_class.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <stan/io/empty_var_context.hpp>
+#include <stan/io/json/json_data.hpp>
+#include <streambuf>
+
+using Print = void (*)(const char* text, std::size_t size);
+
+struct bs_rng {
+  stan::rng_t numbers;
+};
+
+struct bs_model {
+  std::unique_ptr<stan::model::model_base> program;
+  std::string name, info, unconstrained_names, names[2][2];
+  int num_unconstrained = 0, num[2][2] = {};  // [with transformed parameters][with generated quantities]
+};
+
+namespace {
+
+std::atomic<Print> print_callback{nullptr};
+
+/// Where print statements of the program go.
+class Printed : public std::streambuf {
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    if (const Print print = print_callback)
+      print(text, static_cast<std::size_t>(size));
+    else
+      std::cout.write(text, size);
+    return size;
+  }
+  int overflow(int letter) override {
+    const char text = static_cast<char>(letter);
+    if (letter != traits_type::eof()) xsputn(&text, 1);
+    return letter;
+  }
+};
+
+/// What a thread needs before it calls the program: a tape of its own, and a stream.
+std::ostream* ready() {
+  thread_local const stan::math::ChainableStack tape;
+  thread_local Printed printed;
+  thread_local std::ostream out(&printed);
+  return &out;
+}
+
+template <class F>
+auto guarded(char** error, F&& f) -> decltype(f()) {
+  const char* why = "an exception that is no std::exception";
+  std::string text;
+  try {
+    return f();
+  } catch (const std::exception& thrown) {
+    why = (text = thrown.what()).c_str();
+  } catch (...) {
+  }
+  if (error) *error = strdup(why);
+  if constexpr (std::is_pointer_v<decltype(f())>)
+    return nullptr;
+  else
+    return -1;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ",") + name;
+  return out;
+}
+
+std::unique_ptr<stan::io::var_context> context_of(const char* data) {
+  const std::string text = data ? data : "";
+  if (text.empty()) return std::make_unique<stan::io::empty_var_context>();
+  if (text.size() < 5 || text.compare(text.size() - 5, 5, ".json") != 0) {
+    std::istringstream in(text);
+    return std::make_unique<stan::json::json_data>(in);
+  }
+  std::ifstream in(text);
+  if (!in.good()) throw std::runtime_error("cannot open " + text);
+  return std::make_unique<stan::json::json_data>(in);
+}
+
+/// The log density at `at`, in either kind of number. Doubles would drop every constant of a density without them.
+template <class T>
+T log_density(const bs_model& m, bool propto, bool jacobian, Eigen::Matrix<T, -1, 1>& at) {
+  std::ostream* const out = ready();
+  if (propto) return jacobian ? m.program->log_prob_propto_jacobian(at, out) : m.program->log_prob_propto(at, out);
+  return jacobian ? m.program->log_prob_jacobian(at, out) : m.program->log_prob(at, out);
+}
+
+}  // namespace
+
+extern "C" {
+
+extern const int bs_major_version, bs_minor_version, bs_patch_version;
+const int bs_major_version = 2, bs_minor_version = 7, bs_patch_version = 0;
+
+bs_model* bs_model_construct(const char* data, unsigned seed, char** error) {
+  return guarded(error, [&] {
+    std::ostream* const out = ready();
+    auto made = std::make_unique<bs_model>();
+    made->program.reset(&new_model(*context_of(data), seed, out));
+    made->name = made->program->model_name();
+    made->info = "C interface of kilochain\nSTAN_THREADS=true\n";
+    for (const std::string& line : made->program->model_compile_info()) made->info += line + "\n";
+    std::vector<std::string> names;
+    made->program->unconstrained_param_names(names, false, false);
+    made->unconstrained_names = joined(names);
+    made->num_unconstrained = static_cast<int>(names.size());
+    for (const bool tp : {false, true})
+      for (const bool gq : {false, true}) {
+        names.clear();
+        made->program->constrained_param_names(names, tp, gq);
+        made->names[tp][gq] = joined(names);
+        made->num[tp][gq] = static_cast<int>(names.size());
+      }
+    return made.release();
+  });
+}
+
+void bs_model_destruct(bs_model* m) { delete m; }
+void bs_free_error_msg(char* error) { std::free(error); }
+const char* bs_name(const bs_model* m) { return m->name.c_str(); }
+const char* bs_model_info(const bs_model* m) { return m->info.c_str(); }
+const char* bs_param_names(const bs_model* m, bool tp, bool gq) { return m->names[tp][gq].c_str(); }
+const char* bs_param_unc_names(const bs_model* m) { return m->unconstrained_names.c_str(); }
+int bs_param_num(const bs_model* m, bool tp, bool gq) { return m->num[tp][gq]; }
+int bs_param_unc_num(const bs_model* m) { return m->num_unconstrained; }
+
+int bs_param_constrain(const bs_model* m, bool tp, bool gq, const double* x, double* values, bs_rng* rng,
+                       char** error) {
+  return guarded(error, [&] {
+    if (gq && !rng) throw std::invalid_argument("generated quantities need a generator of random numbers");
+    thread_local bs_rng unused;
+    Eigen::VectorXd at = Eigen::Map<const Eigen::VectorXd>(x, m->num_unconstrained), out;
+    m->program->write_array(rng ? rng->numbers : unused.numbers, at, out, tp, gq, ready());
+    Eigen::Map<Eigen::VectorXd>(values, out.size()) = out;
+    return 0;
+  });
+}
+
+int bs_param_unconstrain(const bs_model* m, const double* values, double* x, char** error) {
+  return guarded(error, [&] {
+    const Eigen::VectorXd from = Eigen::Map<const Eigen::VectorXd>(values, m->num[0][0]);
+    Eigen::VectorXd at;
+    m->program->unconstrain_array(from, at, ready());
+    Eigen::Map<Eigen::VectorXd>(x, at.size()) = at;
+    return 0;
+  });
+}
+
+int bs_param_unconstrain_json(const bs_model* m, const char* json, double* x, char** error) {
+  return guarded(error, [&] {
+    Eigen::VectorXd at(m->num_unconstrained);
+    m->program->transform_inits(*context_of(json), at, ready());
+    Eigen::Map<Eigen::VectorXd>(x, at.size()) = at;
+    return 0;
+  });
+}
+
+int bs_log_density(const bs_model* m, bool propto, bool jacobian, const double* x, double* lp, char** error) {
+  return guarded(error, [&] {
+    Eigen::VectorXd values = Eigen::Map<const Eigen::VectorXd>(x, m->num_unconstrained);
+    ready();
+    if (propto) {
+      const stan::math::nested_rev_autodiff nested;
+      Eigen::Matrix<stan::math::var, -1, 1> at = values;
+      *lp = log_density(*m, propto, jacobian, at).val();
+    } else {
+      *lp = log_density(*m, propto, jacobian, values);
+    }
+    return 0;
+  });
+}
+
+int bs_log_density_gradient(const bs_model* m, bool propto, bool jacobian, const double* x, double* lp,
+                            double* gradient, char** error) {
+  return guarded(error, [&] {
+    ready();
+    const stan::math::nested_rev_autodiff nested;
+    Eigen::Matrix<stan::math::var, -1, 1> at = Eigen::Map<const Eigen::VectorXd>(x, m->num_unconstrained);
+    stan::math::var result = log_density(*m, propto, jacobian, at);
+    stan::math::grad(result.vi_);
+    *lp = result.val();
+    Eigen::Map<Eigen::VectorXd>(gradient, m->num_unconstrained) = at.adj();
+    return 0;
+  });
+}
+
+bs_rng* bs_rng_construct(unsigned seed, char** error) {
+  return guarded(error, [&] { return new bs_rng{stan::services::util::create_rng(seed, 0)}; });
+}
+void bs_rng_destruct(bs_rng* rng) { delete rng; }
+
+int bs_set_print_callback(Print callback, char**) {
+  print_callback = callback;
+  return 0;
+}
+
+}  // extern "C"

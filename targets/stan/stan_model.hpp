@@ -1,0 +1,41 @@
+// A Stan program with its data, through BridgeStan's C interface (version 2) of a shared library, which BridgeStan or
+// `kilochain stan compile` has made. Densities are those of the unconstrained parameters, Jacobians included, without
+// their constants. Calls may come from any thread where the library was compiled with STAN_THREADS.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "targets/external/external_target.hpp"
+#include "targets/external/shared_object.hpp"
+
+struct bs_model;
+struct bs_rng;
+
+namespace kilochain {
+
+class StanModel final : public ExternalDensity {
+ public:
+  /// data: JSON, or empty. Throws an Error (usage) for a library that has not this interface, and (data) with Stan's
+  /// words for data that the program refuses.
+  StanModel(const SharedObject& library, const std::string& data, const std::string& data_path);
+  ~StanModel() override;
+  StanModel(const StanModel&) = delete;
+
+  Index dim() const { return dim_; }
+  bool threads() const;  ///< whether threads may call side by side
+  /// Names as Stan has them; transformed parameters and generated quantities with them.
+  std::string names(bool transformed, bool generated) const;
+  bool evaluate(const double* x, double* lp, double* gradient, std::string& why) const noexcept override;
+  /// The values of names(transformed, generated); `seed` is that of the generated quantities. False: `why` says why.
+  bool constrain(const double* x, bool transformed, bool generated, std::uint32_t seed, double* values,
+                 std::string& why) const;
+
+ private:
+  struct Functions;
+  std::unique_ptr<const Functions> call_;
+  bs_model* model_ = nullptr;
+  Index dim_ = 0;
+};
+
+}  // namespace kilochain

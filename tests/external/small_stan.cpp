@@ -1,0 +1,101 @@
+// A library with BridgeStan's interface written by hand, for tests that need no Stan: mu ~ N(1, 2^2), sigma ~ Gamma(3,
+// 1), sampled as log sigma; a transformed 2 x 3 matrix m[i,j] = 10 i + j with m[1,1] = mu,
+// and two generated quantities: a random number and sigma^2. The text of the data says what else it does:
+// "reject" has no value where mu < 0, "nan" is never a number, "hang" never returns, "print" prints,
+// "fail" throws in generated quantities, "bad" is refused.
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <thread>
+
+struct bs_model {
+  std::string data;
+  bool does(const char* what) const { return data.find(what) != std::string::npos; }
+};
+struct bs_rng {
+  std::uint64_t state;
+};
+
+namespace {
+
+void (*print)(const char*, std::size_t) = nullptr;
+
+int failed(char** error, const char* why) {
+  if (error) *error = strdup(why);
+  return -1;
+}
+
+int density(const bs_model* m, const double* x, double* lp, double* gradient, char** error) {
+  if (m->does("hang")) std::this_thread::sleep_for(std::chrono::hours(1));
+  if (m->does("print") && print) print("mu is known\n", 12);
+  if (m->does("reject") && x[0] < 0) return failed(error, "Exception: mu is negative (in 'small.stan', line 7)");
+  const double sigma = std::exp(x[1]);
+  *lp = -(x[0] - 1) * (x[0] - 1) / 8 + 3 * x[1] - sigma;
+  if (m->does("nan")) *lp = std::numeric_limits<double>::quiet_NaN();
+  if (gradient) gradient[0] = -(x[0] - 1) / 4, gradient[1] = 3 - sigma;
+  return 0;
+}
+
+}  // namespace
+
+#ifndef VERSION
+#define VERSION 2
+#endif
+#ifndef THREADS
+#define THREADS "true"
+#endif
+
+extern "C" {
+
+extern const int bs_major_version;
+const int bs_major_version = VERSION;
+
+#ifndef WITHOUT_CONSTRUCT
+bs_model* bs_model_construct(const char* data, unsigned, char** error) {
+  const std::string text = data;
+  if (text.find("bad") == std::string::npos) return new bs_model{text};
+  failed(error, "Exception: variable does not exist; variable name=J (in 'small.stan', line 2)");
+  return nullptr;
+}
+#endif
+void bs_model_destruct(bs_model* m) { delete m; }
+void bs_free_error_msg(char* error) { std::free(error); }
+const char* bs_model_info(const bs_model*) { return "STAN_THREADS=" THREADS "\n"; }
+const char* bs_param_names(const bs_model*, bool tp, bool gq) {
+  if (!tp) return gq ? "mu,sigma,z,v" : "mu,sigma";
+  return gq ? "mu,sigma,m.1.1,m.2.1,m.1.2,m.2.2,m.1.3,m.2.3,z,v" : "mu,sigma,m.1.1,m.2.1,m.1.2,m.2.2,m.1.3,m.2.3";
+}
+int bs_param_unc_num(const bs_model*) { return 2; }
+int bs_log_density(const bs_model* m, bool, bool, const double* x, double* lp, char** error) {
+  return density(m, x, lp, nullptr, error);
+}
+int bs_log_density_gradient(const bs_model* m, bool, bool, const double* x, double* lp, double* gradient,
+                            char** error) {
+  return density(m, x, lp, gradient, error);
+}
+int bs_param_constrain(const bs_model* m, bool tp, bool gq, const double* x, double* values, bs_rng* rng,
+                       char** error) {
+  *values++ = x[0];
+  *values++ = std::exp(x[1]);
+  if (tp)
+    for (int j = 1; j <= 3; ++j)
+      for (int i = 1; i <= 2; ++i) *values++ = i == 1 && j == 1 ? x[0] : 10 * i + j;
+  if (!gq) return 0;
+  if (m->does("fail") && x[0] > 2) return failed(error, "Exception: z is out of range (in 'small.stan', line 20)");
+  rng->state = rng->state * 6364136223846793005u + 1442695040888963407u;
+  *values++ = static_cast<double>(rng->state >> 11) * 0x1p-53;
+  *values++ = std::exp(2 * x[1]);
+  return 0;
+}
+bs_rng* bs_rng_construct(unsigned seed, char**) { return new bs_rng{seed * 0x9e3779b97f4a7c15u}; }
+void bs_rng_destruct(bs_rng* rng) { delete rng; }
+int bs_set_print_callback(void (*callback)(const char*, std::size_t), char**) {
+  print = callback;
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,189 @@
+// The default's warm-up: what its audit passes and refuses, the metric from few draws, lengths, and runs from hard starts.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <random>
+
+#include "host/run/audit.hpp"
+#include "host/run/covariance.hpp"
+#include "host/run/run.hpp"
+#include "kernels/samplers/ensemble_hmc.hpp"
+#include "tests/support/scratch_files.hpp"
+
+namespace kilochain {
+namespace {
+
+using testing_support::ScratchFiles;
+
+/// Independent standard normal draws of every chain, and where each stood before.
+struct Draws {
+  static constexpr Count chains = 64, count = 50, dim = 5;
+  std::vector<double> x, lp, began;
+  std::vector<float> accepted;
+  explicit Draws(unsigned seed, double memory = 0) {
+    std::mt19937 rng(seed);
+    std::normal_distribution<double> normal;
+    const double fresh = std::sqrt(1 - memory * memory);
+    for (Count k = 0; k < chains * dim; ++k) began.push_back(normal(rng));
+    for (Count c = 0; c < chains; ++c) {
+      std::vector<double> now(began.begin() + c * dim, began.begin() + (c + 1) * dim);
+      for (Count s = 0; s < count; ++s) {
+        double square = 0;
+        for (double& v : now) v = memory * v + fresh * normal(rng), square += v * v;
+        x.insert(x.end(), now.begin(), now.end());
+        lp.push_back(-square / 2);
+        accepted.push_back(0.8F);
+      }
+    }
+  }
+  AuditFigures audit() const {
+    FrozenDraws<double> block(chains, count, dim, 1);
+    block.x = x, block.lp = lp;
+    for (Count c = 0; c < chains; ++c) block.accepted[c] = accepted[c * count];
+    for (Count c = 0; c < chains; ++c) block.running.push_back(c);
+    return audit_of<double>(block, began, 1);
+  }
+};
+
+TEST(Audit, PassesExactDraws) {
+  int failed = 0;
+  for (unsigned seed = 1; seed <= 300; ++seed) failed += !Draws(seed).audit().passed;
+  // One alarm in 800 is expected of each; more than 4 of 300 come once in 10 000.
+  EXPECT_LE(failed, 4);
+  EXPECT_GT(Draws(1).audit().ess_per_iteration, 0.5 * Draws::chains);
+}
+
+TEST(Audit, RefusesWhatHasNotConverged) {
+  const auto refused = [](const Draws& d, const char* why) {
+    const AuditFigures figures = d.audit();
+    EXPECT_FALSE(figures.passed) << why;
+    EXPECT_NE(figures.note.find(why), std::string::npos) << figures.note;
+  };
+  refused(Draws(2, 0.99), "has not forgotten where it began");
+  Draws stuck(3);
+  std::fill_n(stuck.accepted.begin() + 7 * Draws::count, Draws::count, 0.0F);
+  refused(stuck, "1 chains accept nothing");
+  Draws drifts(4);
+  for (Count c = 0; c < Draws::chains; ++c)
+    for (Count s = 0; s < Draws::count; ++s) drifts.lp[static_cast<std::size_t>(c * Draws::count + s)] += 0.02 * s;
+  refused(drifts, "the mean log density still moves");
+  Draws far(5);
+  for (Count s = 0; s < Draws::count; ++s) far.lp[static_cast<std::size_t>(9 * Draws::count + s)] -= 100;
+  refused(far, "1 chains are far below the others");
+}
+
+TEST(Covariance, IsThatOfTheDrawsShrunkToItsDiagonal) {
+  const Draws d(6);
+  Covariance all(Draws::dim);
+  const Count rows = Draws::chains * Draws::count;
+  std::vector<double> mean(Draws::dim, 0.0), square(Draws::dim * Draws::dim, 0.0);
+  for (Count k = 0; k < rows; ++k) {
+    std::vector<double> x(d.x.begin() + k * Draws::dim, d.x.begin() + (k + 1) * Draws::dim);
+    x[1] = 1e6 + 1e-3 * x[1], x[2] += 2 * x[0];
+    all.add(x.data());
+    for (Count i = 0; i < Draws::dim; ++i) mean[i] += x[i] / rows;
+    for (Count i = 0; i < Draws::dim; ++i)
+      for (Count j = 0; j < Draws::dim; ++j)
+        square[i * Draws::dim + j] += (x[i] - (i == 1) * 1e6) * (x[j] - (j == 1) * 1e6) / rows;
+  }
+  mean[1] -= 1e6;
+  const std::vector<double> L = all.shrunk_factor();
+  const double kept = 1 - std::exp(-double(rows) / (4 * Draws::dim));
+  for (Count i = 0; i < Draws::dim; ++i)
+    for (Count j = 0; j <= i; ++j) {
+      double product = 0;
+      for (Count k = 0; k <= j; ++k) product += L[i * Draws::dim + k] * L[j * Draws::dim + k];
+      const double plain = (square[i * Draws::dim + j] - mean[i] * mean[j]) * rows / (rows - 1.0);
+      const double scale = std::sqrt(square[i * Draws::dim + i] * square[j * Draws::dim + j]);
+      EXPECT_NEAR(product, (i == j ? 1 : kept) * plain, 1e-6 * scale) << i << " " << j;  // 1e6 beside 1e-3 costs digits
+    }
+}
+
+TEST(EnsembleHmc, LengthsAreSpreadEvenlyAboutTheirMean) {
+  for (const double mean : {1.0, 2.0, 3.0, 8.0, 50.0}) {
+    const int count = 1 << 14;
+    double sum = 0;
+    for (std::int64_t t = 0; t < count; ++t) {
+      const int n = LearntLength::number(mean, t);
+      EXPECT_GE(n, 1);
+      EXPECT_LE(n, 2 * mean - 1);
+      sum += n;
+    }
+    EXPECT_NEAR(sum / count, mean, 0.01 * mean);
+  }
+}
+
+Options with_nothing_said(const char* target, SettingTexts settings) {
+  Options o;
+  o.target = target;
+  o.target_settings = std::move(settings);
+  o.num_chains = 64;
+  o.seed = 3;
+  o.device = "cpu";
+  return o;
+}
+
+Result run_quietly(const Options& o) {
+  const std::atomic<bool> never{false};
+  Result r = run(o, nullptr, never);
+  std::printf("seed %llu: %s; %lld samples\n", static_cast<unsigned long long>(o.seed), r.summary.warmup_note.c_str(),
+              static_cast<long long>(r.summary.num_samples));
+  return r;
+}
+
+/// Means within 4.5 standard errors: a false alarm in 25 000 runs of 5 parameters.
+void expect_right(const Result& r, const std::vector<double>& means) {
+  EXPECT_TRUE(verdict_of(r.summary).converged) << verdict_of(r.summary).reason;
+  ASSERT_GE(r.summary.parameters.size(), means.size());
+  for (std::size_t i = 0; i < means.size(); ++i)
+    EXPECT_LT(std::abs(r.summary.parameters[i].mean - means[i]), 4.5 * r.summary.parameters[i].mcse_mean) << i;
+}
+
+TEST(EnsembleWarmUp, IsRightWithNothingSaid) {
+  expect_right(run_quietly(with_nothing_said("gaussian_mixture", {{"dim", "5"}, {"means", "0"}})), {0, 0, 0, 0, 0});
+  expect_right(run_quietly(with_nothing_said("gaussian_mixture", {{"dim", "1"}, {"means", "3"}, {"sds", "2"}})), {3});
+  expect_right(run_quietly(with_nothing_said("gaussian", {{"preset", "gauss2d_corr"}})), {0, 0});
+}
+
+TEST(EnsembleWarmUp, ArrivesFromAHundredThousandStandardDeviations) {
+  expect_right(run_quietly(with_nothing_said("gaussian_mixture", {{"dim", "3"}, {"means", "5"}, {"sds", "5e-5"}})),
+               {5, 0, 0});
+}
+
+TEST(EnsembleWarmUp, ServesFewChainsAndMany) {
+  for (const std::int64_t chains : {4, 300}) {
+    Options o = with_nothing_said("gaussian", {{"preset", "gauss2d_corr"}});
+    o.num_chains = chains;
+    expect_right(run_quietly(o), {0, 0});
+  }
+}
+
+TEST(EnsembleWarmUp, HasTheLengthThatIsAskedFor) {
+  for (const std::int64_t warmup : {0, 1, 40, 100, 333}) {
+    const ScratchFiles files;
+    Options o = with_nothing_said("gaussian", {{"preset", "gauss2d_corr"}});
+    o.num_warmup = warmup, o.num_samples = 50;
+    o.save_warmup = true, o.output = files.path("draws.nc");
+    EXPECT_EQ(run_quietly(o).summary.num_warmup, warmup);
+  }
+}
+
+TEST(EnsembleWarmUp, ChoosesTheNumberOfChainsAndSaysWhy) {
+  Options o = with_nothing_said("gaussian", {{"preset", "gauss2d_corr"}});
+  o.num_chains = 0;
+  const Result r = run_quietly(o);
+  EXPECT_GE(r.summary.num_chains, 16);
+  EXPECT_LE(r.summary.num_chains, 64);
+  ASSERT_FALSE(r.notes.empty());
+  EXPECT_NE(r.notes[0].find("because a gradient takes"), std::string::npos) << r.notes[0];
+}
+
+TEST(EnsembleWarmUp, LearnsFromAllChainsOrNot) {
+  Options o = with_nothing_said("gaussian", {{"preset", "gauss2d_corr"}});
+  o.adapt_scope = Scope::chain;
+  EXPECT_THROW(check(o), Error);
+}
+
+}  // namespace
+}  // namespace kilochain

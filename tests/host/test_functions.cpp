@@ -1,0 +1,173 @@
+// Densities that are C functions, of this program and of a shared library, and models by their class with data in memory.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <thread>
+
+#include "examples/posteriors/eight_schools.hpp"
+#include "kilochain/run.hpp"
+#include "tests/support/scratch_files.hpp"
+
+namespace kilochain {
+namespace {
+
+using testing_support::ScratchFiles;
+
+std::string library() { return KILOCHAIN_BINARY_DIR "/tests/libraries/small_density.so"; }
+
+Options options(const std::string& target, const char* sampler = "nuts") {
+  Options o;
+  o.target = target;
+  o.sampler = sampler;
+  o.adapt_scope = Scope::chain;
+  o.num_chains = 4;
+  o.num_warmup = 200;
+  o.num_samples = 400;
+  o.device = "cpu";
+  o.keep_draws = true;
+  return o;
+}
+Options of_library(const std::string& function, bool chains = false) {
+  Options o = options("shared_library");
+  o.target_settings = {{"library", library()}, {"function", function}, {"dim", "3"}};
+  if (chains) o.target_settings["batched"] = "yes";
+  return o;
+}
+
+Result run_quietly(const Options& o) {
+  const std::atomic<bool> never{false};
+  return run(o, nullptr, never);
+}
+
+std::string refusal(const Options& o, ExitStatus status) {
+  try {
+    run_quietly(o);
+  } catch (const Error& error) {
+    EXPECT_EQ(static_cast<int>(error.status()), static_cast<int>(status)) << error.what();
+    return error.what();
+  }
+  return "no error";
+}
+
+/// x[i] ~ N(i, 1): 4.5 standard errors are a false alarm once in 150 000 times.
+void expect_means(const Result& r) {
+  ASSERT_EQ(r.summary.parameters.size(), 3u);
+  for (int i = 0; i < 3; ++i) {
+    const ParameterSummary& p = r.summary.parameters[i];
+    EXPECT_LT(std::abs(p.mean - i), 4.5 * p.mcse_mean) << p.name;
+  }
+}
+
+TEST(SharedLibrary, RunsAFunction) {
+  const ScratchFiles files;
+  Options o = of_library("log_density");
+  o.target_settings["names"] = files.write("names.txt", "alpha\nbeta\n gamma \n\n");
+  const Result r = run_quietly(o);
+  expect_means(r);
+  EXPECT_EQ(r.names[1], "beta");
+  EXPECT_TRUE(r.notes.empty());
+  ASSERT_EQ(r.lp.size(), 1600u);
+  for (std::size_t k = 0; k < r.lp.size(); ++k) {
+    double lp = 0;
+    for (int i = 0; i < 3; ++i) lp -= (r.draws[3 * k + i] - i) * (r.draws[3 * k + i] - i) / 2;
+    ASSERT_EQ(r.lp[k], lp);
+  }
+  EXPECT_EQ(r.statistics.at("acceptance_rate").size(), 1600u);
+}
+
+TEST(SharedLibrary, OneCallForAllChainsGivesTheSameDraws) {
+  const Result one = run_quietly(of_library("log_density")), all = run_quietly(of_library("chains", true));
+  EXPECT_EQ(one.draws, all.draws);
+  EXPECT_EQ(run_quietly(of_library("moody")).draws, run_quietly(of_library("moody_chains", true)).draws);
+  Options o = of_library("chains", true);
+  o.real = Precision::single_precision;
+  expect_means(run_quietly(o));
+}
+
+TEST(SharedLibrary, PointsWithoutAValueAreRejectedAndCounted) {
+  Options o = of_library("moody");
+  o.init = "zeros";
+  const Result r = run_quietly(o);
+  for (std::size_t k = 0; k < r.draws.size(); k += 3) ASSERT_LE(r.draws[k], 1);
+  ASSERT_EQ(r.notes.size(), 1u);
+  EXPECT_NE(r.notes[0].find("the first: it returned 7"), std::string::npos) << r.notes[0];
+}
+
+TEST(SharedLibrary, Refusals) {
+  EXPECT_EQ(refusal(of_library("other"), ExitStatus::usage),
+            library() +
+                ": the library has no function other (dlsym finds none). Is it exported, under that name, as C has "
+                "it? --function names another");
+  Options o = of_library("log_density");
+  o.target_settings.erase("dim");
+  EXPECT_EQ(
+      refusal(o, ExitStatus::usage),
+      library() + ": the density has no coordinates (dim is not set). Give --dim, the number of its coordinates?");
+  const ScratchFiles files;
+  o.target_settings["dim"] = "3";
+  o.target_settings["names"] = files.write("names.txt", "alpha\nbeta\n");
+  EXPECT_EQ(refusal(o, ExitStatus::usage),
+            library() + ": the wrong number of names (2 names, dim is 3). Give one name for each coordinate?");
+  EXPECT_NE(refusal(of_library("none"), ExitStatus::data).find("starting point"), std::string::npos);
+}
+
+int throws(std::size_t n, const double* x, double* gradient, double* lp, void*) {
+  if (x[0] > 1) throw std::runtime_error("too far");
+  *lp = 0;
+  for (std::size_t i = 0; i < n; ++i) *lp -= x[i] * x[i] / 2, gradient[i] = -x[i];
+  return 0;
+}
+
+TEST(OwnTarget, AFunctionThatThrowsRejects) {
+  FunctionDensity f;
+  f.one = throws, f.dim = 2;
+  const OwnTarget mine("mine", f);
+  Options o = options("mine", "barker");
+  o.init = "zeros";
+  const Result r = run_quietly(o);
+  ASSERT_EQ(r.notes.size(), 1u);
+  EXPECT_NE(r.notes[0].find("the first: it threw: too far"), std::string::npos) << r.notes[0];
+}
+
+TEST(OwnTarget, IsThereWhileItLives) {
+  FunctionDensity f;
+  f.one = throws, f.dim = 2;
+  {
+    const OwnTarget mine("mine", f);
+    EXPECT_EQ(find_target("mine").name, "mine");
+    EXPECT_THROW(OwnTarget("mine", f), Error);
+    EXPECT_THROW(OwnTarget("gaussian", f), Error);
+  }
+  EXPECT_THROW(find_target("mine"), Error);
+}
+
+TEST(OwnTarget, AModelByItsClassWithDataInMemory) {
+  const auto schools = OwnTarget::of<EightSchools>("schools", [](Loader& at) {
+    return EightSchools::Data{at.put("y", {28, 8, -3, 7, -1, 1, 18, 12}),
+                              at.put("sigma", {15, 10, 16, 11, 9, 11, 10, 18})};
+  });
+  Options o = options("schools");
+  o.num_samples = 2000;
+  const Result r = run_quietly(o);
+  const auto& mu = *std::find_if(r.summary.parameters.begin(), r.summary.parameters.end(),
+                                 [](const ParameterSummary& p) { return p.name == "mu"; });
+  EXPECT_LT(std::abs(mu.mean - 4.4), 4.5 * mu.mcse_mean + 0.05);  // posteriordb: 4.4 to a digit
+}
+
+TEST(OwnTarget, TwoRunsAtOnceDoNotDisturbEachOther) {
+  FunctionDensity f;
+  f.one = throws, f.dim = 2;
+  const OwnTarget mine("mine", f);
+  const Options a = options("mine"), b = of_library("log_density");
+  const Result alone_a = run_quietly(a), alone_b = run_quietly(b);
+  Result beside_a, beside_b;
+  std::thread other([&] { beside_b = run_quietly(b); });
+  beside_a = run_quietly(a);
+  other.join();
+  EXPECT_EQ(beside_a.draws, alone_a.draws);
+  EXPECT_EQ(beside_b.draws, alone_b.draws);
+  EXPECT_EQ(beside_a.notes, alone_a.notes);
+}
+
+}  // namespace
+}  // namespace kilochain
