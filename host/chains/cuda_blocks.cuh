@@ -42,9 +42,11 @@ __global__ void __launch_bounds__(block_threads<Real>, 1)
   }
 }
 
-/// Threads of a block of whole iterations, at most: 512 leave each 128 registers, and what asks often needs more.
+/// Threads of a block of whole iterations, at most: 512 leave each 128 registers, and a factor or many questions need more.
 template <class Sampler, class Real>
-inline constexpr int iterate_threads = sizeof(Real) == 4 && Sampler::about.asks == Asks::once ? 512 : 256;
+inline constexpr int iterate_threads = sizeof(Real) == 8 || Sampler::about.asks != Asks::once ? 256
+                                       : Sampler::moves == Moves::by_factor                   ? 384
+                                                                                              : 512;
 
 template <class Sampler, class Block, class Real>
 __global__ void __launch_bounds__((iterate_threads<Sampler, Real>), 1)
@@ -106,11 +108,11 @@ struct Slices {
   std::uint32_t first = 0, state = 0, bytes = 0;
 };
 
-/// Blocks of a multiprocessor, at least: as many as leave a thread the registers that the sampler needs (a tree has more rows)
-/// and the model (the derivatives of one that is only wrapped take many).
+/// Blocks of a multiprocessor, at least: as many as leave a thread the registers that the sampler needs (a factor or a tree has
+/// more rows) and the model (the derivatives of one that is only wrapped take many).
 template <class Sampler, class Block>
 inline constexpr int blocks_of_warps = Sampler::about.asks == Asks::once
-                                           ? 4
+                                           ? (Sampler::moves == Moves::by_factor ? 3 : 4)
                                            : (Block::by_blocks && sizeof(typename Sampler::State) <= 16 * sizeof(void*)
                                                   ? 3
                                                   : 2);
