@@ -6,6 +6,9 @@
 #include "host/chains/thread_team.hpp"
 
 namespace kilochain {
+namespace {
+constexpr std::chrono::milliseconds patience{500};  // after a stop, for the iterations under way
+}
 
 const char* quarantine_reason(ChainStatus status) {
   switch (status) {
@@ -48,14 +51,29 @@ void Rounds<Real>::stretch(Index first, Index last, const Segment<Real>& segment
   Exchange<Real> exchange = sampler_.exchange(segment.phase());
   exchange.asking = sampler_.advance(first, last, action_propose, segment);
   while (exchange.asking > 0) {
+    if (out_of_patience()) return;
     target_.evaluate(exchange, first, last);
     exchange.asking = sampler_.advance(first, last, action_update | action_propose, segment);
   }
 }
 
 template <class Real>
+bool Rounds<Real>::out_of_patience() {
+  if (!*stop_) return false;
+  using Clock = std::chrono::steady_clock;
+  const std::int64_t now = Clock::now().time_since_epoch().count();
+  std::int64_t seen = 0;
+  if (stop_seen_.compare_exchange_strong(seen, now)) seen = now;
+  if (Clock::duration(now - seen) < patience) return false;
+  broken_off_ = true;
+  return true;
+}
+
+template <class Real>
 bool Rounds<Real>::run(const Segment<Real>& segment, const std::atomic<bool>& stop) {
+  KC_CHECK(!broken_off_);
   reached_ = segment.until;
+  stop_ = &stop, stop_seen_ = 0;
   if (const auto reached = sampler_.replay(target_, segment, stop)) {
     reached_ = *reached;
   } else if (segment.pools()) {
@@ -63,7 +81,8 @@ bool Rounds<Real>::run(const Segment<Real>& segment, const std::atomic<bool>& st
   } else {
     each_tile([&](Index first, Index last) { stretch(first, last, segment); });
   }
-  return reached_ == segment.until;
+  if (broken_off_) reached_ = slowest_iteration(segment.until);
+  return reached_ == segment.until && !broken_off_;
 }
 
 /// An iteration of all chains, then one step of the adaptation that they share, and again. Returns the iteration reached.
@@ -74,7 +93,7 @@ std::int64_t Rounds<Real>::run_together(const Segment<Real>& segment, const std:
   const int threads = alone_seconds_ < least_shared_seconds_ ? 1 : std::min<int>(context_.threads, tiles());
   FirstFailure failure;
   std::atomic<bool> failed{false};
-  bool ended = false;  // written by one member between two meetings, read by all after the second: they leave together
+  bool ended = broken_off_;  // written by one member between two meetings, read by all after the second: they leave together
   std::int64_t reached = now;  // as that
   in_team(threads, [&](const TeamMember& member) {
     const auto guarded = [&](auto&& work) {  // whoever fails must still come to the meetings
@@ -92,7 +111,7 @@ std::int64_t Rounds<Real>::run_together(const Segment<Real>& segment, const std:
       });
       member.meet();
       if (member.rank == 0) {
-        if (!failed) guarded([&] { sampler_.pool(one); });
+        if (!failed && !broken_off_) guarded([&] { sampler_.pool(one); });
         reached = t + 1;
         ended = failed || stop;
       }
@@ -111,7 +130,9 @@ std::int64_t Rounds<Real>::time_alone(std::int64_t now, const Segment<Real>& seg
   for (std::int64_t t = now; t < few; ++t) {
     const Segment<Real> one = until(segment, t + 1);
     for (Index k = 0; k < tiles(); ++k) stretch(k * tile_, end_of(k), one);
+    if (broken_off_) return t;
     sampler_.pool(one);
+    if (*stop_) return t + 1;
   }
   alone_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() /
                    static_cast<double>(std::max<std::int64_t>(1, few - now));

@@ -27,16 +27,20 @@ class Rounds {
   /// Evaluates the starting points, x: (chain, dim), and starts every chain there.
   void start(const std::vector<Real>& x);
   /// Runs every chain to segment.until; a segment that pools takes one step of the shared adaptation after each iteration.
-  /// One that pools, or that is replayed on a device, ends early after an iteration when `stop` becomes true, and returns
-  /// false then: callers keep segments short.
+  /// Returns false when it ended early because of `stop`. One that pools, or that is replayed on a device, ends after an
+  /// iteration; callers keep others short. An iteration that still goes on half a second after `stop`, such as a tree of a
+  /// model with dear gradients, is left where it is.
   bool run(const Segment<Real>& segment, const std::atomic<bool>& stop);
-  /// Where the last run ended: what a device has queued, what others have done.
+  /// Where the last run ended: what a device has queued, what all chains have done.
   std::int64_t reached() const { return reached_; }
+  /// Whether iterations were left where they were: chains cannot go on, nor be saved.
+  bool broken_off() const { return broken_off_; }
 
  private:
   template <class F>
   void each_tile(F&& f);
   void stretch(Index first, Index last, const Segment<Real>& segment);
+  bool out_of_patience();
   std::int64_t run_together(const Segment<Real>& segment, const std::atomic<bool>& stop);
   std::int64_t time_alone(std::int64_t now, const Segment<Real>& segment);
   std::int64_t slowest_iteration(std::int64_t until) const;
@@ -51,6 +55,9 @@ class Rounds {
   /// the scheduler when they are not.
   double least_shared_seconds_;
   std::int64_t reached_ = 0;
+  const std::atomic<bool>* stop_ = nullptr;  ///< of the run under way
+  std::atomic<std::int64_t> stop_seen_{0};   ///< when, in ticks of the steady clock; 0: not yet
+  std::atomic<bool> broken_off_{false};
   double alone_seconds_ = 0;  ///< of one pooled iteration on one thread, once measured; decides threads, never draws
 };
 

@@ -91,6 +91,8 @@ class Ensemble {
 
   std::int64_t num_chains() const { return setup_.num_chains; }
   bool in_batches() const { return batches_.size() > 1; }
+  /// Whether a stop left chains within an iteration: they cannot be saved.
+  bool broken_off() const { return rounds_->broken_off(); }
   bool asks_often() const { return chains_->exchange(Phase::sampling).asks == Asks::often; }
   /// How products with a shared factor are made and why; empty where there is no choice.
   std::string products() const { return chains_->products(); }

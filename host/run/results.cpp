@@ -45,6 +45,7 @@ RunSummary summary_of(const Phases<Real>& run, const WarmedUp& warm, const Sampl
   s.warmup_converged = warm.converged;
   s.warmup_note = warm.note;
   s.fixed = run.target.info().fixed;
+  s.derived = bool(run.target.info().constrain);
   std::vector<double> acceptance;
   std::copy_if(sampled.acceptance.begin(), sampled.acceptance.end(), std::back_inserter(acceptance),
                [](double rate) { return !std::isnan(rate); });

@@ -32,6 +32,7 @@ void visit_attributes(const Visitor& visit, Summary& s) {
   visit("acceptance_rate_per_chain_q50", s.acceptance_q50);
   visit("warmup_converged", s.warmup_converged);
   visit("warmup_note", s.warmup_note);
+  visit("derived", s.derived);
 }
 
 }  // namespace kilochain

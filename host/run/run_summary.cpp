@@ -29,6 +29,7 @@ double quantile(const std::vector<double>& sorted, double p) {
 }
 
 bool is_fixed(const RunSummary& run, const ParameterSummary& p) {
+  if (run.derived && std::isnan(p.rhat) && p.q05 == p.q95) return true;
   return std::find(run.fixed.begin(), run.fixed.end(), p.name) != run.fixed.end();
 }
 

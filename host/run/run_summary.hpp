@@ -33,6 +33,9 @@ struct RunSummary {
   std::string warmup_note;               ///< what ended the warm-up, or why it did not converge; may be empty
   std::vector<ParameterSummary> parameters;
   std::vector<std::string> fixed;  ///< parameters that the model itself holds at one value: not judged
+  /// Parameters are made from the coordinates (generated quantities): one with the same value in every draw of every chain
+  /// is a constant, and not judged. A coordinate that never moves is.
+  bool derived = false;
 };
 
 /// R-hat of draws that can be used is at most this.

@@ -118,11 +118,11 @@ std::int64_t Sampling<Real>::save_if_due() {
   return std::min(num_samples_, (out_.iterations / thin + std::max<std::int64_t>(1, draws)) * thin);
 }
 
-/// No window is under way. Batches of chains that have not come equally far are not saved: the file keeps what it has.
+/// No window is under way. Chains that have not come equally far are not saved: the file keeps what it has.
 template <class Real>
 void Sampling<Real>::save_state() {
   saved_ = out_.iterations, saved_at_ = std::chrono::steady_clock::now();
-  if (out_.interrupted && run_.chains.in_batches()) return;
+  if (out_.interrupted && (run_.chains.in_batches() || run_.chains.broken_off())) return;
   RunState state{warm_,
                  out_.iterations,
                  out_.draws,

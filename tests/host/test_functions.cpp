@@ -154,6 +154,36 @@ TEST(OwnTarget, AModelByItsClassWithDataInMemory) {
   EXPECT_LT(std::abs(mu.mean - 4.4), 4.5 * mu.mcse_mean + 0.05);  // posteriordb: 4.4 to a digit
 }
 
+/// Asks for a stop at the 20th call. Each takes 4 ms.
+struct SlowAndStopping {
+  std::atomic<int> calls{0};
+  std::atomic<bool> stop{false};
+  static int density(std::size_t n, const double* x, double* gradient, double* lp, void* self) {
+    auto& me = *static_cast<SlowAndStopping*>(self);
+    std::this_thread::sleep_for(std::chrono::milliseconds(4));
+    if (++me.calls == 20) me.stop = true;
+    *lp = 0;
+    for (std::size_t i = 0; i < n; ++i) *lp -= x[i] * x[i] / 2, gradient[i] = -x[i];
+    return 0;
+  }
+};
+
+TEST(OwnTarget, AStopDoesNotWaitForTheEndOfALongTrajectory) {
+  for (const Scope scope : {Scope::chain, Scope::pooled}) {
+    SlowAndStopping slow;
+    FunctionDensity f;
+    f.one = SlowAndStopping::density, f.user_data = &slow, f.dim = 2;
+    const OwnTarget mine("mine", f);
+    Options o = options("mine", "hmc");
+    o.adapt_scope = scope;
+    o.sampler_settings = {{"num_steps", "5000"}};
+    const Result r = run(o, nullptr, slow.stop);
+    EXPECT_TRUE(r.interrupted);
+    EXPECT_EQ(r.draws_written, 0);
+    EXPECT_LT(slow.calls, 5000);  // one trajectory of one of the four chains
+  }
+}
+
 TEST(OwnTarget, TwoRunsAtOnceDoNotDisturbEachOther) {
   FunctionDensity f;
   f.one = throws, f.dim = 2;

@@ -41,6 +41,16 @@ TEST(Verdict, AnUnknownRhatIsWorseThanAnyOther) {
   expect_reason(with_rhats({7, 1, NAN, NAN}), "x[2]" + text);
 }
 
+TEST(Verdict, AGeneratedConstantIsNotJudged) {
+  RunSummary run = with_rhats({1, NAN});
+  run.parameters[1].q05 = run.parameters[1].q95 = 3;
+  EXPECT_FALSE(verdict_of(run).converged);  // a coordinate that stands still
+  run.derived = true;
+  expect_reason(run, "");
+  run.parameters[1].q95 = 4;
+  EXPECT_FALSE(verdict_of(run).converged);
+}
+
 TEST(Verdict, TheWarmUpCountsAlone) {
   RunSummary run = with_rhats({1});
   run.warmup_converged = false;
