@@ -85,15 +85,12 @@ class ChainMemory {
     control_.upload(control.data());
   }
   std::vector<Real> positions() const {
-    std::vector<Real> out(std::size_t(num_chains_) * std::size_t(dim_));
-    const View2<Real> to{out.data(), num_chains_, dim_};
-    const Image states(place_, states_);
-    for (Index c = 0; c < num_chains_; ++c) {
-      typename Sampler::State st;
-      Sampler::state(FieldBinder<P>(states.data(), dim_, std::size_t(num_chains_), std::size_t(c)), st, view_.settings);
-      std::copy_n(st.x.data, dim_, to.row(c).data);
-    }
-    return out;
+    return rows_of([](const typename Sampler::State& st) { return st.x; });
+  }
+  std::vector<Real> gradients() const {
+    if constexpr (requires(typename Sampler::State st) { st.g; })
+      return rows_of([](const typename Sampler::State& st) { return st.g; });
+    return {};
   }
   Learnt learnt(Index chain) const {
     Learnt out;
@@ -115,14 +112,14 @@ class ChainMemory {
   }
   bool set_metric(const Metric& metric) {
     using Adaptation = typename Sampler::Adaptation;
-    if constexpr (requires(Adaptation a) { a.F, a.step, a.dual, a.num_steps; }) {
+    if constexpr (requires(Adaptation a) { a.F, a.step, a.dual; }) {
       std::vector<char> bytes = adaptations_.host();
       for (Index k = 0; k < copies(); ++k) {
         Adaptation a;
         Sampler::adaptation(FieldBinder<P>(bytes.data(), dim_, std::size_t(copies()), std::size_t(k)), a,
                             view_.settings);
         *a.step = metric.step_size;
-        *a.num_steps = metric.num_steps;
+        if constexpr (requires { a.num_steps; }) *a.num_steps = metric.num_steps;
         restart_dual_averaging(HostTeam{}, metric.step_size, a.dual);
         write_factor(metric, a.F);
       }
@@ -181,6 +178,19 @@ class ChainMemory {
 
  private:
   /// Of a diagonal factor the standard deviations; of none (unit mass) nothing.
+  /// pick(state): a row of it. (chain, dim), on the host.
+  template <class Pick>
+  std::vector<Real> rows_of(Pick&& pick) const {
+    std::vector<Real> out(std::size_t(num_chains_) * std::size_t(dim_));
+    const View2<Real> to{out.data(), num_chains_, dim_};
+    const Image states(place_, states_);
+    for (Index c = 0; c < num_chains_; ++c) {
+      typename Sampler::State st;
+      Sampler::state(FieldBinder<P>(states.data(), dim_, std::size_t(num_chains_), std::size_t(c)), st, view_.settings);
+      std::copy_n(pick(st).data, dim_, to.row(c).data);
+    }
+    return out;
+  }
   void write_factor(const Metric& metric, Factor<Real> F) const {
     if (!F.data) return;
     const View2<const double> from{metric.factor.data(), dim_, dim_};

@@ -127,6 +127,8 @@ class Chains {
   virtual void reset_counts() = 0;
   /// Positions of all chains, (chain, dim).
   virtual std::vector<Real> positions() const = 0;
+  /// Gradients there, (chain, dim); empty where the sampler keeps none.
+  virtual std::vector<Real> gradients() const { return {}; }
   /// What chain's adaptation (the pooled one: chain 0) has learnt; a copy of it, for reports.
   virtual Learnt learnt(Index /*chain*/) const { return {}; }
   /// Puts `metric` in every copy of the adaptation and begins dual averaging again from its step; false where the sampler

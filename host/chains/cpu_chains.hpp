@@ -73,6 +73,7 @@ class CpuChains final : public Chains<Real> {
   }
   void reset_counts() override { memory_.reset_counts(); }
   std::vector<Real> positions() const override { return memory_.positions(); }
+  std::vector<Real> gradients() const override { return memory_.gradients(); }
   Learnt learnt(Index chain) const override { return memory_.learnt(chain); }
   bool set_metric(const Metric& metric) override { return memory_.set_metric(metric); }
   double averaged_step() const override { return memory_.averaged_step(); }

@@ -202,6 +202,7 @@ class CudaChains final : public Chains<Real> {
   }
   void reset_counts() override { memory_.reset_counts(); }
   std::vector<Real> positions() const override { return memory_.positions(); }
+  std::vector<Real> gradients() const override { return memory_.gradients(); }
   Learnt learnt(Index chain) const override { return memory_.learnt(chain); }
   bool set_metric(const Metric& metric) override {
     products_.changed();

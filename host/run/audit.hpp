@@ -28,6 +28,7 @@ struct FrozenDraws {
   Real at(std::int64_t chain, Count draw, Count i) const {
     return x[static_cast<std::size_t>((chain * count + draw) * dim + i)];
   }
+  const Real* row(std::int64_t chain, Count draw) const { return x.data() + (chain * count + draw) * dim; }
   const double* lp_of(std::int64_t chain) const { return lp.data() + chain * count; }
 };
 

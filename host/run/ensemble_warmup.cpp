@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/run/covariance.hpp"
+#include "host/run/learnt_metric.hpp"
 
 namespace kilochain {
 namespace {
@@ -116,19 +116,26 @@ FrozenDraws<Real> EnsembleWarmUp<Real>::draw(std::int64_t iterations, bool adapt
   return drawn;
 }
 
-/// From the last two thirds of the draws.
+/// From some of the last two thirds of the draws.
 template <class Real>
 void EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
-  Covariance all(run_.dim());
+  const std::int64_t dim = run_.dim(), draws = iterations * 2 / 3 * run_.options.num_chains,
+                     every = std::max<std::int64_t>(1, draws / std::max<std::int64_t>(1000, 4 * dim));
+  std::vector<Real> x;
+  std::int64_t seen = 0;
   for (std::int64_t done = 0; done < iterations && !out_.interrupted; done += piece) {
-    const std::int64_t now = std::min(piece, iterations - done);
-    const FrozenDraws<Real> block = draw(now, true);
+    const FrozenDraws<Real> block = draw(std::min(piece, iterations - done), true);
     for (Count s = 0; s < block.count; ++s)
       if (done + s * block.thin >= iterations / 3)
-        for (const auto c : block.running) all.add(block.x.data() + (c * block.count + s) * block.dim);
+        for (const auto c : block.running)
+          if (seen++ % every == 0) x.insert(x.end(), block.row(c, s), block.row(c, s) + dim);
   }
-  if (out_.interrupted || all.count() < 2) return;
-  metric_.factor = all.shrunk_factor();
+  if (out_.interrupted || std::ssize(x) < 2 * dim) return;
+  MetricLearner learner(run_.dim());
+  const auto count = static_cast<Index>(std::ssize(x) / dim);
+  learner.add(x.data(), gradients_at(run_, x).data(), count);
+  out_.gradients += count;
+  metric_.factor = learner.factor();
   metric_.step_size = std::min(1.0, run_.chains.averaged_step());
   run_.chains.set_metric(metric_);
   draw(piece / 2, true);

@@ -5,15 +5,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/run/covariance.hpp"
+#include "host/run/learnt_metric.hpp"
 #include "host/run/start.hpp"
 
 namespace kilochain {
 namespace {
 
 constexpr Index most_scouts = 16;
-constexpr std::int64_t first_length = 75, rounds_at_most = 3, looks_every = 2;
-const SettingTexts nuts = {{"mass", "diagonal"}, {"max_tree_depth", "6"}};
+constexpr std::int64_t first_length = 50, rounds_at_most = 4, looks_every = 2;
+constexpr std::int64_t piece = 64;  // iterations before kernels would begin windows of a mass of their own
+
+SettingTexts nuts(Index dim) { return {{"mass", dim <= most_dense ? "dense" : "diagonal"}, {"max_tree_depth", "6"}}; }
 
 double median(std::vector<double> v) {
   if (v.empty()) return NAN;
@@ -55,20 +57,21 @@ class Party {
       : run_(run),
         dim_(run.dim()),
         size_(std::clamp<Index>(static_cast<Index>(run.chains.num_chains()), 4, most_scouts)),
-        chains_(run.context, run.target, {"nuts", nuts, size_, size_, Scope::chain, ~run.options.seed}, run.reporter,
-                run.stop) {}
+        chains_(run.context, run.target, {"nuts", nuts(dim_), size_, size_, Scope::chain, ~run.options.seed},
+                run.reporter, run.stop) {}
 
   Scouted<Real> operator()() {
     out_.scouts = size_;
     start_at_finite_points();
     std::int64_t length = first_length;
     for (int k = 0; k < rounds_at_most && !out_.arrived; ++k, length *= 2) {
+      if (k > 0) chains_.set_metric(out_.metric);
       travel(length);
       if (out_.interrupted) return std::move(out_);
       judge();
+      learn_metric();
     }
     leave_behind();
-    learn_metric();
     return std::move(out_);
   }
 
@@ -92,24 +95,26 @@ class Party {
     }
   }
 
-  /// One more round of `length` iterations; a scout keeps the step and the scale that it has.
+  /// One more round of `length` iterations, in which a scout learns its step alone.
   void travel(std::int64_t length) {
     trails_.assign(static_cast<std::size_t>(size_), {});
-    // The first round learns its step alone: no window of the mass ends in it.
-    Segment<Real> segment = chains_.adapting(out_.iterations == 0 ? 2 * length : length);
-    segment.phase_start = out_.iterations;
     Windows<Real> windows = chains_.windows(chains_.shape(length / looks_every));
     windows.thin = looks_every, windows.origin = out_.iterations;
-    const std::int64_t end = out_.iterations + length;
-    out_.iterations = chains_.run(segment, out_.iterations, end, windows, [&](const Window<Real>& window) {
+    const auto take = [&](const Window<Real>& window) {
       for (Index s = 0; s < size_; ++s)
         for (Count t = 0; t < window.count; ++t) {
           const Real* const x = window.draws.row(s, t).data;
           trails_[s].lp.push_back(window.lp(s, t));
           trails_[s].draws.insert(trails_[s].draws.end(), x, x + dim_);
         }
-    });
-    out_.interrupted = out_.iterations < end;
+    };
+    Segment<Real> segment = chains_.adapting(std::int64_t(1) << 40);
+    for (const std::int64_t end = out_.iterations + length; out_.iterations < end && !out_.interrupted;) {
+      const std::int64_t until = std::min(end, out_.iterations + piece);
+      segment.phase_start = out_.iterations;
+      out_.iterations = chains_.run(segment, out_.iterations, until, windows, take);
+      out_.interrupted = out_.iterations < until;
+    }
     out_.gradients += chains_.take_gradients();
     for (Index s = 0; const ChainControl& c : chains_.controls()) {
       trails_[s].running = c.status == ChainStatus::running;
@@ -165,12 +170,27 @@ class Party {
             "Choose other starting points with --init?");
   }
 
-  /// The covariance of all their draws, shrunk to its diagonal.
+  /// From the late draws of the half with the highest densities, about each scout's own mean: on their way they tell it as
+  /// well, but those in another place would tell that of it.
   void learn_metric() {
-    Covariance all(dim_);
-    for (const auto& p : out_.points)
-      for (std::size_t k = 0; k < p.size(); k += dim_) all.add(p.data() + k);
-    out_.metric.factor = all.shrunk_factor();
+    std::vector<Real> x;
+    std::vector<Index> counts;
+    std::vector<double> means;
+    for (const Trail<Real>& t : trails_) means.push_back(t.mean);
+    const double middle = median(means);
+    for (const Trail<Real>& t : trails_) {
+      if (!std::isfinite(t.mean) || t.mean < middle) continue;
+      x.insert(x.end(), t.draws.begin() + std::ssize(t.lp) / 2 * dim_, t.draws.end());
+      counts.push_back(static_cast<Index>(std::ssize(t.lp) - std::ssize(t.lp) / 2));
+    }
+    const std::vector<Real> g = gradients_at(run_, x);
+    MetricLearner learner(dim_);
+    for (std::size_t at = 0; const Index count : counts) {
+      learner.add(x.data() + at, g.data() + at, count);
+      at += static_cast<std::size_t>(count * dim_);
+      out_.gradients += count;
+    }
+    out_.metric.factor = learner.factor();
     out_.metric.step_size = 0.5;
   }
 

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "host/run/audit.hpp"
-#include "host/run/covariance.hpp"
+#include "host/run/learnt_metric.hpp"
 #include "host/run/run.hpp"
 #include "kernels/samplers/ensemble_hmc.hpp"
 #include "tests/support/scratch_files.hpp"
@@ -73,31 +73,57 @@ TEST(Audit, RefusesWhatHasNotConverged) {
   refused(far, "1 chains are far below the others");
 }
 
-TEST(Covariance, IsThatOfTheDrawsShrunkToItsDiagonal) {
-  const Draws d(6);
-  Covariance all(Draws::dim);
-  const Count rows = Draws::chains * Draws::count;
-  std::vector<double> mean(Draws::dim, 0.0), square(Draws::dim * Draws::dim, 0.0);
-  for (Count k = 0; k < rows; ++k) {
-    std::vector<double> x(d.x.begin() + k * Draws::dim, d.x.begin() + (k + 1) * Draws::dim);
-    x[1] = 1e6 + 1e-3 * x[1], x[2] += 2 * x[0];
-    all.add(x.data());
-    for (Count i = 0; i < Draws::dim; ++i) mean[i] += x[i] / rows;
-    for (Count i = 0; i < Draws::dim; ++i)
-      for (Count j = 0; j < Draws::dim; ++j)
-        square[i * Draws::dim + j] += (x[i] - (i == 1) * 1e6) * (x[j] - (j == 1) * 1e6) / rows;
+/// F F^T of a factor.
+std::vector<double> product_of(const std::vector<double>& F, Count n) {
+  std::vector<double> out(static_cast<std::size_t>(n * n), 0.0);
+  for (Count i = 0; i < n; ++i)
+    for (Count j = 0; j < n; ++j)
+      for (Count k = 0; k <= std::min(i, j); ++k) out[i * n + j] += F[i * n + k] * F[j * n + k];
+  return out;
+}
+
+/// Draws from any law, gradients of N(mean, Sigma): sd 1e-6, 1 and 1e6, two of them correlated.
+TEST(LearntMetric, OfAGaussianIsItsCovarianceWhateverTheDrawsAre) {
+  constexpr Count n = 3, count = 400;
+  const double s[n] = {1e-6, 1, 1e6}, rho = 0.9;  // of the first two
+  std::mt19937 rng(9);
+  std::uniform_real_distribution<double> uniform(3, 4);
+  const double width[n] = {30, 0.3, 1};
+  std::vector<double> x, g;
+  for (Count k = 0; k < count; ++k) {
+    double z[n];
+    for (Count i = 0; i < n; ++i) z[i] = width[i] * uniform(rng) * (k == 7 ? 1e3 : 1), x.push_back(s[i] * z[i]);
+    g.push_back(-(z[0] - rho * z[1]) / (1 - rho * rho) / s[0]);
+    g.push_back(-(z[1] - rho * z[0]) / (1 - rho * rho) / s[1]);
+    g.push_back(-z[2] / s[2]);
   }
-  mean[1] -= 1e6;
-  const std::vector<double> L = all.shrunk_factor();
-  const double kept = 1 - std::exp(-double(rows) / (4 * Draws::dim));
-  for (Count i = 0; i < Draws::dim; ++i)
-    for (Count j = 0; j <= i; ++j) {
-      double product = 0;
-      for (Count k = 0; k <= j; ++k) product += L[i * Draws::dim + k] * L[j * Draws::dim + k];
-      const double plain = (square[i * Draws::dim + j] - mean[i] * mean[j]) * rows / (rows - 1.0);
-      const double scale = std::sqrt(square[i * Draws::dim + i] * square[j * Draws::dim + j]);
-      EXPECT_NEAR(product, (i == j ? 1 : kept) * plain, 1e-6 * scale) << i << " " << j;  // 1e6 beside 1e-3 costs digits
+  MetricLearner learner(n);
+  learner.add(x.data(), g.data(), count);
+  EXPECT_EQ(learner.freedom(), count - 1);
+  const std::vector<double> A = product_of(learner.factor(), n);
+  for (Count i = 0; i < n; ++i)
+    for (Count j = 0; j < n; ++j) {
+      const double sigma = s[i] * s[j] * (i == j ? 1 : i + j == 1 ? rho : 0);
+      // L^T Sg L has condition 1e8; shrinking takes e^-33. A covariance of these draws is off by factors.
+      EXPECT_NEAR(A[i * n + j], sigma, 1e-6 * s[i] * s[j]) << i << " " << j;
     }
+}
+
+TEST(LearntMetric, FewDrawsKeepTheDiagonalAndLostOnesAreLeftOut) {
+  constexpr Count n = 40;
+  std::mt19937 rng(10);
+  std::normal_distribution<double> normal;
+  std::vector<double> x, g;
+  for (Count k = 0; k < 5 * n; ++k) x.push_back(normal(rng) * 2), g.push_back(-x.back() / 4);
+  x[7] = NAN, g[2 * n] = INFINITY;
+  MetricLearner learner(n), none(n);
+  learner.add(x.data(), g.data(), 5);
+  EXPECT_EQ(learner.freedom(), 2);  // of three draws that can be used
+  const std::vector<double> A = product_of(learner.factor(), n), I = product_of(none.factor(), n);
+  for (Count i = 0; i < n; ++i) {
+    EXPECT_NEAR(A[i * n + i], 4, 4 * 0.05) << i;  // 2/(4 * 40) of the off-diagonals are kept
+    EXPECT_EQ(I[i * n + i], 1);
+  }
 }
 
 TEST(EnsembleHmc, LengthsAreSpreadEvenlyAboutTheirMean) {

@@ -1,0 +1,129 @@
+#include "host/run/learnt_metric.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kilochain {
+namespace {
+
+using Eigen::MatrixXd, Eigen::VectorXd;
+
+/// The symmetric matrix whose lower triangle is s, in the scale d, shrunk to its diagonal.
+MatrixXd scaled(const MatrixXd& s, const VectorXd& d, double kept) {
+  MatrixXd out = s.selfadjointView<Eigen::Lower>();
+  out = d.asDiagonal() * out * d.asDiagonal();
+  const VectorXd variance = out.diagonal().cwiseMax(1e-300);
+  out *= kept;
+  out.diagonal() = variance;
+  return out;
+}
+
+/// A with A g A = x; of matrices that are not positive definite the diagonal of it.
+MatrixXd geometric_mean(const MatrixXd& x, const MatrixXd& g) {
+  const Eigen::LLT<MatrixXd> llt(x);
+  if (llt.info() == Eigen::Success) {
+    const MatrixXd L = llt.matrixL();
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(L.transpose() * g * L);
+    const VectorXd values = eigen.eigenvalues();
+    if (eigen.info() == Eigen::Success && values[0] > 1e-14 * values[values.size() - 1]) {
+      const MatrixXd half = L * eigen.eigenvectors() * values.array().pow(-0.25).matrix().asDiagonal();
+      return half * half.transpose();
+    }
+  }
+  return (x.diagonal().array() / g.diagonal().array()).sqrt().matrix().asDiagonal();
+}
+
+double median(VectorXd v) {
+  std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
+  return v[v.size() / 2];
+}
+
+/// Of each column, from its entry that lies farthest out: 1 within `usual` standard deviations, then as the inverse. A whole
+/// draw counts less, so that of a Gaussian every draw still tells the same.
+VectorXd weights_of(const MatrixXd& columns) {
+  constexpr double usual = 5;
+  VectorXd farthest = VectorXd::Zero(columns.cols());
+  for (Eigen::Index i = 0; i < columns.rows(); ++i) {
+    const VectorXd away = (columns.row(i).array() - median(columns.row(i))).abs();
+    const double sd = 1.4826 * median(away);
+    if (sd > 0) farthest = farthest.cwiseMax(away / sd);
+  }
+  return (usual / farthest.array().max(usual)).matrix();
+}
+
+/// Adds those of columns about their mean, each with its weight: all, or those on the diagonal.
+void add_products(MatrixXd& all, const MatrixXd& columns, const VectorXd& weights) {
+  const VectorXd mean = columns * weights / weights.sum();
+  const MatrixXd centred = (columns.colwise() - mean) * weights.asDiagonal();
+  if (all.cols() == all.rows())
+    all.selfadjointView<Eigen::Lower>().rankUpdate(centred);
+  else
+    all.col(0) += centred.rowwise().squaredNorm();
+}
+
+}  // namespace
+
+MetricLearner::MetricLearner(Index n) : n_(n), x_(MatrixXd::Zero(n, n <= most_dense ? n : 1)), g_(x_) {}
+
+template <class Real>
+void MetricLearner::add(const Real* x, const Real* g, Index count) {
+  MatrixXd rows(n_, count), slopes(n_, count);
+  Eigen::Index kept = 0;
+  for (Index k = 0; k < count; ++k) {
+    for (Eigen::Index i = 0; i < n_; ++i) {
+      rows(i, kept) = static_cast<double>(x[k * n_ + i]);
+      slopes(i, kept) = static_cast<double>(g[k * n_ + i]);
+    }
+    if (rows.col(kept).allFinite() && slopes.col(kept).allFinite()) ++kept;
+  }
+  if (kept < 2) return;
+  freedom_ += static_cast<Index>(kept - 1);
+  const VectorXd weights = weights_of(slopes.leftCols(kept));
+  add_products(x_, rows.leftCols(kept), weights);
+  add_products(g_, slopes.leftCols(kept), weights);
+}
+
+std::vector<double> MetricLearner::factor() const {
+  const bool dense = x_.cols() == n_;
+  const VectorXd xx = dense ? VectorXd(x_.diagonal()) : VectorXd(x_.col(0)),
+                 gg = dense ? VectorXd(g_.diagonal()) : VectorXd(g_.col(0));
+  VectorXd scale(n_);
+  for (Eigen::Index i = 0; i < n_; ++i) {
+    const double s = std::pow(xx[i] / gg[i], 0.25);
+    scale[i] = s > 0 && std::isfinite(s) ? s : xx[i] > 0 ? std::sqrt(xx[i] / static_cast<double>(freedom_)) : 1;
+  }
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  std::vector<double> out(static_cast<std::size_t>(n_ * n_));
+  Eigen::Map<RowMajor> F(out.data(), n_, n_);
+  F.setZero();
+  F.diagonal() = scale;
+  if (!dense || freedom_ == 0) return out;
+  const double kept = 1 - std::exp(-static_cast<double>(freedom_) / (4 * static_cast<double>(n_)));
+  const MatrixXd mean = geometric_mean(scaled(x_, scale.cwiseInverse(), kept), scaled(g_, scale, kept));
+  const Eigen::LLT<MatrixXd> llt(mean);
+  if (llt.info() == Eigen::Success) F = scale.asDiagonal() * MatrixXd(llt.matrixL());
+  return out;
+}
+
+template <class Real>
+std::vector<Real> gradients_at(const Phases<Real>& run, const std::vector<Real>& points) {
+  const Index count = static_cast<Index>(std::ssize(points) / run.dim());
+  if (count == 0) return {};
+  const auto chains = make_chains<Real>(run.context, run.options.sampler, run.options.sampler_settings, count,
+                                        run.target.info(), Scope::pooled);
+  Rounds<Real> rounds(run.context, run.target, *chains, count);
+  rounds.start(points);
+  std::vector<Real> out = chains->gradients();
+  for (Index k = 0; const ChainControl& c : chains->controls()) {
+    if (c.status != ChainStatus::running) std::fill_n(out.begin() + k * run.dim(), run.dim(), Real(NAN));
+    ++k;
+  }
+  return out;
+}
+
+template void MetricLearner::add(const float*, const float*, Index);
+template void MetricLearner::add(const double*, const double*, Index);
+template std::vector<float> gradients_at(const Phases<float>&, const std::vector<float>&);
+template std::vector<double> gradients_at(const Phases<double>&, const std::vector<double>&);
+
+}  // namespace kilochain
