@@ -93,7 +93,8 @@ std::int64_t Rounds<Real>::run_together(const Segment<Real>& segment, const std:
   const int threads = alone_seconds_ < least_shared_seconds_ ? 1 : std::min<int>(context_.threads, tiles());
   FirstFailure failure;
   std::atomic<bool> failed{false};
-  bool ended = broken_off_;  // written by one member between two meetings, read by all after the second: they leave together
+  bool ended =
+      broken_off_;  // written by one member between two meetings, read by all after the second: they leave together
   std::int64_t reached = now;  // as that
   in_team(threads, [&](const TeamMember& member) {
     const auto guarded = [&](auto&& work) {  // whoever fails must still come to the meetings
