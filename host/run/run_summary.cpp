@@ -29,8 +29,9 @@ double quantile(const std::vector<double>& sorted, double p) {
 }
 
 bool is_fixed(const RunSummary& run, const ParameterSummary& p) {
-  if (run.derived && std::isnan(p.rhat) && p.q05 == p.q95) return true;
-  return std::find(run.fixed.begin(), run.fixed.end(), p.name) != run.fixed.end();
+  if (!std::isnan(p.rhat)) return false;  // it moves, whatever was thought of it
+  const bool constant = std::isfinite(p.mean) && !(p.sd > 1e-12 * std::abs(p.mean));
+  return (run.derived && constant) || std::find(run.fixed.begin(), run.fixed.end(), p.name) != run.fixed.end();
 }
 
 /// Draws of each chain with which R-hat of a parameter could be below its bar, where nothing but their number holds it

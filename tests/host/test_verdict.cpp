@@ -24,7 +24,9 @@ void expect_reason(const RunSummary& run, const std::string& reason) {
   EXPECT_EQ(verdict.reason, reason);
   EXPECT_EQ(verdict.converged, reason.empty());
   const auto j = to_json(run);
-  if (verdict.judged) EXPECT_EQ(j["converged"], reason.empty());
+  if (verdict.judged) {
+    EXPECT_EQ(j["converged"], reason.empty());
+  }
   EXPECT_EQ(j["converged"].is_null(), !verdict.judged);
   EXPECT_EQ(j.contains("reason"), !reason.empty());
 }
@@ -43,11 +45,17 @@ TEST(Verdict, AnUnknownRhatIsWorseThanAnyOther) {
 
 TEST(Verdict, AGeneratedConstantIsNotJudged) {
   RunSummary run = with_rhats({1, NAN});
-  run.parameters[1].q05 = run.parameters[1].q95 = 3;
+  run.parameters[1].mean = 3, run.parameters[1].sd = 0;
   EXPECT_FALSE(verdict_of(run).converged);  // a coordinate that stands still
   run.derived = true;
   expect_reason(run, "");
-  run.parameters[1].q95 = 4;
+  run.parameters[1].sd = 1;
+  EXPECT_FALSE(verdict_of(run).converged);
+  run.parameters[1].mean = NAN;  // undefined in some draws, or in all
+  EXPECT_FALSE(verdict_of(run).converged);
+  run.fixed = {"x[1]"};
+  expect_reason(run, "");
+  run.parameters[1].rhat = 1.02;  // one that the model was thought to hold fixed
   EXPECT_FALSE(verdict_of(run).converged);
 }
 
