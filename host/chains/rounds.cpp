@@ -90,11 +90,12 @@ template <class Real>
 std::int64_t Rounds<Real>::run_together(const Segment<Real>& segment, const std::atomic<bool>& stop) {
   std::int64_t now = slowest_iteration(segment.until);
   if (context_.threads > 1 && tiles() > 1 && alone_seconds_ <= 0) now = time_alone(now, segment);
-  const int threads = alone_seconds_ < least_shared_seconds_ ? 1 : std::min<int>(context_.threads, tiles());
+  const int threads = threads_for_pooled();
+  const auto begin = std::chrono::steady_clock::now();
   FirstFailure failure;
   std::atomic<bool> failed{false};
-  bool ended =
-      broken_off_;  // written by one member between two meetings, read by all after the second: they leave together
+  // Written by one member between two meetings, read by all after the second: they leave together.
+  bool ended = broken_off_;
   std::int64_t reached = now;  // as that
   in_team(threads, [&](const TeamMember& member) {
     const auto guarded = [&](auto&& work) {  // whoever fails must still come to the meetings
@@ -120,7 +121,24 @@ std::int64_t Rounds<Real>::run_together(const Segment<Real>& segment, const std:
     }
   });
   failure.rethrow();
+  if (reached > now) {
+    const double each = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() /
+                        static_cast<double>(reached - now);
+    double& known = threads == 1 ? alone_seconds_ : team_seconds_;
+    known = known > 0 ? (known + each) / 2 : each;
+  }
   return reached;
+}
+
+/// Where other programs want the cores too, every iteration waits for a thread that has none: one thread may be faster than
+/// several. The faster of the two is taken, and every sixteenth time the other, to see whether that has changed.
+template <class Real>
+int Rounds<Real>::threads_for_pooled() {
+  const int all = std::min<int>(context_.threads, tiles());
+  if (alone_seconds_ < least_shared_seconds_) return 1;
+  if (team_seconds_ <= 0) return all;
+  const bool team = team_seconds_ < alone_seconds_, other = ++pooled_runs_ % 16 == 0;
+  return team != other ? all : 1;
 }
 
 /// Does a few iterations on this thread and notes what one takes, so that short ones are not shared. Returns where it got to.

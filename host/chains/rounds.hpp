@@ -42,6 +42,7 @@ class Rounds {
   void stretch(Index first, Index last, const Segment<Real>& segment);
   bool out_of_patience();
   std::int64_t run_together(const Segment<Real>& segment, const std::atomic<bool>& stop);
+  int threads_for_pooled();
   std::int64_t time_alone(std::int64_t now, const Segment<Real>& segment);
   std::int64_t slowest_iteration(std::int64_t until) const;
   Index tiles() const { return (num_chains_ + tile_ - 1) / tile_; }
@@ -58,7 +59,9 @@ class Rounds {
   const std::atomic<bool>* stop_ = nullptr;  ///< of the run under way
   std::atomic<std::int64_t> stop_seen_{0};   ///< when, in ticks of the steady clock; 0: not yet
   std::atomic<bool> broken_off_{false};
-  double alone_seconds_ = 0;  ///< of one pooled iteration on one thread, once measured; decides threads, never draws
+  /// Of one pooled iteration, by one thread and by the team, once measured; they decide threads, never draws.
+  double alone_seconds_ = 0, team_seconds_ = 0;
+  int pooled_runs_ = 0;
 };
 
 }  // namespace kilochain
