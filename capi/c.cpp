@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/version.hpp"
-#include "host/draws/draws_file.hpp"
 #include "host/frontend/configuration.hpp"
 #include "host/registry/own_target.hpp"
 #include "host/run/run.hpp"
@@ -22,10 +21,7 @@ struct kilochain_run {
   void* progress_data = nullptr;
   std::atomic<bool> stop{false};
   std::string message, summary_text, notes;
-  RunSummary summary;
-  std::vector<std::string> names;
-  std::vector<double> draws, lp;
-  std::int64_t num_chains = 0, num_draws = 0;
+  Result result;
 };
 
 namespace {
@@ -58,31 +54,11 @@ int set_density(kilochain_run* run, FunctionDensity density, size_t n, const cha
   });
 }
 
-void take(kilochain_run& run, const RunSummary& summary, std::vector<std::string> names) {
-  run.summary = summary;
-  run.summary_text = to_json(summary).dump(2);
-  run.names = std::move(names);
-  run.num_chains = summary.num_chains;
-}
-
-/// [value][chain][draw] of a file to [chain][draw][value].
-void take_draws(kilochain_run& run, const DrawsReader& reader) {
-  const std::int64_t values = std::ssize(run.names), rows = run.num_chains * reader.draws_written();
-  std::vector<double> one;
-  run.num_draws = reader.draws_written();
-  run.lp = reader.lp();
-  run.draws.resize(static_cast<std::size_t>(rows * values));
-  for (std::int64_t k = 0; k < values; ++k) {
-    reader.read_parameters(k, 1, one);
-    for (std::int64_t row = 0; row < rows; ++row) run.draws[row * values + k] = one[row];
-  }
-}
-
-int read(kilochain_run& run, const std::string& path) {
-  const DrawsReader reader(path);
-  take(run, summarise_file(path), reader.header().names);
-  take_draws(run, reader);
-  return status_of(run.summary);
+void take(kilochain_run& run, Result result) {
+  run.summary_text = to_json(result.summary).dump(2);
+  run.notes.clear();
+  for (const std::string& note : result.notes) run.notes += note + "\n";
+  run.result = std::move(result);
 }
 
 int sample(kilochain_run& run, Options options) {
@@ -91,21 +67,15 @@ int sample(kilochain_run& run, Options options) {
   const ProgressCallback progress = [&](const Progress& p) {
     if (run.progress && run.progress(p.phase.c_str(), p.done, p.total, run.progress_data) != 0) run.stop = true;
   };
-  const Result result = kilochain::run(options, progress, run.stop);
-  take(run, result.summary, result.names);
-  run.notes.clear();
-  for (const std::string& note : result.notes) run.notes += note + "\n";
+  Result result = kilochain::run(options, progress, run.stop);
+  const int status = status_of(result);
   if (options.resume) {
-    read(run, options.output);
-  } else {
-    run.draws = result.draws;
-    run.lp = result.lp;
-    run.num_draws = result.draws_written;
+    Result all = read_result(options.output);
+    all.summary = result.summary, all.notes = result.notes;
+    result = std::move(all);
   }
-  if (result.out_of_time && result.resumable) return static_cast<int>(ExitStatus::out_of_time);
-  if (result.interrupted && !result.out_of_time) return 130;
-  const int status = status_of(result.summary);
-  if (status != 0) run.message = verdict_of(result.summary).reason;
+  take(run, std::move(result));
+  if (status != 0) run.message = verdict_of(run.result.summary).reason;
   return status;
 }
 
@@ -170,23 +140,26 @@ void kilochain_stop(kilochain_run* run) {
   if (run) run->stop = true;
 }
 int kilochain_read(kilochain_run* run, const char* path) {
-  return guarded(run, [&] { return read(*run, path); });
+  return guarded(run, [&] {
+    take(*run, read_result(path));
+    return status_of(run->result.summary);
+  });
 }
 
 const char* kilochain_message(const kilochain_run* run) { return run ? run->message.c_str() : "there is no run"; }
 
-size_t kilochain_num_chains(const kilochain_run* run) { return static_cast<size_t>(run->num_chains); }
-size_t kilochain_num_draws(const kilochain_run* run) { return static_cast<size_t>(run->num_draws); }
-size_t kilochain_num_values(const kilochain_run* run) { return run->names.size(); }
+size_t kilochain_num_chains(const kilochain_run* run) { return static_cast<size_t>(run->result.summary.num_chains); }
+size_t kilochain_num_draws(const kilochain_run* run) { return static_cast<size_t>(run->result.draws_written); }
+size_t kilochain_num_values(const kilochain_run* run) { return run->result.names.size(); }
 const char* kilochain_name(const kilochain_run* run, size_t value) {
-  return value < run->names.size() ? run->names[value].c_str() : nullptr;
+  return value < run->result.names.size() ? run->result.names[value].c_str() : nullptr;
 }
-const double* kilochain_draws(const kilochain_run* run) { return run->draws.data(); }
-const double* kilochain_lp(const kilochain_run* run) { return run->lp.data(); }
+const double* kilochain_draws(const kilochain_run* run) { return run->result.draws.data(); }
+const double* kilochain_lp(const kilochain_run* run) { return run->result.lp.data(); }
 double kilochain_figure(const kilochain_run* run, size_t value, const char* figure) {
-  if (value < run->summary.parameters.size())
+  if (value < run->result.summary.parameters.size())
     for (const SummaryColumn& column : summary_columns)
-      if (std::string(figure) == column.name) return run->summary.parameters[value].*column.figure;
+      if (std::string(figure) == column.name) return run->result.summary.parameters[value].*column.figure;
   return std::numeric_limits<double>::quiet_NaN();
 }
 const char* kilochain_summary(const kilochain_run* run) { return run->summary_text.c_str(); }

@@ -19,7 +19,7 @@ targets/data              base kernels/device
 targets                   base kernels kernels/device kernels/random kernels/linalg targets/data
 targets/discrete          base kernels kernels/device kernels/random kernels/discrete targets targets/data
 targets/external          base kernels kernels/device targets
-targets/stan              base kernels kernels/device targets targets/external
+targets/stan              base kernels kernels/device targets targets/data targets/external
 model                     base kernels kernels/device kernels/random targets targets/data
 host/statistics           base kernels/device
 host/statistics/streaming base kernels/device host/statistics
@@ -29,7 +29,8 @@ host/registry             base kernels kernels/device kernels/samplers kernels/d
 host/tune                 base kernels/device kernels/random
 host/run                  base kernels kernels/device targets targets/data targets/discrete $steps
 host/frontend             base kernels kernels/device targets/data targets/stan $steps host/run host/tune
-capi                      base host/draws host/registry host/run host/frontend
+capi                      base host/registry host/run host/frontend
+python                    base targets/data targets/external host/registry host/run host/frontend
 papers                    base $kernels targets targets/data targets/discrete $steps host/run host/tune host/frontend
 include                   host/run host/registry model
 examples                  include model

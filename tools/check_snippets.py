@@ -30,6 +30,7 @@ def stands_in(snippet, candidates):
 def shape(line):
     return re.sub(r"[-+]?\d[\d.]*", "#", " ".join(line.split()))
 
+os.environ["PYTHONPATH"] = os.path.abspath("build/release/python")  # the package as it was built
 failures, count = [], 0
 os.makedirs("output", exist_ok=True)
 for page in pages:

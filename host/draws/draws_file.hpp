@@ -170,8 +170,9 @@ class DrawsReader {
   std::int64_t parameters_within(std::int64_t bytes) const;
   /// Draws of parameters first .. first + count - 1 as out[parameter][chain][draw].
   void read_parameters(std::int64_t first, std::int64_t count, std::vector<double>& out) const;
-  std::vector<double> lp() const;                     ///< [chain][draw]
-  std::vector<float> stat(const std::string&) const;  ///< [chain][draw] of acceptance_rate or one of header().stats
+  std::vector<double> lp() const;  ///< [chain][draw]
+  std::vector<float> stat(
+      const std::string&) const;  ///< [chain][draw] of acceptance_rate, diverging or one of header().stats
   /// [chain], over its draws, NaN for a chain without any; of moments the stored ones, empty where a file has none.
   std::vector<double> mean_acceptance_rate() const;
   std::vector<std::int64_t> num_diverging() const;  ///< [chain]

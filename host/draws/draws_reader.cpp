@@ -157,10 +157,10 @@ std::vector<Value> DrawsReader::sample_stat(const std::string& name) const {
 std::vector<double> DrawsReader::lp() const { return sample_stat<double>("lp"); }
 
 std::vector<float> DrawsReader::stat(const std::string& name) const {
-  require(
-      name == "acceptance_rate" || std::find(header_.stats.begin(), header_.stats.end(), name) != header_.stats.end(),
-      ExitStatus::data, path_ + ": no statistic " + name, "not among those of sampler " + header_.sampler,
-      "Is the name right?");
+  std::vector<std::string> known = header_.stats;
+  known.insert(known.end(), {"acceptance_rate", "diverging"});
+  require(std::find(known.begin(), known.end(), name) != known.end(), ExitStatus::data,
+          path_ + ": no statistic " + name, "not among those of sampler " + header_.sampler, "Is the name right?");
   return sample_stat<float>(name);
 }
 

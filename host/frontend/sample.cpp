@@ -21,12 +21,6 @@ void print_quarantined(std::FILE* out, const std::vector<QuarantinedChain>& chai
   if (chains.size() > shown) fmt::print(out, "quarantined: {} more chains\n", chains.size() - shown);
 }
 
-/// Interrupted before the first draw.
-bool nothing_drawn(const Result& result) {
-  const RunSummary& s = result.summary;
-  return s.num_samples == 0 || (s.parameters.empty() && s.draws != KeptDraws::none);
-}
-
 /// How it ended, and where the draws are.
 void print_end(std::FILE* out, const Options& options, const Result& result) {
   const std::string on = result.resumable ? fmt::format("; `kilochain resume {}` continues it", options.output) : "";
@@ -79,9 +73,7 @@ int run_and_tell(const Configuration& c) {
   for (const std::string& note : result.notes) fmt::print(words, "note: {}\n", note);
   print_quarantined(words, result.quarantined);
   print_end(words, c.options, result);
-  if (result.interrupted && !result.out_of_time) return exit_code(ExitStatus::interrupted);
-  if (result.out_of_time && result.resumable) return exit_code(ExitStatus::out_of_time);
-  return nothing_drawn(result) ? exit_code(ExitStatus::not_converged) : status_of(result.summary);
+  return status_of(result);
 }
 
 }  // namespace kilochain::cli

@@ -114,12 +114,17 @@ Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sam
   if (!r.summary.parameters.empty()) run.file.write_summary(r.summary.parameters, sampled.acceptance);
   run.file.close();
   if (run.options.keep_draws) {
-    r.names = run.target.info().names;
+    const TargetInfo& info = run.target.info();
+    r.names = info.names;
+    r.variables = info.variables;
+    if (r.variables.empty()) r.variables = {{info.variable, {info.names.size()}}};
     if (sampled.memory) {
-      const auto draws = sampled.memory->values();
-      r.draws.assign(draws.begin(), draws.end());
+      const auto drawn = sampled.memory->drawn();
+      r.draws.assign(drawn.data, drawn.data + drawn.planes * drawn.rows * drawn.columns);
     }
     if (sampled.statistics) {
+      const auto diverging = sampled.statistics->diverging.values();
+      r.statistics["diverging"].assign(diverging.begin(), diverging.end());
       r.lp = sampled.statistics->lp.values();
       r.statistics["acceptance_rate"] = sampled.statistics->acceptance_rate.values();
       for (std::size_t k = 0; const std::string& name : find_sampler(run.options.sampler).stats)

@@ -80,6 +80,17 @@ Result PreparedRun::run(const ProgressCallback& progress, const std::atomic<bool
   return result;
 }
 
+bool nothing_drawn(const Result& result) {
+  const RunSummary& s = result.summary;
+  return s.num_samples == 0 || (s.parameters.empty() && s.draws != KeptDraws::none);
+}
+
+int status_of(const Result& result) {
+  if (result.interrupted && !result.out_of_time) return exit_code(ExitStatus::interrupted);
+  if (result.out_of_time && result.resumable) return exit_code(ExitStatus::out_of_time);
+  return nothing_drawn(result) ? exit_code(ExitStatus::not_converged) : status_of(result.summary);
+}
+
 Result run(const Options& options, const ProgressCallback& progress, const std::atomic<bool>& stop) {
   return PreparedRun(options).run(progress, stop);
 }

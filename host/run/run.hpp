@@ -45,13 +45,19 @@ struct Result {
       divergences;  ///< where trajectories diverged, by draw; the first few of each chain and window
   std::vector<double>
       draws;  ///< with keep_draws: [chain, draw, dim], draws_written of each chain; quarantined chains NaN
-  std::vector<std::string> names;  ///< with keep_draws: of the last dimension
-  std::vector<double> lp;          ///< with keep_draws: [chain, draw], log density
+  std::vector<std::string> names;   ///< with keep_draws: of the last dimension
+  std::vector<Variable> variables;  ///< with keep_draws: how the names divide into variables
+  std::vector<double> lp;           ///< with keep_draws: [chain, draw], log density
   std::map<std::string, std::vector<float>>
-      statistics;                  ///< with keep_draws: [chain, draw]: acceptance_rate, the sampler's
+      statistics;  ///< with keep_draws: [chain, draw]: acceptance_rate, diverging (0 or 1), the sampler's
   std::vector<std::string> notes;  ///< what a user should know: fallback to the CPU, warm-up not converged, ...
   std::string evaluation;          ///< how the target is evaluated, and a factor multiplied, and why (--verbose)
 };
+
+/// Interrupted before the first draw.
+bool nothing_drawn(const Result& result);
+/// The exit status of a command that ends with this result.
+int status_of(const Result& result);
 
 /// A run whose options are checked, whose device is chosen and whose data are read, once: estimate it, then run it.
 class PreparedRun {
@@ -83,5 +89,8 @@ Estimate estimate(const Options& options);
 /// The summary of a file that run has written. `max_bytes`: memory to use for draws. Throws Error (data) for a file
 /// that cannot be read, and for one without draws.
 RunSummary summarise_file(const std::string& path, std::size_t max_bytes = std::size_t(2) << 30);
+
+/// All draws of such a file, their statistics and the summary, as the run with keep_draws had them. Throws the same.
+Result read_result(const std::string& path);
 
 }  // namespace kilochain

@@ -58,17 +58,19 @@ template <class Real>
 class StatisticsInMemory final : public Sink<Real> {
  public:
   StatisticsInMemory(std::int64_t num_chains, std::int64_t num_draws, std::size_t num_stats)
-      : lp(num_chains, num_draws, 1), acceptance_rate(num_chains, num_draws, 1) {
+      : lp(num_chains, num_draws, 1), acceptance_rate(num_chains, num_draws, 1), diverging(num_chains, num_draws, 1) {
     for (std::size_t k = 0; k < num_stats; ++k) stats.emplace_back(num_chains, num_draws, 1);
   }
   void take(const Window<Real>& window) override {
     lp.add(window.lp, window.count);
     acceptance_rate.add(window.acceptance_rate, window.count);
+    diverging.add(window.diverging, window.count);
     for (std::size_t k = 0; k < stats.size(); ++k)
       stats[k].add(window.stats.plane(static_cast<Count>(k)), window.count);
   }
   OfAllDraws<double> lp;
   OfAllDraws<float> acceptance_rate;
+  OfAllDraws<std::uint8_t> diverging;
   std::vector<OfAllDraws<float>> stats;
 };
 

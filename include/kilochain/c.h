@@ -4,6 +4,9 @@
 #define KILOCHAIN_C_H
 #include <stddef.h>
 
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -67,5 +70,8 @@ const char* kilochain_notes(const kilochain_run* run);
 
 #ifdef __cplusplus
 }
+#endif
+#ifdef __GNUC__
+#pragma GCC visibility pop
 #endif
 #endif

@@ -94,19 +94,32 @@ std::vector<std::string> classes_of(const std::vector<std::string>& fields) {
 
 constexpr std::size_t most_classes = 1000;
 
+Table read_table(const std::string& path, TextColumn* labels) {
+  const std::string bytes = read_bytes(path);
+  if (!is_npy(bytes)) return parse_csv(path, bytes, Header::required, labels);
+  Table table = parse_npy(path, bytes);
+  require(!table.columns[0].empty(), ExitStatus::data, path + ": the array's columns have no names",
+          std::to_string(table.columns.size()) + " columns", "Save an array of records, whose fields are the columns?");
+  if (labels) {
+    labels->index = find_label(path, table.columns, labels->name);
+    for (std::size_t i = 0; i < table.rows; ++i)
+      labels->fields.push_back(fmt::format("{}", table.values[i * table.columns.size() + labels->index]));
+  }
+  return table;
+}
+
 }  // namespace
 
-Table read_csv(const std::string& path) { return parse_csv(path, read_bytes(path), Header::required); }
+Table read_csv(const std::string& path) { return read_table(path, nullptr); }
 
 Matrix read_matrix(const std::string& path) {
   const std::string bytes = read_bytes(path);
-  if (is_npy(bytes)) return parse_npy(path, bytes);
-  Table table = parse_csv(path, bytes, Header::optional);
+  Table table = is_npy(bytes) ? parse_npy(path, bytes) : parse_csv(path, bytes, Header::optional);
   return Matrix{table.rows, table.columns.size(), std::move(table.values)};
 }
 
 Design load_labelled_csv(const std::string& path, const std::string& label, bool standardise, bool bias) {
-  const Table table = read_csv(path);
+  const Table table = read_table(path, nullptr);
   const std::size_t label_column = find_label(path, table.columns, label);
   Design design = design_of(path, table, label_column, bias);
   for (std::size_t i = 0; i < table.rows; ++i) {
@@ -122,7 +135,7 @@ Design load_labelled_csv(const std::string& path, const std::string& label, bool
 
 Design load_classified_csv(const std::string& path, const std::string& label, bool standardise, bool bias) {
   TextColumn labels{label, 0, {}};
-  const Table table = parse_csv(path, read_bytes(path), Header::required, &labels);
+  const Table table = read_table(path, &labels);
   Design design = design_of(path, table, labels.index, bias);
   design.classes = classes_of(labels.fields);
   require(design.classes.size() >= 2, ExitStatus::data, path + ": every row has the same class",

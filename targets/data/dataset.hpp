@@ -1,5 +1,5 @@
 // Data input: numeric CSV tables, matrices (CSV or NumPy), labelled CSV and IDX images as a logistic-regression design.
-// Every file may be gzipped; what it is is decided by its bytes, not by its name.
+// Every file may be gzipped, or in memory (bytes.hpp); what it is is decided by its bytes, not by its name.
 // Layout: every matrix is row-major, rows x columns, double.
 // Promises: nothing is repaired, dropped or filled in; a file is used whole or is an Error that says where it is wrong.
 // Cost: one read of the file into memory, one pass; CSV at about 200 MB/s.
@@ -52,7 +52,8 @@ class DesignOnce {
   mutable std::shared_ptr<const Design> design_;
 };
 
-/// Reads a CSV file: a header, then rows of numbers, separated by commas; LF or CRLF line ends; names may be quoted.
+/// Reads a CSV file: a header, then rows of numbers, separated by commas; LF or CRLF line ends; names may be quoted. Or a
+/// NumPy .npy file of records of float64, whose fields are the columns.
 /// Throws Error (ExitStatus::data) on a missing or empty file, a missing header, no rows, a ragged row, text where a
 /// number belongs, NaN or infinity, a duplicate or empty column name; with line and column.
 Table read_csv(const std::string& path);

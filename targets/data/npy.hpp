@@ -10,7 +10,8 @@ namespace kilochain {
 bool is_npy(const std::string& bytes);
 
 /// Parses a .npy file held in `bytes`; `path` is for messages. float32 or float64, little-endian, C order, one
-/// dimension (a column) or two. Throws Error (ExitStatus::data) on anything else, a short body, NaN or infinity.
-Matrix parse_npy(const std::string& path, const std::string& bytes);
+/// dimension (a column) or two, whose columns have no names; or one dimension of records of float64, whose fields are
+/// the columns. Throws Error (ExitStatus::data) on anything else, a short body, NaN or infinity.
+Table parse_npy(const std::string& path, const std::string& bytes);
 
 }  // namespace kilochain

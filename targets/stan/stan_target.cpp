@@ -3,10 +3,9 @@
 
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <limits>
-#include <sstream>
 
+#include "targets/data/bytes.hpp"
 #include "targets/external/external_target.hpp"
 #include "targets/stan.hpp"
 #include "targets/stan/compile.hpp"
@@ -88,21 +87,12 @@ class Recording {
   Rejections failures_;
 };
 
-std::string text_of(const std::string& path) {
-  if (path.empty()) return "";
-  std::ifstream in(path);
-  std::ostringstream text;
-  require(in.good() && text << in.rdbuf(), ExitStatus::data, path + ": no such file of data", "it cannot be read",
-          "Is the path right?");
-  return text.str();
-}
-
 /// Empty text is no data: a program without data takes an empty object as well.
 std::shared_ptr<const StanModel> load(const StanSettings& s, const Context& context) {
   require(!s.model.empty(), ExitStatus::usage, "target stan has no program", "model is not set",
           "Give --model FILE.stan, or a library that was made of it?");
   const SharedObject library(s.model.ends_with(".stan") ? stan::compiled(s.model) : s.model);
-  auto model = std::make_shared<const StanModel>(library, text_of(s.data), s.data);
+  auto model = std::make_shared<const StanModel>(library, s.data.empty() ? "" : read_bytes(s.data), s.data);
   require(model->threads() || context.threads == 1, ExitStatus::usage,
           s.model + ": the library was compiled without STAN_THREADS",
           fmt::format("its density cannot be called by {} threads side by side", context.threads),

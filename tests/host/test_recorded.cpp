@@ -110,6 +110,13 @@ TEST(Recorded, InMemoryAndOnDiskAlike) {
     for (std::size_t c = 0; c < 6; ++c)
       for (std::size_t d = 0; d < 350; ++d)
         for (std::size_t p = 0; p < 3; ++p) ASSERT_EQ(values[(p * 6 + c) * 350 + d], r.draws[(c * 350 + d) * 3 + p]);
+    const Result read = read_result(o.output);
+    EXPECT_EQ(read.draws, r.draws);
+    EXPECT_EQ(read.lp, r.lp);
+    EXPECT_EQ(read.statistics, r.statistics);
+    EXPECT_EQ(read.draws_written, 350);
+    ASSERT_EQ(r.variables.size(), 2u);
+    EXPECT_EQ(r.variables[1].shape, read.variables[1].shape);
     ASSERT_EQ(r.summary.parameters.size(), 3u);
     EXPECT_EQ(r.summary.parameters[2].name, "parts[1]");
     EXPECT_LT(std::abs(r.summary.parameters[2].mean),

@@ -1,6 +1,7 @@
 // Whole runs in memory: automatic lengths, thinning, threads, interruption, quarantine, and moments in place of draws.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 
@@ -176,6 +177,18 @@ TEST(Run, InterruptedKeepsWhatWasDrawn) {
   ASSERT_EQ(a.size(), 16 * kept);
   for (std::size_t row = 0; row < 16; ++row)
     for (std::size_t t = 0; t < 200; ++t) EXPECT_EQ(a[row * kept + t], b[row * 200 + t]);
+}
+
+TEST(Run, ProgressIsToldFiveTimesASecondAtMostAndAtTheEndOfAPhase) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::map<std::string, int> told;
+  const std::atomic<bool> never{false};
+  const Result r = run(
+      gaussian(8, 5000, 20000), [&](const Progress& p) { told[p.phase] += 1; }, never);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  EXPECT_EQ(r.draws_written, 20000);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_LE(told["warm-up"] + told["sampling"], 5 * seconds + 2);
 }
 
 TEST(Run, ChainsThatStartAtZeroDensityAreQuarantinedAndCounted) {

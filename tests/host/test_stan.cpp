@@ -180,8 +180,8 @@ TEST(Stan, RefusedDataAreToldInStansWords) {
             path +
                 ": the Stan program does not take these data (Exception: variable does not exist; variable name=J (in "
                 "'small.stan', line 2)). Are all of its data there?");
-  EXPECT_EQ(refusal(options(files.path("none.json")), ExitStatus::data),
-            files.path("none.json") + ": no such file of data (it cannot be read). Is the path right?");
+  EXPECT_NE(refusal(options(files.path("none.json")), ExitStatus::data).find("none.json: there is no such file ("),
+            std::string::npos);
 }
 
 TEST(Stan, ADensityThatIsNeverANumberCannotStart) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "targets/data/bytes.hpp"
 #include "targets/data/dataset.hpp"
 #include "tests/support/scratch_files.hpp"
 
@@ -142,7 +143,9 @@ TEST(ReadMatrix, RefusesADoubtfulFirstLine) {
 template <typename T>
 std::string npy(int version, const std::string& type, const std::string& order, const std::string& shape,
                 const std::vector<T>& values) {
-  std::string header = "{'descr': '" + type + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }";
+  const std::string mark = type.starts_with('[') ? "" : "'";
+  std::string header =
+      "{'descr': " + mark + type + mark + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }";
   const std::size_t prefix = version == 1 ? 10 : 12;
   while ((prefix + header.size() + 1) % 64 != 0) header += ' ';
   header += '\n';
@@ -165,6 +168,27 @@ TEST(ReadMatrix, ReadsNumPyFiles) {
   EXPECT_EQ(column.rows, 3u);
   EXPECT_EQ(column.columns, 1u);
   EXPECT_EQ(column.values, (Values{1.5, static_cast<double>(0.1f), 3}));
+}
+
+TEST(ReadCsv, TakesNumPyRecordsAndFilesInMemory) {
+  const std::string type = "[('age', '<f8'), (\"it's\", '<f8'), ('y', '<f8')]";
+  const std::string bytes = npy<double>(1, type, "False", "(2,)", {1, 2.5, 0, -3, 1e-3, 1});
+  {
+    const FileInMemory file("<table>", bytes);
+    const Table table = read_csv("<table>");
+    EXPECT_EQ(table.columns, (std::vector<std::string>{"age", "it's", "y"}));
+    EXPECT_EQ(table.rows, 2u);
+    EXPECT_EQ(table.values, (Values{1, 2.5, 0, -3, 1e-3, 1}));
+    EXPECT_EQ(load_labelled_csv("<table>", "", false, false).y, (Values{0, 1}));
+    EXPECT_EQ(load_classified_csv("<table>", "y", false, false).classes, (std::vector<std::string>{"0", "1"}));
+    expect_error([&] { FileInMemory("<table>", ""); }, ExitStatus::usage, "",
+                 "data of that name are there (<table>). Choose another name?");
+  }
+  EXPECT_THROW(read_csv("<table>"), Error);
+  const FileInMemory plain("<plain>", npy<double>(1, "<f8", "False", "(2, 1)", {1, 2}));
+  expect_error([&] { read_csv("<plain>"); }, ExitStatus::data, "<plain>",
+               ": the array's columns have no names (1 columns). Save an array of records, whose fields are the "
+               "columns?");
 }
 
 TEST(ReadMatrix, RefusesOtherNumPyFiles) {

@@ -1,0 +1,231 @@
+"""Runs: sample, resume, estimate, and a handle of a run that goes on beside the program."""
+
+import os
+import threading
+import warnings
+
+import numpy as np
+
+from kilochain import _core, errors
+from kilochain.progress import Progress
+from kilochain.targets import Target, _as_target, _npy
+from kilochain.tree import tree_of
+
+_names = {"chains": "num_chains", "warmup": "num_warmup", "draws": "num_samples", "keep": "draws"}
+
+
+def _text(value):
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ",".join(_text(v) for v in value)
+    return (
+        repr(float(value))
+        if isinstance(value, (float, np.floating))
+        else os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+    )
+
+
+class Sampling:
+    """A run: `wait()` for its DataTree, `stop()` it, look at its `progress()`."""
+
+    def __init__(self, target, settings, resume="", progress=True, progress_callback=None):
+        settings = {_names.get(k, k): v for k, v in settings.items() if v is not None}
+        if settings.get("sampler") == "auto":
+            del settings["sampler"]
+        settings["draws"] = {"draws": "all"}.get(settings.get("draws"), settings.get("draws", "all"))
+        self._target, self._kept = target, []
+        if isinstance(settings.get("init"), np.ndarray):
+            self._kept.append(_core.FileInMemory(f"<init {id(self)}>", _npy(np.atleast_2d(settings["init"]))))
+            settings["init"] = "file:" + self._kept[-1].name
+        texts = [(k, _text(v)) for k, v in settings.items()]
+        if target is not None:
+            texts += [("target", target.name)] + [("target." + k, _text(v)) for k, v in target.settings.items()]
+        self._run = _core.Run(texts, settings["draws"] == "all", resume, target._density if target else None)
+        self._show, self._callback = Progress() if progress else None, progress_callback
+        self._latest, self._result, self._error, self._thread = {}, None, None, None
+
+    def _tell(self, p):
+        self._latest = p
+        if self._show:
+            self._show(p)
+        return bool(self._callback and self._callback(p))
+
+    def _sample(self):
+        try:
+            self._result = self._run.sample(self._tell)
+        except BaseException as error:
+            self._error = error
+        finally:
+            if self._show:
+                self._show.end()
+
+    def _begin(self):
+        self._thread = threading.Thread(target=self._sample, daemon=True)
+        self._thread.start()
+        return self
+
+    def progress(self):
+        """What is known so far: phase, done, total, seconds, acceptance_rate, rhat_max, ess_min, ..."""
+        return dict(self._latest)
+
+    def stop(self):
+        """Ends the run soon; `wait()` then has the draws until then."""
+        self._run.stop()
+
+    def wait(self):
+        """The run's DataTree, when it has ended. Raises and warns as `sample` does."""
+        if self._thread:
+            self._thread.join()
+        if self._error:
+            raise self._error
+        result, target = self._result, self._target
+        error = result["error"]
+        if result["nothing_drawn"] and error:
+            raise error
+        tree = tree_of(result, target.constrain, target.labels) if target else tree_of(result)
+        if error and not isinstance(error, KeyboardInterrupt):
+            error.partial = tree
+            raise error
+        _warn(result)
+        return tree
+
+
+def _warn(result):
+    if result["quarantined"]:
+        chain, iteration, reason = result["quarantined"][0]
+        count = len(result["quarantined"])
+        warnings.warn(
+            f"{count} chains were quarantined (the first: chain {chain} at iteration {iteration}: {reason})",
+            errors.QuarantineWarning,
+            stacklevel=4,
+        )
+    if result["status"] in (9, 130):
+        kind, words = (
+            (errors.OutOfTimeWarning, "the time is over")
+            if result["status"] == 9
+            else (errors.RunWarning, "interrupted")
+        )
+        warnings.warn(f"{words}: these are the draws until then", kind, stacklevel=4)
+    elif not result["converged"]:
+        warnings.warn(f"not converged: {result['reason']}", errors.ConvergenceWarning, stacklevel=4)
+
+
+def sample(
+    model,
+    *,
+    chains=1000,
+    warmup="auto",
+    draws="auto",
+    sampler="auto",
+    seed=None,
+    device="auto",
+    keep="draws",
+    max_seconds=None,
+    output=None,
+    init=None,
+    progress=True,
+    progress_callback=None,
+    blocking=True,
+    **settings,
+):
+    """Draws from a model with many chains.
+
+    model: LogisticRegression(X, y), from_stan(...), from_batched(...), ..., or the name of a target with its settings
+    beside the others. Returns an xarray.DataTree: `posterior` (chain, draw, ...), `sample_stats`, `summary`, and
+    attributes of the run, `converged` and `reason` among them. A run that has not converged warns, once. Ctrl-C gives
+    what was drawn.
+
+    chains, warmup, draws: numbers, or "auto": as many as pay; until it has converged; as many as are needed. sampler:
+    a name of kilochain.samplers(); "auto" is the ensemble. seed: None is 1. keep: "draws", "moments" (figures alone)
+    or "none". output: a NetCDF file, which `resume` goes on with. init: "normal:0.1", "zeros", or an array (chains,
+    dim) or (dim). progress_callback(dict) is called at most every 0.2 s; the run ends when it returns true.
+    blocking=False returns a `Sampling` at once. Raises UsageError and DataError with the program's messages.
+
+    {settings}
+    """
+    target = _as_target(model, settings)
+    run = Sampling(
+        target,
+        dict(
+            chains=chains,
+            warmup=warmup,
+            draws=draws,
+            sampler=sampler,
+            seed=seed,
+            device=device,
+            keep=keep,
+            max_seconds=max_seconds,
+            output=output,
+            init=init,
+            **settings,
+        ),
+        "",
+        progress,
+        progress_callback,
+    )
+    if not blocking:
+        return run._begin()
+    run._sample()
+    return run.wait()
+
+
+def resume(path, model=None, *, draws=None, max_seconds=None, progress=True, progress_callback=None):
+    """Goes on with the run that has left the file: `draws` in all, or as many as it was to make. A model of arrays or
+    functions is given again, the same as before. Returns all draws as `sample` does."""
+    run = Sampling(model, dict(draws=draws, max_seconds=max_seconds), os.fspath(path), progress, progress_callback)
+    run._sample()
+    return run.wait()
+
+
+def estimate(model, *, chains=1000, warmup="auto", draws="auto", **settings):
+    """What a run would take, before it runs: bytes on host, device and disk, seconds (-1: not known), and whether it
+    fits."""
+    target = _as_target(model, settings)
+    return Sampling(target, dict(chains=chains, warmup=warmup, draws=draws, **settings), progress=False)._run.estimate()
+
+
+def read(path):
+    """The DataTree of a file that a run has written."""
+    return tree_of(_core.read(os.fspath(path)))
+
+
+def _described(rows):
+    return {
+        name: dict(type=kind, default=default, range=reach, meaning=meaning)
+        for name, kind, default, reach, meaning in rows
+    }
+
+
+def samplers():
+    """Every sampler: {name: {"meaning": ..., "settings": {name: {type, default, range, meaning}}}}."""
+    return {
+        name: dict(meaning=meaning, settings=_described(rows)) for name, (meaning, rows) in _core.samplers().items()
+    }
+
+
+def targets():
+    """Every target of the program, likewise."""
+    return {name: dict(meaning=meaning, settings=_described(rows)) for name, (meaning, rows) in _core.targets().items()}
+
+
+def _table_of_settings():
+    own = {
+        "target",
+        "sampler",
+        "seed",
+        "device",
+        "max_seconds",
+        "output",
+        "init",
+        "draws",
+        "quiet",
+        "verbose",
+        "json",
+        *_names.values(),
+    }
+    lines = [f"{row[0]}: {row[4]} (default {row[2]})" for row in _core.settings() if row[0] not in own]
+    return "Further settings, with those of the sampler and of the target:\n    " + "\n    ".join(lines)
+
+
+sample.__doc__ = sample.__doc__.replace("{settings}", _table_of_settings())

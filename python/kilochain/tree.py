@@ -1,0 +1,112 @@
+"""Results of runs as xarray's DataTree, in the groups and under the names that ArviZ reads."""
+
+import itertools
+import json
+import re
+
+import numpy as np
+import xarray as xr
+
+from kilochain import _core
+
+
+def _labels(own, variable, shape):
+    """For each dimension the labels of a variable's values, whose names are "L[2,1]", "w[maybe, x0]" or anything."""
+    inside = [n[len(variable) + 1 : -1] if n.startswith(variable + "[") else n for n in own]
+    parts = [[int(p) if p.isdigit() else p for p in re.split(", *", label)] for label in inside]
+    if len({len(p) for p in parts}) == 1:
+        labels = [list(dict.fromkeys(column)) for column in zip(*parts)]
+        grid = [len(column) for column in labels]
+        if list(map(list, itertools.product(*labels))) == parts and (grid == list(shape) or len(shape) == 1):
+            return labels  # a file of draws knows no more than the size
+    return [inside] if len(shape) == 1 else [range(n) for n in shape]
+
+
+def _posterior(result):
+    """Data variables, and the labels of their dimensions."""
+    draws, names, at = result["draws"], result["names"], 0
+    variables, coords = {}, {}
+    for variable, shape in result["variables"]:
+        size = int(np.prod(shape)) if shape else 1
+        values, own = draws[:, :, at : at + size], names[at : at + size]
+        at += size
+        labels = _labels(own, variable, shape) if shape else []
+        dims = [f"{variable}_dim_{k}" for k in range(len(labels))]
+        coords.update(zip(dims, map(list, labels)))
+        grid = [len(column) for column in labels]
+        variables[variable] = (("chain", "draw", *dims), values.reshape(*values.shape[:2], *grid))
+    return variables, coords
+
+
+def tree_of(result, constrain=None, labels={}):
+    """The DataTree of a run. Draws are views of the run's own memory. constrain: draws to {name: array}, or None;
+    labels: of dimensions, where the target knows better ones."""
+    summary = json.loads(result["summary"])
+    groups = {}
+    if "draws" in result:
+        chains, draws = result["draws"].shape[:2]
+        places = {"chain": np.arange(chains), "draw": np.arange(draws)}
+        variables, coords = _posterior(result)
+        if constrain:
+            coords, variables = {}, {}
+            for name, values in constrain(result["draws"]).items():
+                values = np.asarray(values)
+                variables[name] = (("chain", "draw", *(f"{name}_dim_{k}" for k in range(values.ndim - 2))), values)
+        groups["posterior"] = xr.Dataset(variables, {**places, **coords, **labels})
+        statistics = {"lp": result["lp"], **result["statistics"]} if "lp" in result else {}
+        if "diverging" in statistics:
+            statistics["diverging"] = statistics["diverging"] != 0
+        groups["sample_stats"] = xr.Dataset({k: (("chain", "draw"), v) for k, v in statistics.items()}, places)
+    figures = ["mean", "sd", "mcse_mean", "q05", "q50", "q95", "ess_bulk", "ess_tail", "rhat"]
+    rows = [[p[f] if p[f] is not None else np.nan for f in figures] for p in summary["parameters"]]
+    groups["summary"] = xr.Dataset(
+        {f: ("parameter", [row[k] for row in rows]) for k, f in enumerate(figures)},
+        {"parameter": [p["name"] for p in summary["parameters"]]},
+    )
+    facts = {
+        k: summary[k]
+        for k in (
+            "target",
+            "sampler",
+            "device",
+            "real",
+            "num_chains",
+            "num_warmup",
+            "num_samples",
+            "gradient_evaluations",
+            "divergences",
+            "min_ess_per_second",
+            "rhat_max",
+        )
+    }
+    facts.update(
+        inference_library="kilochain",
+        inference_library_version=_core.version,
+        seconds=summary["seconds"]["total"],
+        converged=result["converged"],
+        reason=result["reason"],
+        status=result["status"],
+        notes=result["notes"],
+        quarantined=[q[0] for q in result["quarantined"]],
+    )
+    tree = xr.DataTree.from_dict(groups)
+    tree.attrs = {
+        k: int(v) if isinstance(v, bool) else v for k, v in facts.items() if v is not None
+    }  # as NetCDF has them
+    for group in tree.children.values():
+        group.attrs = {k: tree.attrs[k] for k in ("inference_library", "inference_library_version")}
+    return tree
+
+
+def summary(tree):
+    """Mean, standard deviation, quantiles, effective sample sizes and R-hat of each recorded value: a pandas
+    DataFrame with a row for each. The figures are the run's own, of all its draws."""
+    return tree["summary"].to_dataset().to_dataframe()
+
+
+def to_inferencedata(tree):
+    """The same as InferenceData, for ArviZ below 1."""
+    import arviz
+
+    groups = {name: group.to_dataset() for name, group in tree.children.items() if name != "summary"}
+    return arviz.InferenceData(attrs=dict(tree.attrs), **groups)

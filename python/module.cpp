@@ -1,0 +1,246 @@
+// kilochain._core: the front end's configuration and host/run for the modules in python/kilochain, which have the words
+// that users read. Nothing is decided here. Arrays belong to the Result that they are views of.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/version.hpp"
+#include "host/frontend/configuration.hpp"
+#include "host/registry/own_target.hpp"
+#include "host/run/run.hpp"
+#include "host/run/run_state.hpp"
+#include "python/python_density.hpp"
+#include "targets/data/bytes.hpp"
+
+namespace kilochain::python {
+namespace {
+
+namespace nb = nanobind;
+using Texts = std::vector<std::pair<std::string, std::string>>;
+
+nb::list rows_of(const std::vector<SettingInfo>& infos) {
+  nb::list rows;
+  for (const SettingInfo& s : infos) rows.append(nb::make_tuple(s.name, s.type, s.default_value, s.range, s.meaning));
+  return rows;
+}
+template <class Entries>
+nb::dict registered(const Entries& entries) {
+  nb::dict out;
+  for (const auto& e : entries) out[e.name.c_str()] = nb::make_tuple(e.meaning, rows_of(e.settings));
+  return out;
+}
+nb::list common_settings() {
+  std::vector<SettingInfo> infos;
+  for (const Key& key : common_keys()) infos.push_back(key.info);
+  return rows_of(infos);
+}
+
+/// A density of the caller's: a Python function of many points, or a C function by its address.
+class Density {
+ public:
+  Density(const std::string& name, nb::callable f, std::size_t dim, const std::vector<std::string>& names)
+      : python_(std::make_unique<PythonDensity>(std::move(f))), target_(name, python_->function(dim, names)) {}
+  Density(const std::string& name, std::uintptr_t address, std::uintptr_t user_data, bool batched, std::size_t dim,
+          const std::vector<std::string>& names)
+      : target_(name, function(address, user_data, batched, dim, names)) {}
+  bool failed() const { return python_ && python_->failed(); }
+  std::exception_ptr take_error() const { return python_ ? python_->take_error() : nullptr; }
+
+ private:
+  static FunctionDensity function(std::uintptr_t address, std::uintptr_t user_data, bool batched, std::size_t dim,
+                                  const std::vector<std::string>& names) {
+    FunctionDensity f;
+    if (batched)
+      f.chains = reinterpret_cast<kilochain_density_of_chains>(address);
+    else
+      f.one = reinterpret_cast<kilochain_density>(address);
+    f.user_data = reinterpret_cast<void*>(user_data);
+    f.dim = static_cast<Index>(dim), f.names = names;
+    return f;
+  }
+  std::unique_ptr<PythonDensity> python_;
+  OwnTarget target_;
+};
+
+template <class T>
+nb::object view(const std::shared_ptr<Result>& owner, std::vector<T>& values, std::vector<std::size_t> shape) {
+  auto* const kept = new std::shared_ptr<Result>(owner);
+  nb::capsule capsule(kept, [](void* p) noexcept { delete static_cast<std::shared_ptr<Result>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T>(values.data(), shape.size(), shape.data(), capsule));
+}
+
+nb::dict dict_of(Result result) {
+  const auto r = std::make_shared<Result>(std::move(result));
+  const Verdict verdict = verdict_of(r->summary);
+  const auto chains = static_cast<std::size_t>(r->summary.num_chains),
+             draws = static_cast<std::size_t>(r->draws_written);
+  nb::dict out, statistics;
+  if (r->names.size() * chains * draws == r->draws.size()) {
+    out["draws"] = view(r, r->draws, {chains, draws, r->names.size()});
+    if (r->lp.size() == chains * draws) out["lp"] = view(r, r->lp, {chains, draws});
+    for (auto& [name, values] : r->statistics)
+      if (values.size() == chains * draws) statistics[name.c_str()] = view(r, values, {chains, draws});
+  }
+  nb::list variables, quarantined;
+  for (const Variable& v : r->variables) variables.append(nb::make_tuple(v.name, v.shape));
+  for (const QuarantinedChain& q : r->quarantined) quarantined.append(nb::make_tuple(q.chain, q.iteration, q.reason));
+  out["statistics"] = statistics;
+  out["names"] = r->names;
+  out["variables"] = variables;
+  out["quarantined"] = quarantined;
+  out["notes"] = r->notes;
+  out["summary"] = to_json(r->summary).dump();
+  out["status"] = status_of(*r);
+  out["converged"] = verdict.converged;
+  out["reason"] = verdict.reason;
+  out["nothing_drawn"] = nothing_drawn(*r);
+  out["resumable"] = r->resumable;
+  return out;
+}
+
+nb::dict dict_of(const Progress& p) {
+  nb::dict out;
+  out["phase"] = p.phase, out["done"] = p.done, out["total"] = p.total, out["seconds"] = p.seconds;
+  out["iterations_per_second"] = p.iterations_per_second, out["eta_seconds"] = p.eta_seconds;
+  out["acceptance_rate"] = p.acceptance_rate, out["rhat_max"] = p.rhat_max, out["ess_min"] = p.ess_min;
+  out["quarantined"] = p.quarantined;
+  return out;
+}
+
+std::vector<Assignment> assignments(const Texts& texts) {
+  std::vector<Assignment> out;
+  for (const auto& [key, text] : texts) out.push_back({key, text, "settings", key});
+  return out;
+}
+
+/// A run of the settings as they stand, or of a file that is gone on with.
+class Run {
+ public:
+  Run(const Texts& texts, bool keep_draws, const std::string& resume, std::shared_ptr<Density> density)
+      : density_(std::move(density)) {
+    std::vector<Assignment> before;
+    std::shared_ptr<const RunState> state;
+    if (!resume.empty()) {
+      state = read_run_state(resume);
+      before = assignments_of(resume, !state);
+    }
+    Options options = resolve(before, assignments(texts)).options;
+    options.resume = state;
+    options.keep_draws = keep_draws && !state;
+    if (keep_draws && state) file_ = resume;
+    told([&] { prepared_.emplace(std::move(options)); });  // a density is asked how long it takes
+  }
+
+  /// progress(dict) is called at most every 0.2 s, and whenever it raises or returns true the run ends. Signals are seen
+  /// then, too. What was raised comes back beside the draws.
+  nb::dict sample(nb::object progress) {
+    std::exception_ptr error;
+    const ProgressCallback tell = [&](const Progress& p) {
+      const nb::gil_scoped_acquire lock;
+      try {
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (!progress.is_none() && PyObject_IsTrue(nb::object(progress(dict_of(p))).ptr()) == 1) stop_ = true;
+      } catch (...) {
+        error = std::current_exception();
+        stop_ = true;
+      }
+      if (density_ && density_->failed()) stop_ = true;
+    };
+    Result result;
+    told([&] {
+      result = prepared_->run(tell, stop_);
+      if (file_.empty()) return;
+      Result all = read_result(file_);
+      all.summary = result.summary, all.notes = result.notes, all.resumable = result.resumable;
+      all.interrupted = result.interrupted, all.out_of_time = result.out_of_time;
+      result = std::move(all);
+    });
+    nb::dict out = dict_of(std::move(result));
+    out["error"] = nb::none();
+    try {
+      if (const std::exception_ptr of_density = error_of_density()) error = of_density;
+      if (error) std::rethrow_exception(error);
+    } catch (nb::python_error& raised) {
+      out["error"] = nb::borrow(raised.value());
+    }
+    return out;
+  }
+  void stop() { stop_ = true; }
+
+  nb::dict estimate() const {
+    Estimate e;
+    {
+      const nb::gil_scoped_release unlocked;
+      e = prepared_->estimate();
+    }
+    nb::dict out;
+    out["host_bytes"] = e.host_bytes, out["device_bytes"] = e.device_bytes, out["disk_bytes"] = e.disk_bytes;
+    out["seconds"] = e.seconds, out["fits"] = e.fits, out["advice"] = e.advice;
+    return out;
+  }
+
+ private:
+  std::exception_ptr error_of_density() const { return density_ ? density_->take_error() : nullptr; }
+  /// Calls f without the interpreter's lock. Where no point has a value, what the density has raised says more.
+  template <class F>
+  void told(F&& f) {
+    try {
+      const nb::gil_scoped_release unlocked;
+      f();
+    } catch (const Error&) {
+      if (const std::exception_ptr error = error_of_density()) std::rethrow_exception(error);
+      throw;
+    }
+  }
+
+  std::shared_ptr<Density> density_;
+  std::optional<PreparedRun> prepared_;
+  std::string file_;
+  std::atomic<bool> stop_{false};
+};
+
+/// kilochain.errors says which exception a status is.
+void translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    const nb::object type = nb::module_::import_("kilochain.errors").attr("of_status")(exit_code(error.status()));
+    PyErr_SetString(type.ptr(), error.what());
+  }
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  nb::register_exception_translator(translate);
+  m.attr("version") = version();
+  m.def("samplers", [] { return registered(samplers()); });
+  m.def("targets", [] { return registered(targets()); });
+  m.def("settings", common_settings);
+  m.def("read", [](const std::string& path) { return dict_of(read_result(path)); });
+  nb::class_<FileInMemory>(m, "FileInMemory")
+      .def("__init__",
+           [](FileInMemory* place, const std::string& name, nb::bytes bytes) {
+             new (place) FileInMemory(name, {bytes.c_str(), bytes.size()});
+           })
+      .def_prop_ro("name", &FileInMemory::name);
+  nb::class_<Density>(m, "Density")
+      .def(nb::init<const std::string&, nb::callable, std::size_t, const std::vector<std::string>&>())
+      .def(nb::init<const std::string&, std::uintptr_t, std::uintptr_t, bool, std::size_t,
+                    const std::vector<std::string>&>());
+  nb::class_<Run>(m, "Run")
+      .def(nb::init<const Texts&, bool, const std::string&, std::shared_ptr<Density>>(), nb::arg(), nb::arg(),
+           nb::arg(), nb::arg().none())
+      .def("sample", &Run::sample, nb::arg().none())
+      .def("stop", &Run::stop)
+      .def("estimate", &Run::estimate);
+}
+
+}  // namespace kilochain::python

@@ -1,0 +1,217 @@
+"""Runs from Python: what comes back, what is said, and how a run ends."""
+
+import os
+import signal
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import kilochain as k
+from conftest import SHORT, means_agree
+
+cov = np.array([[1.0, 0.5], [0.5, 2.0]])
+
+
+def test_a_gaussian_with_nothing_said_but_its_chains():
+    tree = k.sample(k.Gaussian(cov), chains=64, progress=False)
+    assert set(tree.children) == {"posterior", "sample_stats", "summary"}
+    means_agree(tree, "x", [0, 0])
+    assert tree.attrs["converged"] == 1 and tree.attrs["status"] == 0 and tree.attrs["reason"] == ""
+    x = tree["posterior"]["x"]
+    assert x.dims == ("chain", "draw", "x_dim_0") and x.dtype == np.float64 and x.sizes["chain"] == 64
+    lp = -0.5 * np.einsum("...i,ij,...j", x.values, np.linalg.inv(cov), x.values)
+    constant = tree["sample_stats"]["lp"].values - lp
+    assert np.ptp(constant) < 1e-12 * np.abs(lp).max()  # thousands of roundings of 2.2e-16
+    assert tree["sample_stats"]["diverging"].dtype == bool
+
+
+def test_the_same_seed_gives_the_same_draws():
+    one, two, other = (k.sample(k.Gaussian(cov), seed=s, **SHORT)["posterior"]["x"].values for s in (None, 1, 2))
+    assert (one == two).all() and not (one == other).any()
+
+
+def test_a_target_by_name_with_its_settings_and_a_setting_of_the_sampler():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # trajectories are too short for it
+        tree = k.sample("gaussian", preset="gauss2d_corr", max_tree_depth=3, **SHORT)
+    assert tree["sample_stats"]["n_steps"].max() == 2**3 - 1
+    assert tree.attrs["target"] == "gaussian"
+
+
+def test_logistic_regression_from_arrays_and_frames_is_that_of_the_file(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(1)
+    frame = pandas.DataFrame({"age in years": random.normal(40, 9, 200), "it's": random.normal(0, 3, 200)})
+    y = (random.random(200) < 1 / (1 + np.exp(-(frame["age in years"] - 40) / 5))).to_numpy()
+    tree = k.sample(k.LogisticRegression(frame, y, prior_sd=2), **SHORT)
+    (variable,) = tree["posterior"].data_vars
+    labels = list(tree["posterior"][variable].coords[variable + "_dim_0"].values)
+    assert labels == ["age in years", "it's", "bias"]
+    path = tmp_path / "d.csv"
+    frame.assign(y=y.astype(int)).to_csv(path, index=False, float_format="%.17g")
+    of_file = k.sample("logistic_regression", data=path, prior_sd=2, **SHORT)
+    assert (of_file["posterior"][variable].values == tree["posterior"][variable].values).all()
+
+
+def test_softmax_regression_takes_words():
+    random = np.random.default_rng(2)
+    X = random.normal(size=(120, 2))
+    tree = k.sample(
+        k.SoftmaxRegression(X, np.where(X[:, 0] > 0.5, "yes", np.where(X[:, 0] < -0.5, "no", "maybe"))), **SHORT
+    )
+    assert list(tree["posterior"]["w"].coords["w_dim_0"].values) == ["maybe", "no", "yes"]
+    assert list(tree["posterior"]["w"].coords["w_dim_1"].values) == ["x0", "x1", "bias"]
+
+
+def test_errors_have_the_programs_messages():
+    with pytest.raises(k.UsageError, match=r"unknown sampler .*nutz.*nuts"):
+        k.sample(k.Gaussian(cov), sampler="nutz")
+    with pytest.raises(k.UsageError, match="settings: unknown key max_tree_deph .*Did you mean max_tree_depth"):
+        k.sample(k.Gaussian(cov), sampler="nuts", max_tree_deph=4)
+    with pytest.raises(k.DataError, match="not symmetric"):
+        k.sample(k.Gaussian([[1, 0], [0.5, 1]]), **SHORT)
+    with pytest.raises(k.DataError, match="X, y [0-9]+>: a label is not 0 or 1"):
+        k.sample(k.LogisticRegression(np.eye(3), [0, 1, 2]), **SHORT)
+    with pytest.raises(k.DataError, match="3 rows of X, 2 of y"):
+        k.LogisticRegression(np.eye(3), [0, 1])
+    with pytest.raises(k.DataError, match="NaN"):
+        k.sample(k.LogisticRegression([[1.0], [np.nan]], [0, 1]), **SHORT)
+    with pytest.raises(k.UsageError, match="this is no model"):
+        k.sample(3)
+
+
+def test_a_run_that_has_not_converged_warns_once():
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        tree = k.sample("funnel", chains=4, warmup=10, draws=10, progress=False)
+    assert [w.category for w in told] == [k.ConvergenceWarning]
+    assert tree.attrs["reason"] in str(told[0].message) and tree.attrs["converged"] == 0 and tree.attrs["status"] == 6
+
+
+def test_ctrl_c_gives_what_was_drawn():
+    def press(p):
+        if p["phase"] == "sampling" and p["done"] > 0:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.warns(k.RunWarning, match="interrupted"):
+        tree = k.sample(
+            "gaussian",
+            preset="gauss2d_corr",
+            chains=4,
+            warmup=50,
+            draws=10**9,
+            sampler="mala",
+            keep="moments",
+            progress=False,
+            progress_callback=press,
+        )
+    assert tree.attrs["status"] == 130 and len(k.summary(tree)) == 2
+
+
+def test_a_callback_that_raises_ends_the_run():
+    def fails(p):
+        raise LookupError("mine")
+
+    with pytest.raises(LookupError, match="mine"):
+        k.sample(
+            "gaussian",
+            preset="gauss2d_corr",
+            chains=4,
+            warmup=50,
+            draws=10**9,
+            sampler="mala",
+            keep="moments",
+            progress=False,
+            progress_callback=fails,
+        )
+
+
+def test_a_run_beside_the_program():
+    run = k.sample(
+        "gaussian",
+        preset="gauss2d_corr",
+        chains=4,
+        warmup=50,
+        draws=10**9,
+        sampler="mala",
+        keep="moments",
+        progress=False,
+        blocking=False,
+    )
+    while not run.progress():
+        run._thread.join(0.01)
+    assert run.progress()["phase"] in ("warm-up", "sampling")
+    run.stop()
+    with pytest.warns(k.RunWarning, match="interrupted"):
+        run.wait()
+
+
+def test_resume_and_read_continue_as_if_nothing_had_happened(tmp_path):
+    path = tmp_path / "draws.nc"
+    whole = k.sample(k.Gaussian(cov), **SHORT)["posterior"]["x"].values
+    model = k.Gaussian(cov)
+    k.sample(model, output=path, **{**SHORT, "draws": 120})
+    tree = k.resume(path, model, draws=300, progress=False)
+    assert (tree["posterior"]["x"].values == whole).all()
+    again = k.read(path)
+    assert (again["posterior"]["x"].values == whole).all()
+    assert (again["sample_stats"]["lp"].values == tree["sample_stats"]["lp"].values).all()
+    with pytest.raises(k.DataError, match="does not fit"):
+        k.resume(path, k.Gaussian(np.eye(3)), draws=400, progress=False)
+
+
+def test_starts_from_an_array():
+    starts = np.arange(8.0).reshape(4, 2)
+    settings = dict(chains=4, warmup=0, draws=1, sampler="nuts", step_size=1e-9, max_tree_depth=1, progress=False)
+    with pytest.warns(k.ConvergenceWarning):
+        x = k.sample(k.Gaussian(cov), init=starts, **settings)["posterior"]["x"].values[:, 0]
+    assert np.abs(x - starts).max() < 1e-6  # one step of 1e-9
+
+
+def test_two_runs_in_two_threads_do_not_disturb_each_other(gaussian):
+    models = [k.Gaussian(cov), k.from_batched(gaussian, 3)]
+    alone = [k.sample(m, **SHORT)["posterior"]["x"].values for m in models]
+    beside = [None, None]
+
+    def run(i):
+        beside[i] = k.sample(models[i], **SHORT)["posterior"]["x"].values
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(2)]
+    [t.start() for t in threads], [t.join() for t in threads]
+    assert all((a == b).all() for a, b in zip(alone, beside))
+
+
+def test_estimate_and_registers():
+    estimate = k.estimate(k.Gaussian(cov), chains=100, warmup=100, draws=100)
+    assert estimate["fits"] and estimate["host_bytes"] > 0
+    assert k.samplers()["nuts"]["settings"]["max_tree_depth"]["type"] == "integer"
+    assert "prior_sd" in k.targets()["logistic_regression"]["settings"]
+    assert "thin: keep every thin-th sample" in k.sample.__doc__
+
+
+def test_runs_leak_nothing():
+    def resident():
+        with open("/proc/self/statm") as f:
+            return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+    def runs(count):
+        for _ in range(count):
+            k.sample(k.Gaussian(cov), chains=4, warmup=5, draws=5, sampler="mala", threads=1, progress=False)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        runs(200)
+        before = resident()
+        runs(1000)
+    assert resident() - before < 1 << 20
+
+
+def test_arviz_reads_it(tmp_path):
+    arviz = pytest.importorskip("arviz")
+    tree = k.sample(k.Gaussian(cov), **SHORT)
+    data = tree if int(arviz.__version__.split(".")[0]) >= 1 else k.to_inferencedata(tree)
+    figures = arviz.summary(data, round_to="none")
+    ours = k.summary(tree)
+    assert np.allclose(np.asarray(figures["mean"], float), ours["mean"], rtol=1e-12)
