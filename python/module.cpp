@@ -220,6 +220,7 @@ void translate(const std::exception_ptr& thrown, void*) {
 
 NB_MODULE(_core, m) {
   nb::register_exception_translator(translate);
+  nb::set_leak_warnings(false);  // a density whose function knows its model lives to the end of the program
   m.attr("version") = version();
   m.def("samplers", [] { return registered(samplers()); });
   m.def("targets", [] { return registered(targets()); });

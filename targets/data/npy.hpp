@@ -1,4 +1,4 @@
-// NumPy's .npy format, versions 1 and 2: the magic, a Python dictionary as text, then the raw array.
+// NumPy's .npy format, versions 1 to 3: the magic, a Python dictionary as text, then the raw array.
 #pragma once
 #include <string>
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 #include "host/draws/draws_file.hpp"
 #include "host/run/run.hpp"
@@ -183,10 +184,12 @@ TEST(Run, ProgressIsToldFiveTimesASecondAtMostAndAtTheEndOfAPhase) {
   const auto begin = std::chrono::steady_clock::now();
   std::map<std::string, int> told;
   const std::atomic<bool> never{false};
+  Options o = gaussian(8, 5000, 400000);
+  o.sampler = "rwm", o.draws = KeptDraws::moments;
   const Result r = run(
-      gaussian(8, 5000, 20000), [&](const Progress& p) { told[p.phase] += 1; }, never);
+      o, [&](const Progress& p) { told[p.phase] += 1; }, never);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  EXPECT_EQ(r.draws_written, 20000);
+  EXPECT_EQ(r.draws_written, 400000);
   ASSERT_EQ(told.size(), 2u);
   EXPECT_LE(told["warm-up"] + told["sampling"], 5 * seconds + 2);
 }

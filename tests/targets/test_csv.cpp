@@ -205,7 +205,7 @@ TEST(ReadMatrix, RefusesOtherNumPyFiles) {
   refuse(npy<double>(1, "<f8", "True", "(2, 1)", two), bad + "Fortran order, expected C order" + fix);
   refuse(npy<double>(1, "<f8", "False", "(2, 1, 1)", two), bad + "3 dimensions, expected 1 or 2" + fix);
   refuse(npy<double>(1, "<f8", "False", "()", {1}), bad + "0 dimensions, expected 1 or 2" + fix);
-  refuse(npy<double>(3, "<f8", "False", "(2,)", two), bad + "format version 3, expected 1, 2" + fix);
+  refuse(npy<double>(4, "<f8", "False", "(2,)", two), bad + "format version 4, expected 1 to 3" + fix);
   refuse(npy<double>(1, "<f8", "False", "(2,)", two).substr(0, 40), bad + "the header is cut short" + fix);
   refuse("\x93NUMPY\x01", bad + "only 7 bytes" + fix);
   const std::string mismatch = ": the array's bytes do not match its shape (";
