@@ -218,8 +218,7 @@ KC_HD bool cholesky(const Team& team, Factor<Real> A, Index n, Row<Real> v = {})
     const Real pivot = A[factor_index<P>(i, i)];
     return pivot > Real(0) && math::finite(pivot) ? 0.0 : 1.0;
   });
-  team.sync();     // all have seen the pivots before one changes them
-  if (bad != 0) {  // the zeros around the entries must be zeros again
+  if (bad != 0) {  // the sum is over: all have seen the pivots. The zeros around the entries must be zeros again
     team.for_each(static_cast<Index>(factor_size<P>(n, FactorShape::dense)), [&](Index k) { A.data[k] = Real(0); });
     if (v.data) team.for_each(panels * P - n, [&](Index i) { v.data[n + i] = Real(0); });
   }

@@ -1,6 +1,7 @@
 // `--draws moments` and runs that are interrupted or lose chains, on the emulated device: the figures and the lists are
 // those of a run that does not depend on windows, batches or devices.
 #include <cmath>
+#include <string_view>
 
 #include "host/run/run.hpp"
 #include "tests/emulated_device/fixture.hpp"
@@ -14,19 +15,23 @@ void expect_same(const RunSummary& a, const RunSummary& b) {
   ASSERT_EQ(a.parameters.size(), b.parameters.size());
   for (std::size_t d = 0; d < a.parameters.size(); ++d)
     for (const auto& [name, title, figure, unit] : summary_columns) {
-      EXPECT_TRUE(std::isfinite(a.parameters[d].*figure));
-      EXPECT_EQ(a.parameters[d].*figure, b.parameters[d].*figure) << name << " of " << d;
+      const double x = a.parameters[d].*figure, y = b.parameters[d].*figure;
+      EXPECT_TRUE(std::isfinite(x));
+      // Blocks of draws are laid out for as many as are expected: effective sizes and R-hat hold as far as streaming.hpp says.
+      const std::string_view of = name;
+      const bool by_blocks = of == "mcse_mean" || of == "ess_bulk" || of == "ess_tail" || of == "rhat";
+      EXPECT_NEAR(x, y, of == "rhat" ? 0.005 : by_blocks ? 0.15 * y : 0) << name << " of " << d;
     }
   EXPECT_EQ(a.divergences, b.divergences);
   EXPECT_EQ(a.quarantined, b.quarantined);
   EXPECT_EQ(a.num_samples, b.num_samples);
 }
 
-/// 300 chains of a Gaussian, of which the summary keeps 218 draws each before it has bins.
-Options of_300(std::int64_t num_samples) {
+/// 300 chains of a Gaussian.
+Options of_300(std::int64_t num_samples, const char* preset = "gauss2d_corr") {
   Options o;
   o.target = "gaussian";
-  o.target_settings = {{"preset", "gauss2d_corr"}};
+  o.target_settings = {{"preset", preset}};
   o.sampler = "rwm";
   o.num_chains = 300;
   o.num_warmup = 1;
@@ -38,26 +43,28 @@ Options of_300(std::int64_t num_samples) {
   return o;
 }
 
-// Ctrl-C while a device draws ahead: the figures are those of a run of as many draws.
+// Ctrl-C while a device draws ahead: the figures are those of a run of as many draws. 51 coordinates make windows short.
 TEST_F(EmulatedMoments, AnInterruptedRunKeepsWhatWasDrawn) {
+  constexpr const char* of_51 = "gp51_gaussian";
   std::atomic<bool> stop{false};
   const Result r = run(
-      of_300(100000), [&](const Progress& p) { stop = p.phase == "sampling" && p.done > 240; }, stop);
+      of_300(100000, of_51), [&](const Progress& p) { stop = p.phase == "sampling" && p.done > 240; }, stop);
   EXPECT_TRUE(r.interrupted);
   ASSERT_GT(r.draws_written, 240);
   ASSERT_LT(r.draws_written, 100000);
   const std::atomic<bool> go_on{false};
-  const Result whole = run(of_300(r.draws_written), {}, go_on);
+  const Result whole = run(of_300(r.draws_written, of_51), {}, go_on);
   EXPECT_FALSE(whole.interrupted);
   EXPECT_EQ(r.summary.num_samples, r.draws_written);
   expect_same(r.summary, whole.summary);
   EXPECT_TRUE(emulated::faults().empty());
 }
 
-// Steps so long that coordinates overflow: proposals are rejected for that, in many windows. Whose and when is the same on a device, in batches or not, as on the CPU, and no chain is lost.
+// Steps so long that one density in a thousand overflows: the proposal is rejected, in many windows. Whose and when is the
+// same on a device, in batches or not, as on the CPU, and no chain is lost.
 TEST_F(EmulatedMoments, OverflowingProposalsAreTheCpus) {
   Options o = of_300(260);
-  o.sampler_settings = {{"initial_variance", "7.5e75"}, {"adapt_rate", "0"}};  // 3.4e38 is 3.93 steps
+  o.sampler_settings = {{"initial_variance", "3e35"}, {"adapt_rate", "0"}};
   o.num_warmup = 0;
   const std::atomic<bool> go_on{false};
   const auto listed = [&](const Options& of) {
