@@ -104,8 +104,8 @@ TEST_P(EveryStanProgram, CompilesAndHasAValueAndItsNames) {
   double lp = NAN;
   std::string why;
   const auto finite = [](double v) { return std::isfinite(v); };
-  for (std::uint32_t number = 0; number < 100 && !std::isfinite(lp); ++number) {  // closer and closer to the middle
-    const auto x = point(number, program.dim(), 1.0 / (1 + number));
+  for (std::uint32_t number = 0; number < 200 && !std::isfinite(lp); ++number) {  // far ones, and closer and closer
+    const auto x = point(number, program.dim(), number % 2 == 0 ? 1 : 1.0 / (1 + number));
     if (!program.evaluate(x.data(), &lp, gradient.data(), why)) lp = NAN;
   }
   EXPECT_TRUE(finite(lp)) << why;
