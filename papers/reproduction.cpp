@@ -5,13 +5,20 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <mutex>
+#include <thread>
 
 #include "base/error.hpp"
+#include "base/units.hpp"
 #include "host/frontend/files.hpp"
 #include "host/frontend/interrupt.hpp"
+#include "host/run/reporter.hpp"
+#include "host/run/side_by_side.hpp"
 
 namespace kilochain::papers {
 namespace {
@@ -52,6 +59,69 @@ std::vector<Json> merged(const std::filesystem::path& store, const std::vector<J
     all.back()["commit"] = commit;
   }
   return all;
+}
+
+/// How far the jobs are, in words.
+class Board {
+ public:
+  explicit Board(const std::vector<Job>& jobs) : jobs_(jobs), fraction_(jobs.size(), waiting) {}
+
+  void tick(std::size_t job, double fraction) {
+    const std::lock_guard lock(mutex_);
+    fraction_[job] = std::min(1.0, fraction);
+  }
+  /// Of more than 100 jobs at most one a second is reported.
+  void finish(std::size_t job, bool whole) {
+    const std::lock_guard lock(mutex_);
+    fraction_[job] = 1;
+    ++done_;
+    const bool few = jobs_.size() <= 100, last = done_ == jobs_.size();
+    if (!whole || !(few || last || seconds_since(said_) >= 1)) return;
+    say(fmt::format("[{}/{}] {} done; {}", done_, jobs_.size(), jobs_[job].name, left()));
+    said_ = std::chrono::steady_clock::now();
+  }
+  void tell() {
+    const std::lock_guard lock(mutex_);
+    std::string now;
+    for (std::size_t k = 0; k < jobs_.size(); ++k)
+      if (fraction_[k] >= 0 && fraction_[k] < 1)
+        now += fmt::format("{}{} {:.0f} %", now.empty() ? "" : ", ", jobs_[k].name, 100 * fraction_[k]);
+    say(fmt::format("[{}/{}] {}; {}", done_, jobs_.size(), now, left()));
+  }
+
+ private:
+  std::string left() const {
+    double all = 0, over = 0;
+    for (std::size_t k = 0; k < jobs_.size(); ++k)
+      all += jobs_[k].weight, over += jobs_[k].weight * std::max(0.0, fraction_[k]);
+    return over > 0 ? fmt::format("ETA {}", seconds_text(seconds_since(begin_) * (all - over) / over))
+                    : "ETA not known yet";
+  }
+  static constexpr double waiting = -1;
+  const std::vector<Job>& jobs_;
+  std::vector<double> fraction_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), said_{};
+  std::size_t done_ = 0;
+  std::mutex mutex_;
+};
+
+/// On `threads` threads (0: as many as cores). The first exception of a job ends all (through `stop`) and is thrown
+/// again.
+void run_jobs(std::vector<Job> jobs, int threads, std::atomic<bool>& stop) {
+  std::stable_sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.weight > b.weight; });
+  Board board(jobs);
+  const std::jthread speaker([&](const std::stop_token& ended) {
+    std::mutex mutex;
+    std::condition_variable_any pause;
+    std::unique_lock lock(mutex);
+    while (pause.wait_for(lock, ended, std::chrono::seconds(5), [] { return false; }), !ended.stop_requested())
+      board.tell();
+  });
+  side_by_side(jobs.size(), threads > 0 ? threads : omp_get_num_procs(), stop, [&](std::size_t job, int) {
+    board.tick(job, 0);
+    jobs[job].run([&](double fraction) { board.tick(job, fraction); });
+    board.finish(job, !stop);
+  });
 }
 
 }  // namespace
@@ -104,7 +174,7 @@ std::filesystem::path Reproduction::file(const std::string& end) const {
 int Reproduction::run() {
   if (!flags_.output.empty()) cli::make_folder(flags_.output);
   cli::catch_signals();
-  run_jobs(jobs(), flags_.threads, stop(), 5);
+  run_jobs(jobs(), flags_.threads, stop());
   const std::vector<Json> fresh = results();
   if (stop() && fresh.empty()) return exit_code(ExitStatus::interrupted);
   if (flags_.json) {

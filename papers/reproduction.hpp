@@ -3,11 +3,12 @@
 // command (host/frontend/papers.hpp).
 #pragma once
 #include <CLI/App.hpp>
+#include <atomic>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "host/frontend/papers.hpp"
-#include "papers/jobs.hpp"
 
 namespace kilochain::papers {
 
@@ -32,12 +33,20 @@ std::string markdown_table(const Rows& rows, std::size_t left);
 /// Processor, cores and system: a figure without these cannot be made again.
 std::string machine();
 
+/// A piece of work that is independent of the others.
+struct Job {
+  std::string name;
+  double weight;  ///< about how long it takes, in any unit
+  std::function<void(const std::function<void(double fraction)>& tick)> run;
+};
+
 class Reproduction {
  public:
   explicit Reproduction(const Flags& flags) : flags_(flags) {}
   virtual ~Reproduction() = default;
   Reproduction(const Reproduction&) = delete;
-  /// Runs the jobs, prints the results and writes the page. Returns the exit status: done, deviates or interrupted.
+  /// Runs the jobs, the heaviest first, with a line about how far they are every five seconds, prints the results and
+  /// writes the page. Returns the exit status: done, deviates or interrupted.
   /// Throws Error for an output that cannot be written.
   int run();
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs tables 1 to 6 of the 2019 paper without NUTS, as a reader would, and checks what comes out: every row is there
 with every key, and agrees with the authors' code, or the figure that does not is known by name
-(papers/titsias2019/known_deviations.cpp). Usage: check_reproduce.py KILOCHAIN
+(papers/titsias2019/agreement.cpp). Usage: check_reproduce.py KILOCHAIN
 
 49 rows of three ESS at |z| < 4, a t of 18 degrees of freedom or fewer (8e-4 each, 2e-3 with 11): a false alarm in one of 7
 seeds; the seed is 1. The acceptance's band of 0.03 is what was promised, not what chance allows (the difference of two

@@ -14,7 +14,7 @@
 #include "host/frontend/text.hpp"
 #include "host/frontend/tune_files.hpp"
 #include "host/run/side_by_side.hpp"
-#include "host/tune/policy.hpp"
+#include "host/tune/tuner.hpp"
 
 namespace kilochain::cli {
 namespace {

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "host/statistics/rhat.hpp"
+
 namespace kilochain {
 namespace {
 
@@ -81,9 +83,9 @@ void ProgressStatistic::join_blocks() {
 }
 
 /// Of rows of draws: each chain has rows_of_chain of them, of neighbouring blocks, the first ones.
-ProgressStatistic::Variances ProgressStatistic::variances(int parameter, int blocks_of_row, int rows_of_chain) const {
-  const double length = static_cast<double>(blocks_of_row * block_draws_);
-  double mean = 0, square = 0, apart = 0;
+RowVariances ProgressStatistic::variances(int parameter, int blocks_of_row, int rows_of_chain) const {
+  const std::int64_t length = blocks_of_row * block_draws_;
+  double squares = 0;
   std::vector<double> means;
   for (const Chain& chain : chains_)
     for (int row = 0; row < rows_of_chain && !chain.excluded; ++row) {
@@ -93,13 +95,9 @@ ProgressStatistic::Variances ProgressStatistic::variances(int parameter, int blo
         sums.square += chain.blocks[b][parameter].square;
       }
       means.push_back(sums.x / length);
-      mean += means.back(), square += sums.square / length;
+      squares += sums.square / length;
     }
-  const double rows = static_cast<double>(means.size());
-  mean /= rows, square /= rows;
-  for (const double m : means) apart += (m - mean) * (m - mean);
-  const double within = square - mean * mean - apart / rows;
-  return {length, std::max(0.0, within) * length / (length - 1), apart / (rows - 1)};
+  return row_variances(means, length, squares / means.size());
 }
 
 ProgressStatistic::Worst ProgressStatistic::worst() const {
@@ -112,9 +110,8 @@ ProgressStatistic::Worst ProgressStatistic::worst() const {
   const double draws = static_cast<double>(num_draws_ * (num_chains_ - num_excluded_));
   Worst worst{0, draws * std::log10(draws)};  // the bound of antithetic chains
   for (int k = 0; k < std::ssize(parameters_); ++k) {
-    const Variances halves = variances(k, half, 2), batches = variances(k, blocks, used / blocks);
-    const double n = halves.length, variance = (n - 1) / n * halves.within + halves.between,
-                 rhat = std::sqrt((n * halves.between / halves.within + n - 1) / n),
+    const RowVariances halves = variances(k, half, 2), batches = variances(k, blocks, used / blocks);
+    const double n = halves.length, variance = (n - 1) / n * halves.within + halves.between, rhat = rhat_of(halves),
                  ess = draws * variance / (batches.length * batches.between);
     if (std::isnan(rhat) || std::isnan(ess)) return {kNaN, kNaN};
     worst.rhat_max = std::max(worst.rhat_max, rhat);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "host/statistics/ranks.hpp"
 #include "kernels/device/view.hpp"
 
 namespace kilochain {
@@ -41,14 +42,11 @@ class ProgressStatistic {
     bool excluded = false;
     Sums blocks[most_blocks][most_parameters];
   };
-  struct Variances {
-    double length, within, between;
-  };
 
   template <class Real>
   void add_to_block(Chain& chain, View3<const Real> draws, std::int64_t first, std::int64_t count) const;
   void join_blocks();
-  Variances variances(int parameter, int blocks_of_row, int rows_of_chain) const;
+  RowVariances variances(int parameter, int blocks_of_row, int rows_of_chain) const;
 
   std::int64_t num_chains_, num_excluded_ = 0, num_draws_ = 0;
   std::vector<char> excluded_;

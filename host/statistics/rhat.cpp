@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
-#include "host/statistics/moments.hpp"
 
 namespace kilochain {
 namespace {

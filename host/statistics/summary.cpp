@@ -8,8 +8,6 @@
 #include <limits>
 
 #include "host/statistics/ess.hpp"
-#include "host/statistics/geyer.hpp"
-#include "host/statistics/moments.hpp"
 #include "host/statistics/ranks.hpp"
 #include "host/statistics/rhat.hpp"
 #include "host/statistics/scratch.hpp"

@@ -2,7 +2,6 @@
 
 #include <nlopt.h>
 
-#include <cmath>
 #include <limits>
 #include <memory>
 

@@ -61,4 +61,14 @@ class Tuner {
   std::vector<Told> told_;
 };
 
+/// Indices of `count` independent draws with replacement, of index i with a probability proportional to
+/// exp(log_weight_i).
+std::vector<std::size_t> resample(const std::vector<double>& log_weights, std::size_t count, std::uint64_t seed);
+
+/// The randomised policy of Mahendran 2011, section 3.3: `count` points of box.grid(per_dimension), as values,
+/// resampled by exp(tuner's posterior mean). Settings drawn from them anew at every step make a mixture of kernels:
+/// each leaves the law unchanged, and which one comes next does not depend on the state, so the mixture leaves it
+/// unchanged too.
+std::vector<Point> policy_of(const Tuner& tuner, std::size_t per_dimension, std::size_t count, std::uint64_t seed);
+
 }  // namespace kilochain

@@ -1,7 +1,6 @@
 // "Bayesian Optimization for Adaptive MCMC" (Mahendran 2011): its models, methods and protocol,
 // and what was published or measured of them.
 #pragma once
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,6 @@ namespace kilochain::mahendran2011 {
 enum Method { kawasaki, im_expert, im_unif, im_bayesopt, num_methods };
 inline constexpr const char* method_names[] = {"Kawasaki", "IMExpert", "IMUnif", "IMBayesOpt"};
 
-inline constexpr std::int64_t paper_steps = 90000;  ///< of a run; its first ninth is left out of autocorrelations
 inline constexpr int adaptations = 100, adaptation_steps = 100, longest_lag = 500;
 
 /// What the original code gave with the expert's settings, on the kind of machine that this project is built on.

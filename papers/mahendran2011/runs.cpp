@@ -9,7 +9,6 @@
 #include "host/chains/thread_seconds.hpp"
 #include "host/registry/spin_samplers.hpp"
 #include "host/run/trials.hpp"
-#include "host/tune/policy.hpp"
 #include "host/tune/tuner.hpp"
 
 namespace kilochain::mahendran2011 {

@@ -35,7 +35,7 @@ CellResult run_cell(const Cell& cell, Index first, Index count, std::uint64_t se
 /// Every thin-th draw of the first `count` runs: (count * draws, dim), for the figure.
 std::vector<std::vector<double>> draws_of(const Cell& cell, Index count, std::int64_t thin, std::uint64_t seed);
 
-/// Runs that say how uncertain their own deviation is; fewer of them are told, and compared with nothing.
+/// Runs that say how uncertain their own deviation is; fewer of them are reported, and compared with nothing.
 inline constexpr std::size_t fewest_compared = 10;
 
 /// One of the cell's published numbers against ours. The paper's errors come without a sign: they are compared with

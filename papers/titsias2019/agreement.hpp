@@ -32,7 +32,7 @@ struct Agreement {
   bool explained() const;          ///< no deviation is without a reason
 };
 
-/// `printed` (Setup::printed): how the row was told to differ from what the authors ran, which explains any deviation.
+/// `printed` (Setup::printed): how the row was made to differ from what the authors ran, which explains any deviation.
 Agreement agreement_of(const PaperRow& row, const std::vector<Repeat>& repeats, const std::string& printed);
 
 }  // namespace kilochain::titsias2019

@@ -130,14 +130,12 @@ Json log_densities(const std::string& target, const DataFolder& data, const std:
   for (const PaperRow& row : titsias2019_rows()) {
     if (row.target != target || !keep(row)) continue;
     const Setup setup = setup_of(target, row.sampler, false, data, labels);
-    if (has_sampler(setup)) {
-      OneChain one(setup, seed, stop);
-      const double iterations = setup.num_warmup + setup.num_samples;
-      const Tick share = [&](std::int64_t done) { tick((over + row.published.seconds * done / iterations) / all); };
-      if (!one.chain.warm_up(-1, share) || !one.chain.sample(share)) return {};
-      out["schemes"].push_back(
-          {{"sampler", row.sampler}, {"name", row.paper_name}, {"log_density", numbers(one.chain.lp(0), trace_step)}});
-    }
+    OneChain one(setup, seed, stop);
+    const double iterations = setup.num_warmup + setup.num_samples;
+    const Tick share = [&](std::int64_t done) { tick((over + row.published.seconds * done / iterations) / all); };
+    if (!one.chain.warm_up(-1, share) || !one.chain.sample(share)) return {};
+    out["schemes"].push_back(
+        {{"sampler", row.sampler}, {"name", row.paper_name}, {"log_density", numbers(one.chain.lp(0), trace_step)}});
     over += row.published.seconds;
   }
   return out;
@@ -156,22 +154,11 @@ Json mnist_diagonal(const DataFolder& data, const std::string& labels, std::uint
 
 Json figure_data(int figure, const DataFolder& data, const std::string& labels, const KeepRow& keep, std::uint64_t seed,
                  const std::atomic<bool>& stop, const TickFraction& tick) {
-  switch (figure) {
-    case 1:
-      return covariances(seed, stop, tick);
-    case 2:
-      return neal_traces(data, seed, stop, tick);
-    case 3:
-      return log_densities("neal_gaussian", data, labels, keep, seed, stop, tick);
-    case 4:
-      return log_densities("german", data, labels, keep, seed, stop, tick);
-    case 5:
-      return log_densities("caravan", data, labels, keep, seed, stop, tick);
-    case 6:
-      return log_densities("mnist_5v6", data, labels, keep, seed, stop, tick);
-    default:
-      return mnist_diagonal(data, labels, seed, stop, tick);
-  }
+  const char* const targets[] = {"neal_gaussian", "german", "caravan", "mnist_5v6"};  // of figures 3 to 6
+  if (figure == 1) return covariances(seed, stop, tick);
+  if (figure == 2) return neal_traces(data, seed, stop, tick);
+  if (figure <= 6) return log_densities(targets[figure - 3], data, labels, keep, seed, stop, tick);
+  return mnist_diagonal(data, labels, seed, stop, tick);
 }
 
 double figure_seconds(int figure) {

@@ -103,11 +103,6 @@ Mean RowResult::min_ess_per_second() const {
   return {m.value / seconds, m.sd / seconds};
 }
 
-bool has_sampler(const Setup& setup) {
-  const auto& all = samplers();
-  return std::any_of(all.begin(), all.end(), [&](const SamplerEntry& e) { return e.name == setup.sampler; });
-}
-
 RowResult run_row(const PaperRow& row, const Setup& setup, Index num_repeats, std::uint64_t seed,
                   const std::atomic<bool>& stop, const std::function<void(double)>& tick) {
   return setup.real == Precision::single_precision ? run_row_in<float>(row, setup, num_repeats, seed, stop, tick)

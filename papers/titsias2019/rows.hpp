@@ -41,9 +41,8 @@ struct RowResult {
   Mean min_ess_per_second() const;
 };
 
-/// Whether `kilochain` has the sampler that a row needs.
-bool has_sampler(const Setup& setup);
-/// Runs a row on the calling thread. `tick` is told the fraction done. Returns no repeats when `stop` became true.
+/// Runs a row on the calling thread. `tick` is called with the fraction done.
+/// Returns no repeats when `stop` became true.
 RowResult run_row(const PaperRow& row, const Setup& setup, Index repeats, std::uint64_t seed,
                   const std::atomic<bool>& stop, const std::function<void(double)>& tick);
 

@@ -47,7 +47,8 @@ TEST(Ess, PaperEstimatorHasItsKnownAnswers) {
 }
 
 /// 64 chains of 2 000 draws, 20 seeds; tau known. The mean of 20 estimates against the truth: their own spread gives
-/// the standard error; z = 5 (false alarm about 1e-4 at 19 degrees of freedom) and 3 % for the bias of a finite sequence.
+/// the standard error; z = 5 (false alarm about 1e-4 at 19 degrees of freedom) and 3 % for the bias of a finite
+/// sequence.
 TEST(Ess, AutoregressionHasItsKnownTau) {
   for (const double a : {-0.5, 0.0, 0.5, 0.9}) {
     std::vector<double> mean_ratio, square_ratio;

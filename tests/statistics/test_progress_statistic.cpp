@@ -52,8 +52,8 @@ TEST(ProgressStatistic, RhatIsTheExactOneOfCompleteBlocks) {
   }
 }
 
-/// Batch means of a stationary AR(1): B times their mean square over its expectation is chi-square with B - 1 degrees of
-/// freedom. z = 5: false alarm below 1e-5 each; 2 % for what batches of finite length leave out.
+/// Batch means of a stationary AR(1): B times their mean square over its expectation is chi-square with B - 1 degrees
+/// of freedom. z = 5: false alarm below 1e-5 each; 2 % for what batches of finite length leave out.
 TEST(ProgressStatistic, EssIsNearTheKnownOne) {
   for (const double a : {-0.5, 0.0, 0.5, 0.9}) {
     for (const std::int64_t chains : {1, 4, 33, 64, 300}) {

@@ -5,7 +5,6 @@
 
 #include "base/error.hpp"
 #include "diagnostics_series.hpp"
-#include "host/statistics/argsort.hpp"
 #include "host/statistics/normal_quantile.hpp"
 #include "host/statistics/ranks.hpp"
 #include "host/statistics/rhat.hpp"

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "host/tune/policy.hpp"
 #include "host/tune/tuner.hpp"
 #include "kernels/random/draw.hpp"
 #include "tests/support/scratch_files.hpp"

@@ -1,6 +1,7 @@
 #include "host/statistics/streaming/blocks.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace kilochain {
 

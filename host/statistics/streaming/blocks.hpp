@@ -4,7 +4,6 @@
 // middle of the draws any more go first, so that the block which the middle cuts is short.
 #pragma once
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <vector>
 

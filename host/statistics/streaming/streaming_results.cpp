@@ -4,7 +4,7 @@
 #include <exception>
 #include <limits>
 
-#include "host/statistics/geyer.hpp"
+#include "host/statistics/ess.hpp"
 #include "host/statistics/rhat.hpp"
 #include "host/statistics/streaming/streaming.hpp"
 
