@@ -118,7 +118,7 @@ TEST_F(EmulatedFailures, ALostDeviceLeavesTheWindowsBeforeIt) {
 }
 
 TEST_F(EmulatedFailures, TooSmallADeviceIsRefusedBeforeTheRun) {
-  const Outcome o = run_with("MEMORY", (32 << 20) + 12000, "4000");
+  const Outcome o = run_with("MEMORY", 300000, "4000");
   EXPECT_EQ(o.status, 2) << o.err;
   EXPECT_TRUE(contains(o.err, "device") && contains(o.err, "--chain-batch-size")) << o.err;
 }
