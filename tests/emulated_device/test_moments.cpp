@@ -17,11 +17,11 @@ void expect_same(const RunSummary& a, const RunSummary& b) {
     for (const auto& [name, title, figure, unit] : summary_columns) {
       const double x = a.parameters[d].*figure, y = b.parameters[d].*figure;
       EXPECT_TRUE(std::isfinite(x));
-      // Blocks of draws are laid out for as many as are expected: effective sizes and R-hat hold as far as streaming.hpp
-      // says; R-hat of chains that are apart, such as these, to a part of what it is above 1.
+      // Blocks of draws are laid out for as many as are expected: both runs hold what streaming.hpp promises of effective
+      // sizes and R-hat, so they differ by twice that; R-hat of chains that are apart also by a part of itself.
       const std::string_view of = name;
       const bool by_blocks = of == "mcse_mean" || of == "ess_bulk" || of == "ess_tail" || of == "rhat";
-      EXPECT_NEAR(x, y, of == "rhat" ? 0.005 + 0.03 * (y - 1) : by_blocks ? 0.15 * y : 0) << name << " of " << d;
+      EXPECT_NEAR(x, y, of == "rhat" ? 0.01 + 0.03 * (y - 1) : by_blocks ? 0.3 * y : 0) << name << " of " << d;
     }
   EXPECT_EQ(a.divergences, b.divergences);
   EXPECT_EQ(a.quarantined, b.quarantined);
