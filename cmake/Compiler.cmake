@@ -9,6 +9,8 @@ target_compile_options(kilochain_options INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 warns of its own AVX-512 intrinsics and of std::string's operator+ (GCC bugs 105593 and 105329).
   target_compile_options(kilochain_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized -Wno-uninitialized -Wno-restrict>)
+  # Packs wider than this machine's registers: one program, one ABI.
+  target_compile_options(kilochain_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-psabi>)
 endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")  # it reports each loop marked for vectors that it leaves alone
   target_compile_options(kilochain_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-pass-failed>)
@@ -31,9 +33,6 @@ if(KILOCHAIN_SANITIZE)
     target_compile_options(kilochain_options INTERFACE -fno-sanitize=null,alignment,object-size,vptr)
   endif()
   target_link_options(kilochain_options INTERFACE -fsanitize=address,undefined)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(kilochain_options INTERFACE -Wno-psabi)  # wide packs without their registers: one program, one ABI
-  endif()
 endif()
 
 function(kilochain_check_architectures architectures)

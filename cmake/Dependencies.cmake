@@ -8,6 +8,7 @@ find_package(tomlplusplus REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)
 pkg_check_modules(netcdf REQUIRED IMPORTED_TARGET netcdf)
+pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5)  # what NetCDF files are; host/draws/journal.cpp sees their writes
 pkg_check_modules(nlopt REQUIRED IMPORTED_TARGET nlopt)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 
@@ -16,7 +17,7 @@ target_include_directories(kilochain_random SYSTEM INTERFACE $<BUILD_INTERFACE:$
 
 add_library(kilochain_libraries INTERFACE)
 target_link_libraries(kilochain_libraries INTERFACE OpenMP::OpenMP_CXX fmt::fmt nlohmann_json::nlohmann_json
-  CLI11::CLI11 tomlplusplus::tomlplusplus ZLIB::ZLIB Eigen3::Eigen PkgConfig::netcdf PkgConfig::nlopt)
+  CLI11::CLI11 tomlplusplus::tomlplusplus ZLIB::ZLIB Eigen3::Eigen PkgConfig::netcdf PkgConfig::hdf5 PkgConfig::nlopt)
 if(KILOCHAIN_HAS_CUDA)
   if(KILOCHAIN_EMULATED)
     target_link_libraries(kilochain_libraries INTERFACE $<BUILD_INTERFACE:kilochain_emulated>)

@@ -5,7 +5,7 @@
 function(kilochain_cuda_sources)
   if(KILOCHAIN_EMULATED)
     set(folder ${PROJECT_SOURCE_DIR}/tests/emulated_device/include)
-    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CXX
+    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CXX SKIP_PRECOMPILE_HEADERS ON
       INCLUDE_DIRECTORIES ${folder}
       COMPILE_DEFINITIONS "KILOCHAIN_EMULATED=1"
       COMPILE_OPTIONS "-O1;-g1;-include;${folder}/cuda_runtime.h;-fsanitize=thread;--param=tsan-instrument-func-entry-exit=0")

@@ -21,6 +21,7 @@ function(kilochain_register kind name type)  # CPU_ONLY: it has no kernels
   endif()
   add_library(${lib} OBJECT ${sources})
   target_link_libraries(${lib} PUBLIC kilochain_kernels kilochain_libraries)
+  kilochain_precompile_as(${lib} kilochain_host)
   target_compile_definitions(${lib} PRIVATE KILOCHAIN_NAME=${name} KILOCHAIN_TYPE=${type})
   target_sources(kilochain_entries PRIVATE $<TARGET_OBJECTS:${lib}>)
 endfunction()

@@ -14,7 +14,9 @@ if command -v ccache >/dev/null; then  # it keeps the compiler's report with the
   launcher=(-DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
   export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 fi
+# Precompiled headers would have the host's library built before any kernel.
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKILOCHAIN_CUDA=ON -DKILOCHAIN_CUDA_REPORT=ON \
+  -DKILOCHAIN_PRECOMPILE=OFF \
   "${launcher[@]}" -DKILOCHAIN_CUDA_ARCHITECTURES="$architectures" > "$build/configure.log" 2>&1 ||
   { cat "$build/configure.log" >&2; exit 1; }
 objects=$(ninja -C "$build" -t targets all | sed -n 's/^\(.*\.cu\.o\): .*/\1/p')

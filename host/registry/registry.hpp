@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "host/chains/chain_memory.hpp"
+#include "host/chains/chains.hpp"
 #include "host/registry/settings.hpp"
 
 namespace kilochain {

@@ -1,20 +1,20 @@
 // The CPU side of kernels/device/context.hpp, and its answers where CUDA was not compiled in.
 #include "kernels/device/context.hpp"
 
-#include <omp.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "base/cores.hpp"
 #include "kernels/device/cuda_device.hpp"
 
 namespace kilochain {
 
 Context cpu_context(int threads) {
   Context c;
-  c.threads = threads > 0 ? threads : omp_get_num_procs();
+  c.threads = threads > 0 ? threads : usable_cores();
   return c;
 }
 

@@ -1,13 +1,14 @@
-// The CUDA side of kernels/device/context.hpp: devices, memory, copies. One stream for the work, one for what is sent to the
-// host beside it, and a cuBLAS handle where one is asked for, freed with the last context or buffer that shares them; cuBLAS has its
-// own workspace, so that a fixed shape gives fixed sums and its calls can be captured in a graph.
+// The CUDA side of kernels/device/context.hpp: devices, memory, copies. One stream for the work,
+// one for what is sent to the host beside it, and a cuBLAS handle where one is asked for,
+// freed with the last context or buffer that shares them; cuBLAS has its own workspace,
+// so that a fixed shape gives fixed sums and its calls can be captured in a graph.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
-#include <thread>
 
+#include "base/cores.hpp"
 #include "kernels/device/cuda_check.hpp"
 #include "kernels/device/cuda_device.hpp"
 #include "kernels/device/launch.cuh"
@@ -132,7 +133,7 @@ Context cuda_context(int device) {
   Context c;
   c.backend = Backend::cuda;
   c.device = device;
-  c.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // for what the host does with draws
+  c.threads = usable_cores();  // for what the host does with draws
   c.name = p.name;
   c.multiprocessors = p.multiProcessorCount;
   c.capability = capability_of(p);

@@ -9,6 +9,9 @@
 #if defined(KC_ON_DEVICE)
 #include <curand_philox4x32_x.h>
 #else
+#ifndef R123_USE_SSE
+#define R123_USE_SSE 0  // Philox has no use for them, and every processor's intrinsics take a second to read
+#endif
 #include <Random123/philox.h>
 #endif
 
