@@ -66,7 +66,8 @@ std::string nearest_name(const std::string& wanted, const std::vector<std::strin
 
 std::string near_name(const std::string& wanted, const std::vector<std::string>& known) {
   const Nearest found = nearest(wanted, known);
-  return 2 * found.distance <= static_cast<double>(wanted.size()) ? found.name : "";
+  const double letters = static_cast<double>(wanted.size());
+  return found.distance <= std::min(letters / 2, 1 + letters / 6) ? found.name : "";
 }
 
 }  // namespace kilochain

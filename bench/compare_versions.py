@@ -36,6 +36,8 @@ if a.german:
 
 
 def seconds(program, job):
+    if os.path.exists(draws):
+        os.remove(draws)  # a run replaces no draws
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(["taskset", "-c", "0", program, "sample", *job, "--seed", "1", "--threads", "1", "--quiet"],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

@@ -21,6 +21,7 @@ default_suite = os.path.join(here, "..", "..", "shared", "posteriordb")
 p = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
 p.add_argument("posteriors", nargs="*", help="names, or beginnings of names; without any the whole suite")
 p.add_argument("--suite", default=default_suite)
+p.add_argument("--models", help="folder of POSTERIOR.so, compiled before by `kilochain stan compile -o`")
 p.add_argument("--seconds", type=int, default=60, help="limit of each run")
 p.add_argument("--seed", type=int, default=1)
 p.add_argument("--peer", choices=["nuts", "pystan", "none"], default="nuts")
@@ -101,7 +102,9 @@ def sampled(folder, flags, name):
     reference = json.load(open(os.path.join(folder, "reference.json"))) if os.path.exists(os.path.join(folder, "reference.json")) else None
     with tempfile.TemporaryDirectory() as scratch:
         file = os.path.join(scratch, "draws.nc")
-        command = [a.kilochain, "sample", "--target", "stan", "--model", os.path.join(folder, "model.stan"), "--data", os.path.join(folder, "data.json"),
+        compiled = os.path.join(a.models or "", os.path.basename(folder) + ".so")
+        model = compiled if a.models and os.path.exists(compiled) else os.path.join(folder, "model.stan")
+        command = [a.kilochain, "sample", "--target", "stan", "--model", model, "--data", os.path.join(folder, "data.json"),
                    "--seed", str(a.seed), "--max-seconds", str(a.seconds), "--output", file, "--json", "--quiet", *flags]
         row = dict(posterior=os.path.basename(folder), sampler=name)
         begin = time.time()

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "host/run/run_summary.hpp"
 #include "host/statistics/ess.hpp"
@@ -127,35 +129,36 @@ AuditFigures audit_of(const FrozenDraws<Real>& block, std::span<const Real> bega
 
 template <class Real>
 double mixing_of(const FrozenDraws<Real>& block) {
-  double worst = 1;
-  const double n = static_cast<double>(std::ssize(block.running) * block.count);
+  std::vector<double> times;
+  const double n = static_cast<double>(std::ssize(block.running) * block.count),
+               pairs = n - static_cast<double>(std::ssize(block.running));
   for (Count i = 0; i < block.dim; ++i) {
-    double mean = 0, variance = 0;
     const auto each = [&](auto&& f) {
       for (const auto c : block.running)
         for (Count s = 0; s < block.count; ++s) f(c, s, static_cast<double>(block.at(c, s, i)));
     };
+    double mean = 0, variance = 0, spread = 0;
     each([&](auto, Count, double x) { mean += x / n; });
-    each([&](auto, Count, double x) { variance += (x - mean) * (x - mean) / n; });
+    each([&](auto, Count, double x) { variance += (x - mean) * (x - mean) / n, spread += std::abs(x - mean) / n; });
     if (!(variance > 0)) return 0;
-    double of_mean = 0, of_square = 0, square = 0;
-    each([&](auto, Count, double x) {
-      const double q = (x - mean) * (x - mean) / variance - 1;
-      square += q * q / n;
-    });
-    const double pairs = n - static_cast<double>(std::ssize(block.running));
+    const double variance_of_spread = variance - spread * spread;
+    double jump = 0, jump_of_spread = 0;  // 1 - rho is half a squared jump: exact where chains hardly move
     each([&](auto c, Count s, double x) {
       if (s == 0) return;
-      const double before = static_cast<double>(block.at(c, s - 1, i)) - mean, now = x - mean;
-      of_mean += before * now / variance / pairs;
-      of_square += (before * before / variance - 1) * (now * now / variance - 1) / square / pairs;
+      const double before = static_cast<double>(block.at(c, s - 1, i));
+      const double of_spread = std::abs(x - mean) - std::abs(before - mean);
+      jump += (x - before) * (x - before) / pairs;
+      jump_of_spread += of_spread * of_spread / pairs;
     });
-    for (const double rho : {of_mean, of_square}) {
-      const double r = std::clamp(rho, 0.0, 1.0);
-      worst = std::min(worst, (1 - r) / (1 + r));
+    for (const double j : {jump / variance, jump_of_spread / variance_of_spread}) {
+      const double r = std::max(0.0, 1 - j / 2);
+      times.push_back((1 + r) / (1 - r));
     }
   }
-  return worst;
+  // The slowest eighth together: the slowest one alone is mostly noise.
+  const auto slow = static_cast<std::ptrdiff_t>((times.size() + 7) / 8);
+  std::partial_sort(times.begin(), times.begin() + slow, times.end(), std::greater());
+  return static_cast<double>(slow) / std::accumulate(times.begin(), times.begin() + slow, 0.0);
 }
 
 template struct FrozenDraws<float>;

@@ -41,9 +41,9 @@ struct AuditFigures {
   std::int64_t stuck = 0;  ///< chains that accept nothing
 };
 
-/// Independent draws that one iteration of a chain is worth, for the slowest coordinate, of means and squares, whichever is less:
-/// (1 - rho)/(1 + rho), rho the correlation of neighbouring draws about the mean over all chains. Unlike an effective sample
-/// size it tells slow from slower where no chain crosses the posterior within the block. Of thinned blocks: of one kept draw.
+/// Independent draws that one iteration of a chain is worth, the slowest eighth of x_i and |x_i - mean| together:
+/// (1 - rho)/(1 + rho), rho the correlation of neighbouring draws. Unlike an effective sample size it tells slow from slower
+/// where no chain crosses the posterior within the block. Of thinned blocks: of one kept draw.
 template <class Real>
 double mixing_of(const FrozenDraws<Real>& draws);
 

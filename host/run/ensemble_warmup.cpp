@@ -31,8 +31,8 @@ WarmedUp EnsembleWarmUp<Real>::operator()() {
   if (run_.options.num_warmup) return of_given_length(*run_.options.num_warmup);
   AuditFigures figures;
   // Chains that needed long trajectories to mix have shown only now what their metric should have been.
-  const auto done = [&] { return figures.passed && metric_.num_steps < long_steps; };
-  for (std::int64_t k = 0; k < attempts && !done() && !out_.interrupted; ++k) {
+  const auto done = [&](std::int64_t k) { return figures.passed && (k > 1 || metric_.num_steps < long_steps); };
+  for (std::int64_t k = 0; k < attempts && !done(k) && !out_.interrupted; ++k) {
     const std::int64_t chains = run_.options.num_chains;
     learn_metric(std::max(least, metric_draws / chains) << k);
     learn_length();

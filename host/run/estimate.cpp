@@ -195,8 +195,12 @@ SummaryFrom summary_from(const Options& o, std::int64_t recorded, std::int64_t n
   if (o.draws == KeptDraws::none) return SummaryFrom::nothing;
   if (o.draws == KeptDraws::moments) return SummaryFrom::stream;
   if (o.resume) return SummaryFrom::file;
-  const std::int64_t most = most_in_memory / 8 / std::max<std::int64_t>(1, recorded);  // as double
-  return o.keep_draws || o.num_chains * num_draws <= most ? SummaryFrom::memory : SummaryFrom::stream;
+  return o.keep_draws || num_draws <= draws_in_memory(o, recorded) ? SummaryFrom::memory : SummaryFrom::stream;
+}
+
+std::int64_t draws_in_memory(const Options& o, std::int64_t recorded) {
+  return most_in_memory / 8 / std::max<std::int64_t>(1, recorded) /
+         std::max<std::int64_t>(1, o.num_chains);  // as double
 }
 
 std::int64_t kept_spins(const Options& o, const TargetInfo& info) {

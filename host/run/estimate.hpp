@@ -32,6 +32,8 @@ enum class SummaryFrom {
 /// From memory where the draws take at most 1 GiB there (as double), or are asked for; else from a stream. num_draws:
 /// of each chain.
 SummaryFrom summary_from(const Options& options, std::int64_t recorded, std::int64_t num_draws);
+/// Draws of each chain that have room in that memory.
+std::int64_t draws_in_memory(const Options& options, std::int64_t recorded);
 
 /// What the windows of the sampling phase hold.
 inline Recorded recorded_of(const Options& o) {

@@ -23,8 +23,10 @@ void visit_options(Visitor&& visit, AnyOptions& options) {
         "chains, run at once; 0 or auto: as many as pay, 16 to 64 on a CPU by what a gradient costs");
   visit("num_warmup", o.num_warmup, between(0, far), "warm-up iterations of each chain; auto: until it has converged");
   visit("num_samples", o.num_samples, between(1, far),
-        "iterations of each chain after that; auto: as many as the warm-up says are needed, 1000 after one of given "
-        "length");
+        "iterations of each chain after that; auto: until R-hat is below its bar and target_ess is reached, 20000 at "
+        "most");
+  visit("target_ess", o.target_ess, between(1, 1 << 30),
+        "effective draws of the slowest mean or tail that automatic num_samples wants, of all chains together");
   visit("thin", o.thin, between(1, 1 << 30), "keep every thin-th sample");
   visit("seed", o.seed, at_least(0), "the same seed gives the same draws");
   visit.group("Where");
@@ -37,6 +39,7 @@ void visit_options(Visitor&& visit, AnyOptions& options) {
   visit("draws", o.draws, kept_draws_names,
         "what is kept: every draw, what the summary needs, nothing, or draws without their spins");
   visit("output", o.output, "path", "NetCDF file for the draws (ArviZ reads it); without it none is written");
+  visit("overwrite", o.overwrite, "yes/no", "draws that are in the output file already may go");
   visit("max_seconds", o.max_seconds, between(0, far),
         "end after so many seconds of warm-up and sampling with what was drawn; 0: no limit");
   visit("checkpoint_seconds", o.checkpoint_seconds, between(0, far),

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "base/cores.hpp"
 #include "host/run/option_table.hpp"
 
 namespace kilochain {
@@ -59,6 +60,11 @@ void check(const Options& o) {
   require(!o.target.empty(), ExitStatus::usage, "no target", "target is not set",
           "Try --target logistic_regression? `kilochain targets` lists all.");
   visit_options(CheckRanges(), o);
+  const int most_threads = std::max(64, 4 * usable_cores());
+  require(o.threads <= most_threads, ExitStatus::usage, fmt::format("threads = {}", o.threads),
+          fmt::format("this process may use {} cores, and more than {} threads only wait for each other",
+                      usable_cores(), most_threads),
+          "Leave --threads out, which uses all cores?");
   require(o.num_chains > 0 || o.chain_batch_size == 0, ExitStatus::usage,
           fmt::format("chain_batch_size = {}", o.chain_batch_size), "the number of chains is automatic",
           "Give it, such as --num-chains 1024?");

@@ -5,7 +5,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "base/inputs.hpp"
 #include "host/chains/window.hpp"
 #include "host/registry/registry.hpp"
 
@@ -22,7 +24,9 @@ struct Options {
   std::int64_t num_chains = 0;             ///< 0: as many as pay, by what a gradient costs; fixed before the run begins
   std::optional<std::int64_t> num_warmup;  ///< iterations of each chain; empty: until it has converged
   std::optional<std::int64_t> num_samples;  ///< iterations of each chain after that; empty: until the answer is good
-  std::int64_t thin = 1;                    ///< keep every thin-th sample
+  std::int64_t target_ess =
+      10000;              ///< empty num_samples: drawn until the slowest mean or tail has so many effective draws
+  std::int64_t thin = 1;  ///< keep every thin-th sample
   std::uint64_t seed = 1;
   Scope adapt_scope = Scope::pooled;
   std::string init = "normal";    ///< normal[:sd] | zeros | file:PATH (a row for each chain, or one row for all)
@@ -30,6 +34,7 @@ struct Options {
   std::optional<Precision> real;  ///< empty: double on the CPU, float on CUDA
   KeptDraws draws = KeptDraws::all;
   std::string output;                 ///< NetCDF file; empty: nothing is written
+  bool overwrite = false;             ///< draws that are in `output` already may go
   bool keep_draws = false;            ///< the draws in memory too, in Result::draws
   bool save_warmup = false;           ///< statistics of warm-up iterations too
   int threads = 0;                    ///< CPU threads; 0: all
@@ -37,6 +42,7 @@ struct Options {
   std::int64_t chain_batch_size = 0;  ///< chains at a time; 0: all at once
   std::int64_t max_seconds = 0;       ///< of warm-up and sampling, after which a run ends with what it has; 0: no limit
   std::int64_t checkpoint_seconds = 600;  ///< how often the state of the run is saved in `output`; 0: at its end alone
+  std::vector<Input> inputs;              ///< what was read for the target and the sampler: PreparedRun fills it in
   /// The state from which the run in `output` is resumed (read_run_state); num_samples counts its iterations too. Null:
   /// a new run.
   std::shared_ptr<const RunState> resume;

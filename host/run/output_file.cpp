@@ -49,6 +49,7 @@ void OutputFile::create(std::int64_t num_warmup, std::int64_t num_samples) {
         v.shape.empty() ? 0 : std::accumulate(v.shape.begin(), v.shape.end(), std::int64_t{1}, std::multiplies()));
   if (kept_spins(options_, info_) > 0) h.spins.assign(info_.spins.begin(), info_.spins.end());
   h.config = to_json(options_);
+  h.inputs = options_.inputs;
   h.stats = find_sampler(options_.sampler).stats;
   h.save_warmup_stats = options_.save_warmup;
   h.kept = options_.draws;
@@ -56,7 +57,7 @@ void OutputFile::create(std::int64_t num_warmup, std::int64_t num_samples) {
       std::ssize(info_.names) + kept_spins(options_, info_) / static_cast<std::int64_t>(bytes_of(precision_));
   h.draws_per_append = window_draws(options_.num_chains, stored, num_samples / options_.thin, precision_);
   writer_.reset();
-  writer_ = std::make_unique<DrawsWriter>(options_.output, std::move(h));
+  writer_ = std::make_unique<DrawsWriter>(options_.output, std::move(h), options_.overwrite);
   for (const Constant& c : info_.constants) {
     std::vector<std::pair<std::string, std::int64_t>> dims;
     for (std::size_t k = 0; k < c.dims.size(); ++k) dims.emplace_back(c.dims[k], c.shape[k]);

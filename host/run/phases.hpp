@@ -1,5 +1,8 @@
 // What the phases of a run share. Each phase owns what it needs besides and hands on a value: WarmedUp, then Sampled.
 #pragma once
+#include <algorithm>
+#include <map>
+
 #include "host/run/ensemble.hpp"
 #include "host/run/output_file.hpp"
 #include "host/run/start.hpp"
@@ -24,9 +27,21 @@ struct Phases {
     return window_draws(options.num_chains, window_values(options, target.info(), precision_of<Real>), num_draws,
                         precision_of<Real>);
   }
-  /// Throws Error (data) when no chain can start.
+  /// Points without a finite density or gradient are drawn again. Throws Error (data) when no chain can start.
   void start(const StartingPoints<Real>& points) const {
-    chains.start([&](Index first, Index count) { return points.of(first, count); });
+    std::map<Index, std::vector<Real>> again;
+    for (std::int64_t attempt = 1;; ++attempt) {
+      chains.start([&](Index first, Index count) {
+        std::vector<Real> x = points.of(first, count);
+        for (const auto& [chain, point] : again)
+          if (chain >= first && chain < first + count)
+            std::copy(point.begin(), point.end(), x.begin() + (chain - first) * dim());
+        return x;
+      });
+      if (chains.quarantine().size() == 0 || !points.are_drawn() || attempt > most_starts) break;
+      for (const std::int64_t chain : chains.quarantine().chains())
+        again[static_cast<Index>(chain)] = points.again(static_cast<Index>(chain), attempt);
+    }
     require(chains.any_left(), ExitStatus::data, "no chain can start",
             "all " + std::to_string(options.num_chains) +
                 " starting points are refused: " + (chains.any_left() ? "" : chains.quarantine().list()[0].reason),
@@ -34,10 +49,13 @@ struct Phases {
   }
   /// Throws Error (data) when no chain is left.
   void require_chains(std::int64_t iteration) const {
-    require(
-        chains.any_left(), ExitStatus::data, "no chain is left",
-        "all " + std::to_string(options.num_chains) + " are quarantined by iteration " + std::to_string(iteration),
-        "Does the target have a finite density where the chains start? Try another --init or a smaller initial step?");
+    if (chains.any_left()) return;
+    const std::string all = "all " + std::to_string(options.num_chains) + " are quarantined by iteration " +
+                            std::to_string(iteration) + "; the first: " + chains.quarantine().list()[0].reason;
+    throw Error(ExitStatus::data, "no chain is left", all,
+                options.sampler == ensemble_sampler
+                    ? "Does the target have a finite density where the chains start? Try another --init?"
+                    : "If the target has a finite density there, the adaptation was lost: --sampler ensemble_hmc?");
   }
 };
 

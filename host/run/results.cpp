@@ -1,7 +1,6 @@
 #include "host/run/results.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,17 +10,6 @@
 
 namespace kilochain {
 namespace {
-
-/// OpenMP regions take as many threads as the run was given, while one lives.
-class ThreadsOf {
- public:
-  explicit ThreadsOf(const Context& context) : before_(omp_get_max_threads()) { omp_set_num_threads(context.threads); }
-  ~ThreadsOf() { omp_set_num_threads(before_); }
-  ThreadsOf(const ThreadsOf&) = delete;
-
- private:
-  int before_;
-};
 
 template <class Real>
 RunSummary summary_of(const Phases<Real>& run, const WarmedUp& warm, const Sampled<Real>& sampled) {
@@ -72,14 +60,8 @@ std::vector<ParameterSummary> parameters_of(const Phases<Real>& run, Sampled<Rea
       return {};
     case SummaryFrom::stream:
       return sampled.streaming->summary().results(names, run.context.threads);
-    case SummaryFrom::memory: {
-      const auto draws = sampled.memory->drawn();
-      const auto quarantined = run.chains.quarantine().chains();
-      if constexpr (std::is_same_v<Real, double>)
-        return summarise_draws(names, draws.data, draws.planes, draws.rows, quarantined);
-      const std::vector<double> wide(draws.data, draws.data + draws.planes * draws.rows * draws.columns);
-      return summarise_draws(names, wide.data(), draws.planes, draws.rows, quarantined);  // as a file is: the same bits
-    }
+    case SummaryFrom::memory:
+      return sampled.parameters.empty() ? summary_in_memory(run, *sampled.memory) : std::move(sampled.parameters);
     case SummaryFrom::file:
       return summarise_file(run.options.output).parameters;
   }

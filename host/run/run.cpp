@@ -53,10 +53,14 @@ Result run_on(const Options& o, const Context& context, Target<Real>& target, co
 }  // namespace
 
 PreparedRun::PreparedRun(Options options) : options_(std::move(options)) {
+  const NoteInputs inputs;
   check(options_);
   context_ = choose_device(options_, notes_);
   in_precision(choose_precision(options_, context_), [&](auto zero) {
     auto target = make_target<decltype(zero)>(context_, options_.target, options_.target_settings);
+    options_.inputs = inputs.noted();
+    if (options_.resume && options_.resume->inputs)
+      require_same_inputs(options_.output, options_.inputs, *options_.resume->inputs);
     check_offer(options_.sampler, options_.target, target->info().offers);
     if (options_.num_chains == 0) {
       const ChainsChosen chosen = choose_chains(options_, context_, *target);
@@ -76,6 +80,8 @@ Result PreparedRun::run(const ProgressCallback& progress, const std::atomic<bool
   Result result = std::visit(
       [&](const auto& target) { return run_on(options_, context_, *target, progress, limit.flag()); }, target_);
   result.out_of_time = result.interrupted && limit.is_over();
+  result.enough = result.out_of_time && !options_.num_samples && !options_.resume && !nothing_drawn(result) &&
+                  verdict_of(result.summary).converged;
   result.notes.insert(result.notes.begin(), notes_.begin(), notes_.end());
   return result;
 }
@@ -87,7 +93,7 @@ bool nothing_drawn(const Result& result) {
 
 int status_of(const Result& result) {
   if (result.interrupted && !result.out_of_time) return exit_code(ExitStatus::interrupted);
-  if (result.out_of_time && result.resumable) return exit_code(ExitStatus::out_of_time);
+  if (result.out_of_time && result.resumable && !result.enough) return exit_code(ExitStatus::out_of_time);
   return nothing_drawn(result) ? exit_code(ExitStatus::not_converged) : status_of(result.summary);
 }
 

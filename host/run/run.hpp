@@ -39,6 +39,7 @@ struct Result {
   std::vector<QuarantinedChain> quarantined;
   bool interrupted = false;  ///< `stop` became true: summary and file hold what was drawn until then
   bool out_of_time = false;  ///< `interrupted`, by max_seconds
+  bool enough = false;       ///< of an automatic length: what was drawn until then has converged
   bool resumable = false;    ///< the file has the state of the run: it can be resumed
   std::int64_t draws_written = 0;
   std::vector<Divergence>

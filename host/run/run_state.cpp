@@ -102,7 +102,11 @@ std::shared_ptr<const RunState> read_run_state(const std::string& path) {
   };
   if (!reader.has_draws()) refuse("it kept moments only");
   const auto bytes = reader.state();
-  if (!bytes.empty()) return std::make_shared<const RunState>(run_state_of(bytes, path));
+  if (!bytes.empty()) {
+    RunState state = run_state_of(bytes, path);
+    state.inputs = reader.header().inputs;
+    return std::make_shared<const RunState>(std::move(state));
+  }
   if (reader.draws_written() > 0)
     refuse("the state of its chains is not in the file: it takes more room than the draws");
   return nullptr;

@@ -18,6 +18,8 @@ struct RunState {
   double seconds = 0;                     ///< of sampling so far
   double value_of_first = NAN;            ///< see below
   std::vector<std::vector<char>> chains;  ///< Ensemble::save
+  /// What the run has read, as its file says; empty: an old file, which does not say it
+  std::optional<std::vector<Input>> inputs = {};
 };
 
 std::vector<char> to_bytes(const RunState& state);
@@ -33,7 +35,8 @@ std::shared_ptr<const RunState> read_run_state(const std::string& path);
 template <class Real>
 double value_of_first(const Phases<Real>& run);
 
-/// Throws Error (data) where the target of chains that were loaded is another than when they were saved.
+/// Throws Error (data) where the target of chains that were loaded is another than when they were saved,
+/// in code that no hash has seen.
 template <class Real>
 void require_same_target(const Phases<Real>& run, const RunState& state);
 

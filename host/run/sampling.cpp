@@ -6,11 +6,13 @@
 namespace kilochain {
 namespace {
 
-/// Enough iterations for an effective sample size of the slowest coordinate of about 10 000, and for R-hat to tell,
-/// from an automatic warm-up's efficiency.
+/// Enough iterations for the effective sample size that is wanted, and for R-hat to tell, from an automatic warm-up's
+/// efficiency.
 std::int64_t automatic_samples(const Options& o, double ess_per_iteration) {
   const double wanted =
-      ess_per_iteration > 0 ? std::max(10000.0, ess_for_rhat * o.num_chains) / ess_per_iteration : 1000;
+      ess_per_iteration > 0
+          ? std::max(static_cast<double>(o.target_ess), ess_for_rhat * o.num_chains) / ess_per_iteration
+          : 1000;
   const double most = most_automatic_samples;
   const auto samples = static_cast<std::int64_t>(std::clamp(std::isfinite(wanted) ? wanted : most, 200.0, most));
   return (samples + o.thin - 1) / o.thin * o.thin;
@@ -66,17 +68,43 @@ void Sampling<Real>::draw() {
     out_.draws += window.count;
   };
   const Segment<Real> segment = run_.chains.sampling(num_warmup_);
-  while (out_.iterations < num_samples_ && !out_.interrupted) {
-    const std::int64_t from = num_warmup_ + out_.iterations, until = num_warmup_ + save_if_due(),
-                       reached = shape.recorded == Recorded::nothing
-                                     ? run_.chains.run(segment, from, until)
-                                     : run_.chains.run(segment, from, until, windows, take);
-    run_.require_chains(reached);
-    out_.iterations = reached - num_warmup_;
-    out_.interrupted = reached < until;
+  for (std::int64_t wanted = num_samples_; !out_.interrupted && out_.iterations < wanted; wanted = enough()) {
+    if (wanted > num_samples_) run_.reporter.begin("sampling", num_warmup_, num_samples_ = wanted);
+    while (out_.iterations < num_samples_ && !out_.interrupted) {
+      const std::int64_t from = num_warmup_ + out_.iterations, until = num_warmup_ + save_if_due(),
+                         reached = shape.recorded == Recorded::nothing
+                                       ? run_.chains.run(segment, from, until)
+                                       : run_.chains.run(segment, from, until, windows, take);
+      run_.require_chains(reached);
+      out_.iterations = reached - num_warmup_;
+      out_.interrupted = reached < until;
+    }
   }
   run_.file.wait();
   if (saves_ && saved_ != out_.iterations) save_state();
+}
+
+/// Iterations of each chain that an automatic length wants, now that the draws are there: as many as were made where they
+/// are enough, where more would not help (chains that disagree outright), or where their memory has no room for more.
+template <class Real>
+std::int64_t Sampling<Real>::enough() {
+  const Options& o = run_.options;
+  if (room_ * o.thin <= out_.iterations || out_.interrupted) return out_.iterations;
+  out_.parameters = summary_in_memory(run_, *out_.memory);
+  RunSummary so_far;
+  so_far.parameters = out_.parameters;
+  so_far.fixed = run_.target.info().fixed;
+  so_far.derived = bool(run_.target.info().constrain);
+  const Extremes extremes = extremes_of(so_far);
+  const double rhat = extremes.rhat_max, ess = extremes.worst_ess, below = 1 + 0.8 * (rhat_bar - 1);
+  double times = 1.1 * static_cast<double>(o.target_ess) / ess;  // R-hat^2 - 1 falls as the draws grow
+  if (rhat > rhat_bar) times = std::max(times, (rhat * rhat - 1) / (below * below - 1));
+  const bool good = rhat <= rhat_bar && ess >= static_cast<double>(o.target_ess), hopeless = !(rhat < 1.1);
+  if (good || hopeless || !(times > 1)) return out_.iterations;
+  const auto wanted = static_cast<double>(out_.draws) * std::clamp(times, 1.25, 2.0);
+  out_.memory->go_on();
+  out_.parameters.clear();
+  return std::min(room_, static_cast<std::int64_t>(wanted)) * o.thin;
 }
 
 template <class Real>
@@ -86,10 +114,14 @@ std::vector<std::shared_ptr<Sink<Real>>> Sampling<Real>::make_sinks(std::int64_t
   std::vector<std::shared_ptr<Sink<Real>>> sinks;
   if (o.draws == KeptDraws::none) return sinks;
   out_.summary_from = before_ ? SummaryFrom::file : summary_from(o, run_.recorded(), num_draws);
+  const bool automatic = !o.num_samples && !before_ && out_.summary_from == SummaryFrom::memory;
+  const std::int64_t most = std::min(most_automatic_samples / o.thin, draws_in_memory(o, run_.recorded())),
+                     room = automatic ? std::max(num_draws, most) : num_draws;
+  room_ = automatic ? room : 0;
   if (out_.summary_from == SummaryFrom::memory || o.keep_draws)
-    sinks.push_back(out_.memory = std::make_shared<DrawsInMemory<Real>>(o.num_chains, num_draws, run_.recorded()));
+    sinks.push_back(out_.memory = std::make_shared<DrawsInMemory<Real>>(o.num_chains, room, run_.recorded()));
   if (o.keep_draws)
-    sinks.push_back(out_.statistics = std::make_shared<StatisticsInMemory<Real>>(o.num_chains, num_draws,
+    sinks.push_back(out_.statistics = std::make_shared<StatisticsInMemory<Real>>(o.num_chains, room,
                                                                                  find_sampler(o.sampler).stats.size()));
   if (out_.summary_from == SummaryFrom::stream)
     sinks.push_back(out_.streaming = std::make_shared<SummarySink<Real>>(
@@ -135,12 +167,26 @@ void Sampling<Real>::save_state() {
 }
 
 template <class Real>
+std::vector<ParameterSummary> summary_in_memory(const Phases<Real>& run, DrawsInMemory<Real>& memory) {
+  const ThreadsOf threads(run.context);
+  const auto& names = run.target.info().names;
+  const auto draws = memory.drawn();
+  const auto quarantined = run.chains.quarantine().chains();
+  if constexpr (std::is_same_v<Real, double>)
+    return summarise_draws(names, draws.data, draws.planes, draws.rows, quarantined);
+  const std::vector<double> wide(draws.data, draws.data + draws.planes * draws.rows * draws.columns);
+  return summarise_draws(names, wide.data(), draws.planes, draws.rows, quarantined);  // as a file is: the same bits
+}
+
+template <class Real>
 Sampled<Real> sample(const Phases<Real>& run, const WarmedUp& warm, const RunState* before) {
   return Sampling<Real>(run, warm, before)();
 }
 
 template class Sampling<float>;
 template class Sampling<double>;
+template std::vector<ParameterSummary> summary_in_memory(const Phases<float>&, DrawsInMemory<float>&);
+template std::vector<ParameterSummary> summary_in_memory(const Phases<double>&, DrawsInMemory<double>&);
 template Sampled<float> sample(const Phases<float>&, const WarmedUp&, const RunState*);
 template Sampled<double> sample(const Phases<double>&, const WarmedUp&, const RunState*);
 

@@ -1,10 +1,13 @@
 // The sampling phase: chains are run, and each window of draws goes to the sinks that the options ask for.
 #pragma once
+#include <omp.h>
+
 #include <chrono>
 #include <memory>
 
 #include "host/run/phases.hpp"
 #include "host/run/run_state.hpp"
+#include "host/run/run_summary.hpp"
 #include "host/run/sinks.hpp"
 
 namespace kilochain {
@@ -22,8 +25,23 @@ struct Sampled {
   std::shared_ptr<StatisticsInMemory<Real>> statistics;  ///< beside the draws, for those who asked for them
   std::shared_ptr<SummarySink<Real>> streaming;          ///< where the summary is made so
   std::shared_ptr<DivergenceSink<Real>> divergences;
-  std::vector<double> acceptance;  ///< mean of each chain; NaN of a quarantined one
+  std::vector<double> acceptance;            ///< mean of each chain; NaN of a quarantined one
+  std::vector<ParameterSummary> parameters;  ///< of the draws in memory, where they had to be looked at
 };
+
+/// OpenMP regions take as many threads as the run was given, while one lives.
+class ThreadsOf {
+ public:
+  explicit ThreadsOf(const Context& context) : before_(omp_get_max_threads()) { omp_set_num_threads(context.threads); }
+  ~ThreadsOf() { omp_set_num_threads(before_); }
+  ThreadsOf(const ThreadsOf&) = delete;
+
+ private:
+  int before_;
+};
+
+template <class Real>
+std::vector<ParameterSummary> summary_in_memory(const Phases<Real>& run, DrawsInMemory<Real>& memory);
 
 /// `before`: the state from which the run is resumed, or null.
 template <class Real>
@@ -38,6 +56,7 @@ class Sampling {
 
  private:
   void draw();
+  std::int64_t enough();
   std::vector<std::shared_ptr<Sink<Real>>> make_sinks(std::int64_t num_draws);
   std::int64_t save_if_due();
   void save_state();
@@ -46,8 +65,10 @@ class Sampling {
   const Phases<Real>& run_;
   const WarmedUp& warm_;
   const RunState* const before_;
-  const std::int64_t num_warmup_, num_samples_;
+  const std::int64_t num_warmup_;
+  std::int64_t num_samples_;
   std::chrono::steady_clock::time_point begin_, saved_at_;
+  std::int64_t room_ = 0;    ///< draws of each chain that an automatic length may come to; 0: it is given
   std::int64_t saved_ = -1;  ///< iterations at the last save
   bool saves_ = false;
   Sampled<Real> out_;

@@ -76,17 +76,17 @@ class Party {
   }
 
  private:
-  /// Where the log density or its gradient is not finite, points are drawn again, up to 100 times.
+  /// Where the log density or its gradient is not finite, points are drawn again.
   void start_at_finite_points() {
     const StartingPoints<Real> points(run_.options, dim_);
     std::vector<Real> x = points.of(0, size_);
-    for (Index attempt = 1; attempt <= 100; ++attempt) {
+    for (std::int64_t attempt = 1; attempt <= most_starts; ++attempt) {
       chains_.start([&](Index, Index) { return x; });
       Index failed = 0;
       for (Index s = 0; const ChainControl& c : chains_.controls()) {
         if (c.status != ChainStatus::running) {
           ++failed;
-          const std::vector<Real> again = points.of((s + 1) * 1000 + attempt, 1);
+          const std::vector<Real> again = points.again(s, attempt);
           std::copy_n(again.begin(), dim_, x.begin() + s * dim_);
         }
         ++s;
@@ -135,24 +135,30 @@ class Party {
     return {median(at), std::max(1e-3, median(sds))};
   }
 
-  /// They have arrived when the log densities of three in four agree and do not drift.
+  /// They have arrived when the log densities of half of them agree and do not drift, and at most a quarter of the others
+  /// may still come: one that is far below and no longer rises stays there.
   void judge() {
     const auto [at, width] = usual();
     double drift = 0, square = 0;
-    Index agree = 0;
+    Index agree = 0, stay = 0;
     for (const auto& t : trails_) {
-      if (!std::isfinite(t.mean) || std::abs(t.mean - at) > 4 * width) continue;
+      if (!std::isfinite(t.mean) || std::abs(t.mean - at) > 4 * width) {
+        stay += t.mean < at - far_below(width) && t.drift() < 2 * t.sd;
+        continue;
+      }
       const double d = t.drift();
       drift += d, square += d * d, ++agree;
     }
     const double mean = drift / agree, error = std::sqrt((square / agree - mean * mean) / agree);
-    out_.arrived = 4 * agree >= 3 * size_ && mean < 3 * error;
+    out_.arrived = 2 * agree >= size_ && 4 * agree >= 3 * (size_ - stay) && mean < 3 * error;
   }
 
-  /// A scout is left behind where even a mode ten times as wide in every coordinate would not make up for its low density.
+  /// Even a mode ten times as wide in every coordinate would not make up for such a low density.
+  double far_below(double width) const { return 10 * width + static_cast<double>(dim_) * std::log(10.0); }
+
   void leave_behind() {
     const auto [at, width] = usual();
-    const double bar = 10 * width + static_cast<double>(dim_) * std::log(10.0);
+    const double bar = far_below(width);
     for (Index s = 0; s < size_; ++s) {
       const Trail<Real>& t = trails_[s];
       if (t.mean < at - bar || !std::isfinite(t.mean)) {

@@ -19,7 +19,9 @@ template <class T>
 class OfAllDraws {
  public:
   OfAllDraws(std::int64_t num_chains, std::int64_t num_draws, std::int64_t width)
-      : values_(make_scratch<T>(num_chains * num_draws * width)), all_{values_.get(), num_chains, num_draws, width} {}
+      : values_(make_scratch<T>(num_chains * num_draws * width)),
+        all_{values_.get(), num_chains, num_draws, width},
+        room_(num_draws) {}
   /// The next `count` draws of every chain: draws (chain, capacity, width).
   void add(View3<const T> draws, std::int64_t count) {
     for (Count c = 0; c < all_.planes; ++c)
@@ -27,13 +29,22 @@ class OfAllDraws {
     drawn_ += count;
   }
   void add(View2<const T> one, std::int64_t count) { add({one.data, one.rows, one.columns, 1}, count); }
-  /// What was drawn, without the room for what was not (an interrupted run has fewer).
+  /// What was drawn, without the room for what was not: chain after chain.
   View3<const T> drawn() {
-    const Count row = drawn_ * all_.columns;
-    for (Count c = 1; c < all_.planes && drawn_ < all_.rows; ++c)
-      std::copy_n(all_.plane(c).data, row, all_.data + c * row);
-    all_.rows = drawn_;
+    if (room_ == all_.rows) {
+      const Count row = drawn_ * all_.columns;
+      for (Count c = 1; c < all_.planes && drawn_ < all_.rows; ++c)
+        std::copy_n(all_.plane(c).data, row, all_.data + c * row);
+      all_.rows = drawn_;
+    }
     return {all_.data, all_.planes, all_.rows, all_.columns};
+  }
+  /// After drawn: there is room again.
+  void go_on() {
+    all_.rows = room_;
+    for (Count c = all_.planes - 1; c > 0; --c)
+      std::copy_backward(all_.data + c * drawn_ * all_.columns, all_.data + (c + 1) * drawn_ * all_.columns,
+                         all_.plane(c).data + drawn_ * all_.columns);
   }
   std::vector<T> values() {
     const auto all = drawn();
@@ -43,7 +54,7 @@ class OfAllDraws {
  private:
   Scratch<T> values_;
   View3<T> all_;
-  Count drawn_ = 0;
+  Count room_, drawn_ = 0;  ///< draws of each chain
 };
 
 template <class Real>

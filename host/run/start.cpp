@@ -48,6 +48,11 @@ StartingPoints<Real>::StartingPoints(const Options& o, Index dim) : seed_(o.seed
 
 template <class Real>
 std::vector<Real> StartingPoints<Real>::of(Index first, Index count) const {
+  return drawn(first, count, 0);
+}
+
+template <class Real>
+std::vector<Real> StartingPoints<Real>::drawn(Index first, Index count, std::int64_t attempt) const {
   std::vector<Real> x(dim_ * count, Real(0));
   std::vector<Real> row(padded(dim_) + 32);
   for (Index c = 0; c < count; ++c) {
@@ -56,7 +61,7 @@ std::vector<Real> StartingPoints<Real>::of(Index first, Index count) const {
       const std::size_t at = points_.size() == dim_ ? 0 : dim_ * (first + c);
       std::copy_n(points_.data() + at, dim_, to);
     } else if (sd_ > 0) {
-      normals(HostTeam{}, Rng{seed_, static_cast<std::uint32_t>(first + c), 0}, Purpose::start,
+      normals(HostTeam{}, Rng{seed_, static_cast<std::uint32_t>(first + c), attempt}, Purpose::start,
               Row(row.data(), row.size()), static_cast<Index>(dim_));
       std::transform(row.data(), row.data() + dim_, to, [&](Real z) { return static_cast<Real>(sd_) * z; });
     }

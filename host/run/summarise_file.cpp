@@ -118,7 +118,11 @@ RunSummary summarise_file(const std::string& path, std::size_t max_bytes) {
                              : "no summary: the run kept moments only, and did not come to its end",
           "Run it again?");
   std::vector<bool> out(s.num_chains);
-  for (const auto c : reader.quarantined()) out.at(c) = true;
+  for (const auto c : reader.quarantined()) {
+    require(c >= 0 && c < s.num_chains, ExitStatus::data, path + ": the file is damaged",
+            "quarantined chain " + std::to_string(c) + " of " + std::to_string(s.num_chains), "Is there a copy of it?");
+    out[c] = true;
+  }
   summarise_stats(s, reader, out);
   if (!reader.has_draws())
     s.parameters = reader.read_summary();

@@ -13,6 +13,7 @@
 #include "kernels/adapt/acceptance_step.hpp"
 #include "kernels/adapt/mass_and_step.hpp"
 #include "kernels/policy.hpp"
+#include "kernels/samplers/finer_steps.hpp"
 
 namespace kilochain {
 
@@ -22,6 +23,7 @@ enum class HmcPreset : std::int32_t { none, hmc5, hmc10, hmc20 };
 /// The rule of a trajectory's length that settings, or a policy, give.
 struct ChosenLength {
   static constexpr bool learnt = false;
+  static constexpr int finer_levels = 0;
   static constexpr const char* meaning = "Hamiltonian Monte Carlo, trajectories of a chosen number of leapfrog steps";
 };
 
@@ -85,6 +87,7 @@ struct Hmc : LearnsMassAndStep<Real> {
 
   struct State : TrajectoryState<Real> {
     Scalar<double> energy, step, steps, left;
+    FinerSteps<Real> finer;  ///< where the rule of lengths has such levels
   };
   template <class V>
   static KC_HD void state(V&& visit, State& st, const Settings& s) {
@@ -93,6 +96,7 @@ struct Hmc : LearnsMassAndStep<Real> {
     visit("leapfrog_step", st.step, Keep::no);
     visit("steps", st.steps, Keep::no);
     visit("left", st.left, Keep::no);
+    if constexpr (Length::finer_levels > 0) finer_fields(visit, st.finer, s.mass == Mass::dense);
   }
   template <class Team>
   static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
@@ -105,8 +109,7 @@ struct Hmc : LearnsMassAndStep<Real> {
   };
   /// The steps of an iteration's trajectory: of nothing but the settings, what was learnt, and random numbers.
   static KC_HD Leaps leaps_of(const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a) {
-    if constexpr (Length::learnt)
-      return {*a.step * Length::share(rng.iteration), Length::number(*a.num_steps, rng.iteration)};
+    if constexpr (Length::learnt) return {*a.step, Length::number(*a.num_steps, rng.iteration)};
     Leaps out{*a.step, s.num_steps};
     bool drawn = false;
     if (!at.adapting) {
@@ -137,11 +140,17 @@ struct Hmc : LearnsMassAndStep<Real> {
       *st.energy = energy;
       *st.step = leaps.size;
       *st.steps = *st.left = leaps.number;
+      if constexpr (Length::finer_levels > 0) *st.finer.level = 0, *st.finer.back = -1;
     });
     ask(team, query, Needs::gradient);
-    const Real e = Real(leaps.size);
-    kick(team, s.mass, a.F, Real(0.5) * e, st.g, st.r, s.mass == Mass::dense ? st.ftg : st.work, n);
-    drift(team, s.mass, a.F, e, st.x, st.r, query.point, st.work, n);
+    first_step(team, s, a, Real(leaps.size), st.x, st.g, st.ftg, st, query, n);
+  }
+  /// Half a kick and a drift, from (x, g) with the momentum st.r.
+  template <class Team>
+  static KC_INLINE void first_step(const Team& team, const Settings& s, const Adaptation& a, Real e, Row<Real> x,
+                                   Row<Real> g, Row<Real> ftg, State& st, const Query<Real>& query, Index n) {
+    kick(team, s.mass, a.F, Real(0.5) * e, g, st.r, s.mass == Mass::dense ? ftg : st.work, n);
+    drift(team, s.mass, a.F, e, x, st.r, query.point, st.work, n);
   }
   template <class Team>
   static KC_HD void place(const Team& team, const Settings&, const Schedule&, const Adaptation&, State& st,
@@ -167,12 +176,76 @@ struct Hmc : LearnsMassAndStep<Real> {
       kick(team, s.mass, a.F, Real(0.5) * e, reply.gradient, st.r, st.work, n);
       log_r = *st.energy - (kinetic(team, st.r, n) - *reply.lp);
     }
-    const Decision move = decide(rng, log_r);
+    if constexpr (Length::finer_levels > 0) {
+      const double forward = *st.finer.back < 0 ? log_r : *st.finer.log_r;
+      const NextLeg next = leg_over(team, rng, s, at, a, st, query, reply, log_r, left, n);
+      if (next == NextLeg::finer || next == NextLeg::back) return Step::ask;
+      return finish(team, rng, s, at, a, st, query, reply, info, forward, 0, next == NextLeg::refused, n);
+    }
+    return finish(team, rng, s, at, a, st, query, reply, info, log_r, left, false, n);
+  }
+
+  /// Begins the next leg; or the reply becomes that at the end which may be moved to.
+  template <class Team>
+  static KC_INLINE NextLeg leg_over(const Team& team, const Rng& rng, const Settings& s, const Schedule& at,
+                                    const Adaptation& a, State& st, const Query<Real>& query, const Reply<Real>& reply,
+                                    double log_r, double left, Index n) {
+    FinerSteps<Real>& f = st.finer;
+    const double back = *f.back, level = *f.level, error = back < 0 ? log_r : log_r - *st.energy + *f.energy;
+    const Leaps leaps = leaps_of(rng, s, at, a);
+    int levels = Length::finer_levels;
+    while (levels > 0 && leaps.number << (2 * levels) > Length::most_steps) --levels;
+    const NextLeg next = Length::next(error, decide(rng, error).accept, levels, level, back);
+    const bool again = next == NextLeg::finer || next == NextLeg::back, ends = next == NextLeg::back && back < 0;
+    const double at_level = next == NextLeg::finer ? level + 1 : next == NextLeg::back && !ends ? back + 1 : 0;
+    const double finer = double(1 << (2 * int(at_level))), size = leaps.size / finer, number = leaps.number * finer;
+    team.sync();  // all have read
+    team.single([&] {
+      if (back < 0 && level == 0) *f.first = !math::finite(log_r) ? 0.0 : log_r < 0 ? math::exp(log_r) : 1.0;
+      if (ends) *f.lp = *reply.lp, *f.log_r = log_r, *f.energy = *st.energy - log_r;
+      if (next == NextLeg::finer) *f.level = at_level;
+      if (next == NextLeg::back) *f.back = at_level;
+      *st.steps += (again ? number : 0.0) - left;
+      if (again) *st.left = number, *st.step = size;
+      if (next == NextLeg::stands || next == NextLeg::refused) *reply.lp = *f.lp;
+    });
+    if (ends) {
+      team.for_each(n, [&](Index i) {
+        f.x[i] = query.point[i], f.g[i] = reply.gradient[i], f.r[i] = -st.r[i];
+        if (s.mass == Mass::dense) f.ftg[i] = st.work[i];
+      });
+      team.sync();  // a product reads all of g, and may write F^T g
+    }
+    if (again) {
+      const bool forward = next == NextLeg::finer;
+      if (forward)
+        normals(team, rng, Purpose::momentum, st.r, n);
+      else
+        team.for_each(n, [&](Index i) { st.r[i] = f.r[i]; });
+      first_step(team, s, a, Real(size), forward ? st.x : f.x, forward ? st.g : f.g, forward ? st.ftg : f.ftg, st,
+                 query, n);
+    } else if (next == NextLeg::stands) {
+      team.for_each(n, [&](Index i) {
+        query.point[i] = f.x[i], reply.gradient[i] = f.g[i];
+        if (s.mass == Mass::dense) st.work[i] = f.ftg[i];
+      });
+    }
+    return next;
+  }
+
+  template <class Team>
+  static KC_INLINE Step finish(const Team& team, const Rng& rng, const Settings& s, const Schedule& at,
+                               const Adaptation& a, State& st, const Query<Real>& query, const Reply<Real>& reply,
+                               Info& info, double log_r, double left, bool refused, Index n) {
+    Decision move = decide(rng, log_r);
+    if (refused) move.accept = false, move.probability = 0;
     if constexpr (products_made<Team>)
       if (move.accept) team.for_each(n, [&](Index i) { st.ftg[i] = st.work[i]; });
     settle(team, move, st, query, reply, info, n);
     info.diverging = !move.finite || -log_r > s.max_energy_error;
-    Base::write_signal(team, s, at, a, st, s.step_rule == StepRule::multiplicative ? move.accept : move.probability, n);
+    double signal = s.step_rule == StepRule::multiplicative ? move.accept : move.probability;
+    if constexpr (Length::finer_levels > 0) signal = *st.finer.first;
+    Base::write_signal(team, s, at, a, st, signal, n);
     info.stats[0] = move.accept ? *st.energy - log_r : *st.energy;
     constexpr double largest = std::numeric_limits<float>::max();  // statistics are recorded in float, and are finite
     info.stats[1] = -log_r < largest ? -log_r : largest;
