@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 namespace kilochain {
 namespace {
@@ -41,29 +42,44 @@ bool is_locked(const std::string& path, int kind) {
 
 }  // namespace
 
+std::string followed(std::string path) {
+  std::error_code none;
+  for (int links = 0; links < 40; ++links) {
+    const std::filesystem::path to = std::filesystem::read_symlink(path, none);
+    if (none) break;
+    path = (std::filesystem::path(path).parent_path() / to).string();  // `to` alone, where it is absolute
+  }
+  return path;
+}
+
 std::string why_not_writable(const std::string& path) {
   struct stat before {};
   const bool existed = ::stat(path.c_str(), &before) == 0;
   if (existed && S_ISDIR(before.st_mode)) return std::strerror(EISDIR);
   if (existed && !S_ISREG(before.st_mode)) return "not a regular file";
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
-  if (file.fd < 0) return std::strerror(errno);
-  if (!existed) ::unlink(path.c_str());
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  if (!existed) return ::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0 ? "" : std::strerror(errno);
+  if (::access(path.c_str(), W_OK) != 0) return std::strerror(errno);
   return may_be_draws(path) ? "" : "the file is there already and holds something else than draws";
 }
 
 bool is_open_elsewhere(const std::string& path) { return is_locked(path, LOCK_EX); }
 bool is_being_written(const std::string& path) { return is_locked(path, LOCK_SH); }
 
-std::string remove_unlocked(const std::string& path) {
+std::string rename_unlocked(const std::string& made, const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (file.fd < 0) return errno == ENOENT ? "" : std::strerror(errno);
-  // Held until the name is gone: of two programs that come here for the same file one finds it locked.
+  if (file.fd < 0 && errno != ENOENT) return std::strerror(errno);
+  if (file.fd < 0) {  // a second name takes nobody's place; where files have only one, nobody is hoped for
+    if (::link(made.c_str(), path.c_str()) == 0) return ::unlink(made.c_str()) == 0 ? "" : std::strerror(errno);
+    if (errno == EEXIST) return "another program has just made it";
+    return ::rename(made.c_str(), path.c_str()) == 0 ? "" : std::strerror(errno);
+  }
+  // Held until the name is another's: of two programs that come here for the same file one finds it locked.
   if (::flock(file.fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return "another program has it open";
   struct stat held {};
   if (::fstat(file.fd, &held) != 0) return std::strerror(errno);
   if (identity_of(path) != FileIdentity{held.st_dev, held.st_ino}) return "another program has just made it";
-  return ::unlink(path.c_str()) == 0 ? "" : std::strerror(errno);
+  return ::rename(made.c_str(), path.c_str()) == 0 ? "" : std::strerror(errno);
 }
 
 FileIdentity identity_of(const std::string& path) {

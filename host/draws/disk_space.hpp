@@ -5,8 +5,11 @@
 
 namespace kilochain {
 
-/// Empty when `path` can be created, or overwritten and nothing but draws is lost; else why not. Leaves an existing
-/// file's content alone.
+/// Where a path leads to: a link's target, also of one that is not there yet.
+std::string followed(std::string path);
+
+/// Empty when `path`, no link, can be created, or overwritten and nothing but draws is lost; else why not. Leaves an
+/// existing file's content alone.
 std::string why_not_writable(const std::string& path);
 
 /// Whether another program has the file `path` open, or is writing it, as its lock says: HDF5 takes one of what it
@@ -14,9 +17,9 @@ std::string why_not_writable(const std::string& path);
 bool is_open_elsewhere(const std::string& path);
 bool is_being_written(const std::string& path);
 
-/// Makes room for a new file: removes the one that is there, unless another program holds a lock on it. Empty, or why
-/// not.
-std::string remove_unlocked(const std::string& path);
+/// Gives the file `made` the name `path`, in one step and unless another program holds a lock on the file that has it.
+/// Empty, or why not.
+std::string rename_unlocked(const std::string& made, const std::string& path);
 
 /// Which file a path leads to, for as long as it exists; a path that leads nowhere has none.
 struct FileIdentity {

@@ -4,7 +4,10 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
+#include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "host/draws/draws_file.hpp"
@@ -22,6 +25,14 @@ ChunkShape read_chunk(int group, int variable, std::int64_t num_chains);
 /// Elements of all chunks that draws first .. first + count - 1 touch.
 std::int64_t touched_elements(const ChunkShape& chunk, std::int64_t num_chains, std::int64_t dim, std::int64_t first,
                               std::int64_t count);
+
+/// What stands where nothing was written: a NaN that no arithmetic makes, NetCDF's own for flags.
+template <class Value>
+constexpr Value missing_value() {
+  if constexpr (std::is_same_v<Value, double>) return std::bit_cast<double>(std::uint64_t{0x7ff86d697373696e});
+  if constexpr (std::is_same_v<Value, float>) return std::bit_cast<float>(std::uint32_t{0x7fc06d69});
+  if constexpr (std::is_same_v<Value, std::int8_t>) return NC_FILL_BYTE;
+}
 
 /// A variable over [chain][draw][parameter], or over [chain][draw] when dim is 1 and the chunk's parameters are 1.
 struct ChunkedVariable {
@@ -72,6 +83,8 @@ void get_transposed(const ChunkedVariable& v, std::int64_t num_draws, std::int64
   for_each_chunk(v, 0, num_draws, p0, p1, [&](const auto& start, const auto& size) {
     netcdf::check(
         nc_get_vara(v.group, v.variable, netcdf::sizes(start).data(), netcdf::sizes(size).data(), packed.data()));
+    constexpr Value missing = missing_value<Value>();  // an index of chunks that is damaged loses chunks silently
+    if (std::memcmp(packed.data(), &missing, sizeof missing) == 0) throw netcdf::Failure{NC_EHDFERR};
     for (std::int64_t p = 0; p < size[2]; ++p) {
       for (std::int64_t c = 0; c < size[0]; ++c) {
         const Value* from = packed.data() + c * size[1] * size[2] + p;

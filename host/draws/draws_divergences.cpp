@@ -23,9 +23,11 @@ void DrawsWriter::put_divergences(const std::vector<Divergence>& divergences) {
       check(nc_def_var(group, variable == &to.chain ? "divergence_chain" : "divergence_draw", NC_INT64, 1, dims,
                        variable));
       check(nc_def_var_chunking(group, *variable, NC_CHUNKED, &per_chunk));
+      netcdf::add_checksums(group, *variable);
     }
     check(nc_def_var(group, "divergence_point", NC_DOUBLE, 2, dims, &to.point));
     check(nc_def_var_chunking(group, to.point, NC_CHUNKED, chunk.data()));
+    netcdf::add_checksums(group, to.point);
   }
   std::vector<long long> chains, draws;
   std::vector<double> points;

@@ -5,19 +5,22 @@
 // acceptance_rate of each chain). Attributes of the root and of posterior: header, whole configuration, timings. Root
 // variable draws_written: the draws per chain that are complete; run_state_0 and _1: the state of the run, to resume
 // it, written in turn, so that one of them is whole at any time. What readers do not know does not change the format,
-// 1. Promise: after append() returns, a killed process leaves these draws readable; a full disk is found before the
-// library is asked to write, so it costs the window at hand and no earlier one. Not promised: a power cut, or a kill in
-// the microseconds in which HDF5 splits a node of its index.
+// 1. Promise: after append() returns, a killed process leaves these draws readable, whatever it was writing
+// (journal.hpp); a full disk is found before the library is asked to write, so it costs the window at hand and no
+// earlier one. Bytes that changed since are found by their checksums. Not promised: a power cut.
 // Cost: one pass over the window and the disk's own speed; memory of one chunk. One thread at a time, whatever the
 // file. Why these chunks: docs/decisions/0003-draws-on-disk.md.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/inputs.hpp"
 #include "host/chains/window.hpp"
 #include "host/draws/disk_space.hpp"
 #include "host/statistics/summary.hpp"
@@ -36,14 +39,15 @@ struct DrawsHeader {
   Precision real = Precision::double_precision;  ///< of the stored draws
   std::string variable = "x";                    ///< name of the posterior variable, where `variables` is empty
   std::vector<std::pair<std::string, std::int64_t>>
-      variables;                        ///< names and sizes (0: a number); the names divide into them
-  std::vector<std::string> names;       ///< label of each recorded value; their number is the dimension
-  std::vector<std::int64_t> spins;      ///< shape of the int8 variable `spins` beside the draws; empty: none
-  nlohmann::json config;                ///< whole configuration: becomes attributes
-  std::vector<std::string> stats;       ///< float statistics beside lp, acceptance_rate, diverging
-  bool save_warmup_stats = false;       ///< make the group warmup_sample_stats
-  KeptDraws kept = KeptDraws::all;      ///< moments: no posterior and sample_stats, a summary instead
-  std::int64_t draws_per_append = 100;  ///< expected; chunks fit it, so that each is written once. Any other works
+      variables;                             ///< names and sizes (0: a number); the names divide into them
+  std::vector<std::string> names;            ///< label of each recorded value; their number is the dimension
+  std::vector<std::int64_t> spins;           ///< shape of the int8 variable `spins` beside the draws; empty: none
+  nlohmann::json config;                     ///< whole configuration: becomes attributes
+  std::optional<std::vector<Input>> inputs;  ///< what was read before the run; empty: not known
+  std::vector<std::string> stats;            ///< float statistics beside lp, acceptance_rate, diverging
+  bool save_warmup_stats = false;            ///< make the group warmup_sample_stats
+  KeptDraws kept = KeptDraws::all;           ///< moments: no posterior and sample_stats, a summary instead
+  std::int64_t draws_per_append = 100;       ///< expected; chunks fit it, so that each is written once. Any other works
 };
 
 /// Shape of the chunks of a [chain][draw][parameter] variable.
@@ -63,14 +67,18 @@ struct DrawsVariable {
 /// The header's variables; one of all names where it lists none.
 std::vector<DrawsVariable> variables_of(const DrawsHeader& header);
 
+class Journal;  // host/draws/journal.hpp
+
 /// Writes one file while a run is sampling. After an Error of append the writer still takes attributes and finish().
 class DrawsWriter {
  public:
-  /// Creates (replaces) the file. Error(usage), and the file that is there stays as it is, when the path cannot be
-  /// written, another program has it open, or the header is wrong.
-  DrawsWriter(std::string path, DrawsHeader header);
+  /// Creates the file, under another name until it is whole; it takes the place of one without draws, or with
+  /// `overwrite` of any that holds draws. Error(usage), and the file that is there stays as it is, when the path cannot
+  /// be written, another program has it open, draws are in it, or the header is wrong; (output) when there is no room.
+  DrawsWriter(std::string path, DrawsHeader header, bool overwrite = false);
   /// Opens a file of another writer, to append after its first `draws_written` draws; what lies behind them is written
-  /// over. Error(data) when it cannot be read, (usage) when it cannot be written or has fewer draws.
+  /// over. Error(data) when it cannot be read, (usage) when it cannot be written or has fewer draws, (output) when it
+  /// cannot grow.
   DrawsWriter(std::string path, std::int64_t draws_written);
   ~DrawsWriter();  ///< closes what finish() has not; errors are lost
   DrawsWriter(const DrawsWriter&) = delete;
@@ -112,12 +120,14 @@ class DrawsWriter {
 
   void define();
   void find();
+  int close();
   void define_posterior();
   void define_spins(const int* chain_and_draw);
   StatsGroup define_stats(const char* name);
   int define_chain_and_draw(int group, int dims[2]);
   void require_there() const;
   void reserve(std::int64_t bytes, std::int64_t first_draw, std::int64_t count);
+  void reserve_at(const std::string& place, std::int64_t bytes, std::int64_t first_draw, std::int64_t count) const;
   template <class Real>
   void put_draws(const Window<Real>& window);
   template <class Real>
@@ -128,7 +138,7 @@ class DrawsWriter {
   template <class Body>
   void guarded(const std::string& what, Body body);
 
-  std::string path_, place_;  ///< as it was given; where that leads
+  std::string path_;
   FileIdentity identity_;
   DrawsHeader header_;
   std::vector<DrawsVariable> variables_;
@@ -146,6 +156,7 @@ class DrawsWriter {
   std::int64_t written_ = 0;
   std::int64_t on_disk_ = 0;  ///< more than written_ while draws that are there already are made again
   bool lost_ = false;         // the library itself failed: the file is as of the last append
+  std::unique_ptr<Journal> journal_;
 };
 
 /// Reads such a file, also that of a run that was killed.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <limits>
 #include <map>
 
 #include "base/error.hpp"
@@ -61,9 +60,10 @@ template <class Real>
 int define_real(int group, const std::string& name, int rank, const int* dims, const ChunkShape& shape) {
   int variable = -1;
   const auto chunk = netcdf::sizes(std::array{shape.chains, shape.draws, shape.parameters});
-  const Real missing = std::numeric_limits<Real>::quiet_NaN();
+  const Real missing = missing_value<Real>();
   check(nc_def_var(group, name.c_str(), std::is_same_v<Real, float> ? NC_FLOAT : NC_DOUBLE, rank, dims, &variable));
   check(nc_def_var_chunking(group, variable, NC_CHUNKED, chunk.data()));
+  netcdf::add_checksums(group, variable);
   check(nc_def_var_fill(group, variable, NC_FILL, &missing));
   return variable;
 }
@@ -108,6 +108,14 @@ void require_header(const std::string& path, const DrawsHeader& h) {
   }
 }
 
+std::string header_hash(const nlohmann::json& attributes, const std::vector<std::string>& names) {
+  nlohmann::json of = names;
+  for (const char* key : {"target", "sampler", "num_chains", "thin", "seed", "real", "variable", "variables",
+                          "configuration", "kept_draws", "stats", "inputs"})
+    if (attributes.contains(key)) of.push_back(attributes.at(key));
+  return hash_text(of.dump());
+}
+
 void put_origin(int group) {
   netcdf::put_attribute(group, "created_at", now_as_iso8601());
   netcdf::put_attribute(group, "inference_library", "kilochain");
@@ -121,10 +129,13 @@ void DrawsWriter::define() {
   put_origin(file_);
   put_header(file_, header_);
   netcdf::put_attribute(file_, "kilochain_draws_format", 1);
+  if (header_.inputs) netcdf::put_attribute(file_, "inputs", nlohmann::json(*header_.inputs).dump());
   netcdf::put_attribute(file_, "kept_draws", name_of(header_.kept));
   if (!header_.stats.empty()) netcdf::put_attribute(file_, "stats", nlohmann::json(header_.stats).dump());
   put_labels(file_, define_dim(file_, "parameter", std::ssize(header_.names)), "parameter", header_.names);
-  check(nc_def_var(file_, "draws_written", NC_INT64, 0, nullptr, &written_variable_));
+  // Names and long texts are where HDF5 has no checksums.
+  netcdf::put_attribute(file_, "header_hash", draws_detail::header_hash(netcdf::read_attributes(file_), header_.names));
+  written_variable_ = netcdf::define_number(file_, "draws_written", NC_INT64);
   const long long none = 0;
   check(nc_put_var_longlong(file_, written_variable_, &none));
   if (header_.kept != KeptDraws::moments) {
@@ -142,6 +153,7 @@ int DrawsWriter::define_chain_and_draw(int group, int dims[2]) {
   const std::size_t per_chunk = 1024;
   check(nc_def_var(group, "draw", NC_INT64, 1, &dims[1], &draw));
   check(nc_def_var_chunking(group, draw, NC_CHUNKED, &per_chunk));
+  netcdf::add_checksums(group, draw);
   return draw;
 }
 
@@ -184,6 +196,7 @@ DrawsWriter::StatsGroup DrawsWriter::define_stats(const char* name) {
   const auto chunk = netcdf::sizes(std::array{out.chunk.chains, out.chunk.draws});
   check(nc_def_var(out.group, "diverging", NC_BYTE, 2, dims, &out.diverging));
   check(nc_def_var_chunking(out.group, out.diverging, NC_CHUNKED, chunk.data()));
+  netcdf::add_checksums(out.group, out.diverging);
   check(nc_put_att_text(out.group, out.diverging, "dtype", 4, "bool"));  // xarray's sign for a boolean
   return out;
 }

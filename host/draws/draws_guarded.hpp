@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "host/draws/draws_file.hpp"
+#include "host/draws/journal.hpp"
 #include "host/draws/netcdf.hpp"
 #include "host/draws/unbroken.hpp"
 
@@ -19,6 +20,7 @@ void DrawsWriter::guarded(const std::string& what, Body body) {
   const Unbroken unbroken;
   try {
     body();
+    if (journal_) journal_->commit();
   } catch (const netcdf::Failure& failure) {
     lost_ = true;
     throw Error(ExitStatus::output, path_ + ": " + what + " could not be written",
@@ -33,7 +35,9 @@ auto DrawsReader::guarded(const std::string& what, Body body) const -> decltype(
   } catch (const netcdf::Failure& failure) {
     throw Error(ExitStatus::data, path_ + ": " + what + " cannot be read", netcdf::reason(failure.status),
                 "Was the file made by kilochain sample, and copied whole?");
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {  // of a value that is none
     throw Error(ExitStatus::data, path_ + ": " + what + " cannot be read", error.what(),
                 "Was the file made by kilochain sample, and copied whole?");
   }

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "host/draws/draws_chunks.hpp"
+#include "host/draws/draws_groups.hpp"
 #include "host/draws/draws_guarded.hpp"
 
 namespace kilochain {
@@ -42,6 +43,7 @@ DrawsReader::DrawsReader(std::string path) : path_(std::move(path)) {
           "not a regular file", "Is the path right?");
   require(!is_being_written(path_), ExitStatus::data, path_ + ": the file of draws cannot be read yet",
           "a run is writing it", "Wait for its end, or look at a copy of the file?");
+  roll_back(followed(path_));
   try {
     guarded("the file of draws", [&] { open(); });
   } catch (...) {
@@ -84,6 +86,12 @@ void DrawsReader::open() {
     written = std::min<long long>(written, shape[1]);
   }
   written_ = written;
+  const std::uint64_t size = std::filesystem::file_size(path_);
+  require(written >= 0 && static_cast<double>(written) * header_.num_chains * std::ssize(header_.names) <= size,
+          ExitStatus::data, path_ + ": the file is damaged",
+          std::to_string(written) + " draws of " + std::to_string(header_.num_chains) + " chains in " +
+              std::to_string(size) + " bytes",
+          "Is there a copy of it?");
 }
 
 void DrawsReader::read_header() {
@@ -104,12 +112,18 @@ void DrawsReader::read_header() {
       header_.variables.emplace_back(v.at(0).get<std::string>(), v.at(1).get<std::int64_t>());
   }
   header_.config = nlohmann::json::parse(attributes_.at("configuration").get<std::string>());
+  if (attributes_.contains("inputs"))
+    header_.inputs = nlohmann::json::parse(attributes_.at("inputs").get<std::string>()).get<std::vector<Input>>();
   header_.kept = attributes_.at("kept_draws") == name_of(KeptDraws::moments) ? KeptDraws::moments : KeptDraws::all;
   if (attributes_.contains("stats")) {
     header_.stats = nlohmann::json::parse(attributes_.at("stats").get<std::string>()).get<std::vector<std::string>>();
   }
   header_.save_warmup_stats = find_group(file_, "warmup_sample_stats") >= 0;
   header_.names = read_labels(file_, "parameter");
+  require(!attributes_.contains("header_hash") ||
+              attributes_.at("header_hash") == draws_detail::header_hash(attributes_, header_.names),
+          ExitStatus::data, path_ + ": the file is damaged", "names or configuration are not those that were written",
+          "Is there a copy of it?");
 }
 
 std::int64_t DrawsReader::parameters_within(std::int64_t bytes) const {

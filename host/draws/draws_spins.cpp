@@ -22,6 +22,7 @@ void DrawsWriter::define_spins(const int* chain_and_draw) {
   chunk.insert(chunk.end(), header_.spins.begin(), header_.spins.end());
   check(nc_def_var(posterior_, "spins", NC_BYTE, static_cast<int>(dims.size()), dims.data(), &spins_));
   check(nc_def_var_chunking(posterior_, spins_, NC_CHUNKED, chunk.data()));
+  netcdf::add_checksums(posterior_, spins_);
 }
 
 void DrawsWriter::put_spins(std::int64_t first_draw, std::int64_t count, View3<const std::int8_t> spins) {

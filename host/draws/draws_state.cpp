@@ -48,14 +48,18 @@ DrawsWriter::DrawsWriter(std::string path, std::int64_t draws_written)
   const std::string why = is_open_elsewhere(path_) ? "another program has it open" : why_not_writable(path_);
   require(why.empty(), ExitStatus::usage, path_ + ": no draws can be added to it", why,
           "May it be written, and is it closed everywhere else?");
+  reserve(0, 0, 0);  // what cannot grow is not touched
   try {
     check(nc_open(path_.c_str(), NC_WRITE, &file_));
+    journal_ = std::make_unique<Journal>(followed(path_));
     find();
     // A run that is resumed has not ended: should it be killed, only the draws say how far it came.
     for (const int group : {file_, posterior_}) delete_attribute(group, "interrupted");
     check(nc_sync(file_));
+    journal_->commit();
   } catch (const netcdf::Failure& failure) {
-    if (file_ >= 0) nc_close(file_);
+    lost_ = true;
+    if (file_ >= 0) close();
     throw Error(ExitStatus::usage, path_ + ": no draws can be added to it", netcdf::reason(failure.status),
                 "Is it open in another program?");
   }
@@ -110,9 +114,10 @@ bool DrawsWriter::save_state(const std::vector<char>& bytes) {
         const std::size_t per_chunk = chunk;
         check(nc_def_var(file_, kBytes[k], NC_BYTE, 1, &dim, &s.bytes[k]));
         check(nc_def_var_chunking(file_, s.bytes[k], NC_CHUNKED, &per_chunk));
-        check(nc_def_var(file_, kSize[k], NC_INT64, 0, nullptr, &s.size[k]));
+        netcdf::add_checksums(file_, s.bytes[k]);
+        s.size[k] = netcdf::define_number(file_, kSize[k], NC_INT64);
       }
-      check(nc_def_var(file_, kLatest, NC_INT, 0, nullptr, &s.latest));
+      s.latest = netcdf::define_number(file_, kLatest, NC_INT);
       check(nc_put_var_int(file_, s.latest, &s.now));
     }
     const int next = s.now == 0 ? 1 : 0;
@@ -134,9 +139,15 @@ std::vector<char> DrawsReader::state() const {
     if (!has_variable(file_, kLatest)) return bytes;
     int latest = -1;
     check(nc_get_var_int(file_, find_variable(file_, kLatest), &latest));
-    if (latest < 0) return bytes;
+    if (latest == -1) return bytes;
+    require(latest == 0 || latest == 1, ExitStatus::data, path_ + ": the file is damaged",
+            std::string(kLatest) + " = " + std::to_string(latest) + ", not 0 or 1", "Is there a copy of it?");
     long long size = 0;
     check(nc_get_var_longlong(file_, find_variable(file_, kSize[latest]), &size));
+    const std::int64_t there = netcdf::shape_of(file_, find_variable(file_, kBytes[latest])).at(0);
+    require(size >= 0 && size <= there, ExitStatus::data, path_ + ": the file is damaged",
+            std::string(kSize[latest]) + " = " + std::to_string(size) + " of " + std::to_string(there) + " bytes",
+            "Is there a copy of it?");
     const std::size_t start = 0, count = size;
     bytes.resize(count);
     check(nc_get_vara_schar(file_, find_variable(file_, kBytes[latest]), &start, &count,

@@ -1,5 +1,8 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <numeric>
 
 #include "host/draws/disk_space.hpp"
@@ -7,6 +10,8 @@
 #include "host/draws/draws_file.hpp"
 #include "host/draws/draws_groups.hpp"
 #include "host/draws/draws_guarded.hpp"
+#include "host/draws/journal.hpp"
+#include "host/draws/unbroken.hpp"
 
 namespace kilochain {
 namespace {
@@ -39,52 +44,82 @@ bool dim_of_group(int group, const std::string& name, int& dim) {
   return false;
 }
 
-/// Whether a file that NetCDF can read was made by another program; a torn one may be written over.
-bool is_of_others(const std::string& path) {
-  int file = -1, mark = -1;
-  if (nc_open(path.c_str(), NC_NOWRITE, &file) != NC_NOERR) return false;
-  const bool ours = nc_inq_attid(file, NC_GLOBAL, "kilochain_draws_format", &mark) == NC_NOERR;
+/// What would be lost with a file of draws, in words; empty: nothing. Throws where another program made the file.
+std::string lost_with(const std::string& path) {
+  int file = -1, id = -1;
+  std::error_code none;
+  if (std::filesystem::file_size(path, none) == 0 || none) return "";
+  if (nc_open(path.c_str(), NC_NOWRITE, &file) != NC_NOERR) return "it cannot be read";
+  const bool ours = nc_inq_attid(file, NC_GLOBAL, "kilochain_draws_format", &id) == NC_NOERR,
+             summary = netcdf::find_group(file, "summary") >= 0;
+  long long draws = 0;
+  if (nc_inq_varid(file, "draws_written", &id) == NC_NOERR) nc_get_var_longlong(file, id, &draws);
   nc_close(file);
-  return !ours;
+  require(ours, ExitStatus::usage, path + ": the draws cannot be written there",
+          "the file is there already and another program made it", "Choose another --output?");
+  return draws > 0 ? std::to_string(draws) + " draws of each chain" : summary ? "a summary" : "";
+}
+
+/// Bytes of the names and of what each chain has before the first draw, with some room.
+std::int64_t bytes_of_header(const DrawsHeader& header) {
+  std::int64_t bytes = 64 * header.num_chains;
+  for (const std::string& name : header.names) bytes += 4 * (std::ssize(name) + 16);
+  return bytes;
 }
 
 }  // namespace
 
-DrawsWriter::DrawsWriter(std::string path, DrawsHeader header)
-    : path_(std::move(path)), place_(path_), header_(std::move(header)) {
+DrawsWriter::DrawsWriter(std::string path, DrawsHeader header, bool overwrite)
+    : path_(std::move(path)), header_(std::move(header)) {
   draws_detail::require_header(path_, header_);
   variables_ = variables_of(header_);
-  std::string why = why_not_writable(path_);
-  std::error_code no_link;
-  if (const auto target = std::filesystem::canonical(path_, no_link); why.empty() && !no_link) place_ = target.string();
-  if (why.empty() && is_of_others(place_)) why = "the file is there already and another program made it";
-  // The library would cut a file to nothing before it finds out that another program has it open.
-  if (why.empty()) why = remove_unlocked(place_);
-  require(why.empty(), ExitStatus::usage, path_ + ": the draws cannot be written there", why,
-          "Choose another --output?");
+  const std::string place = followed(path_), made = place + "." + std::to_string(::getpid()) + ".new";
+  const auto require_writable = [&](const std::string& why) {
+    require(why.empty(), ExitStatus::usage, path_ + ": the draws cannot be written there", why,
+            "Choose another --output?");
+  };
+  require_writable(why_not_writable(place));
+  require_writable(is_open_elsewhere(place) ? "another program has it open" : "");
+  roll_back(place);
+  const std::string lost = lost_with(place);
+  require(overwrite || lost.empty(), ExitStatus::usage, path_ + ": a file of draws is there already", lost,
+          "Go on with it by `kilochain resume " + path_ + "`, or replace it with --overwrite?");
+  const Unbroken unbroken;
   try {
-    check(nc_create(place_.c_str(), NC_NETCDF4 | NC_NOCLOBBER, &file_));
-    identity_ = identity_of(place_);
+    std::ofstream(made).close();
+    reserve_at(made, bytes_of_header(header_), 0, 0);
+    check(nc_create(made.c_str(), NC_NETCDF4, &file_));
+    identity_ = identity_of(made);
     define();
     check(nc_sync(file_));
-  } catch (const netcdf::Failure& failure) {
-    if (file_ >= 0) nc_close(file_);
-    throw Error(ExitStatus::usage, path_ + ": the file of draws cannot be made", netcdf::reason(failure.status),
-                "Choose another --output, or close the program that has it open?");
-  }
-  try {
-    reserve(0, 0, 0);
+    reserve_at(made, 0, 0, 0);
+    require_writable(rename_unlocked(made, place));
+    journal_ = std::make_unique<Journal>(place);
   } catch (...) {
-    nc_close(file_);
-    throw;
+    if (file_ >= 0) nc_close(file_);
+    ::unlink(made.c_str());
+    try {
+      throw;
+    } catch (const netcdf::Failure& failure) {
+      throw Error(ExitStatus::usage, path_ + ": the file of draws cannot be made", netcdf::reason(failure.status),
+                  "Choose another --output, or close the program that has it open?");
+    }
   }
 }
 
 DrawsWriter::~DrawsWriter() {
   if (file_ < 0) return;
   const Unbroken unbroken;
-  nc_close(file_);
+  close();
   if (identity_of(path_) == identity_) release_disk_space(path_);
+}
+
+/// After a write that failed the file is brought back to what it was before.
+int DrawsWriter::close() {
+  const int status = nc_close(std::exchange(file_, -1));
+  if (journal_ && status == NC_NOERR && !lost_) journal_->commit();
+  journal_.reset();
+  return status;
 }
 
 void DrawsWriter::require_there() const {
@@ -98,7 +133,15 @@ void DrawsWriter::require_there() const {
 /// is never asked to.
 void DrawsWriter::reserve(std::int64_t bytes, std::int64_t first_draw, std::int64_t count) {
   require_there();
-  const std::string why = reserve_disk_space(path_, bytes + bytes / 16 + kMargin);
+  reserve_at(path_, bytes, first_draw, count);
+}
+
+void DrawsWriter::reserve_at(const std::string& place, std::int64_t bytes, std::int64_t first_draw,
+                             std::int64_t count) const {
+  const std::int64_t room = bytes + bytes / 16 + kMargin;
+  std::string why = reserve_disk_space(place, room);
+  if (why.empty() && journal_)
+    why = reserve_disk_space(journal_->path(), room);  // for windows that do not fit the chunks
   if (why.empty()) return;
   const std::string what = count == 0 ? "the file of draws"
                                       : "draws " + std::to_string(first_draw) + " to " +
@@ -254,8 +297,7 @@ void DrawsWriter::add_attributes(const nlohmann::json& attributes) {
 void DrawsWriter::finish() {
   if (file_ < 0) return;
   const Unbroken unbroken;
-  const int status = nc_close(file_);
-  file_ = -1;
+  const int status = close();
   require_there();
   release_disk_space(path_);
   if (status != NC_NOERR) {

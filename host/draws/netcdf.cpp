@@ -156,6 +156,16 @@ int define_dim(int group, const std::string& name, std::int64_t size) {
   return dim;
 }
 
+int define_number(int group, const std::string& name, nc_type type) {
+  int one = -1, variable = -1;
+  const std::size_t size = 1;
+  if (nc_inq_dimid(group, "one", &one) != NC_NOERR) one = define_dim(group, "one", 1);
+  check(nc_def_var(group, name.c_str(), type, 1, &one, &variable));
+  check(nc_def_var_chunking(group, variable, NC_CHUNKED, &size));
+  add_checksums(group, variable);
+  return variable;
+}
+
 void put_indices(int group, int dim, const std::string& name, std::int64_t size) {
   int variable = -1;
   std::vector<long long> numbers(size);

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <netcdf.h>
-#include <omp.h>
 #include <toml++/toml.h>
 #include <zlib.h>
 
@@ -8,6 +7,7 @@
 #include <Eigen/Core>
 #include <nlohmann/json.hpp>
 
+#include "base/cores.hpp"
 #include "base/units.hpp"
 #include "base/version.hpp"
 #include "host/frontend/commands.hpp"
@@ -58,7 +58,7 @@ int info() {
       {"registered", fmt::format("{} samplers and {} targets; of spin models {} and {}",
                                  samplers_of(Family::density).size(), targets_of(Family::density).size(),
                                  samplers_of(Family::spins).size(), targets_of(Family::spins).size())},
-      {"threads", fmt::format("{} (--threads)", omp_get_num_procs())},
+      {"threads", fmt::format("{} (--threads)", usable_cores())},
       {"vectors", vector_width()},
       {"memory", bytes_text(available_bytes(cpu_context())) + " available"},
   };

@@ -30,7 +30,6 @@ void catch_signals() {
     const bool not_asked = signal_number == SIGHUP && before.sa_handler == SIG_IGN;  // nohup
     if (!not_asked) sigaction(signal_number, &action, nullptr);
   }
-  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is then a failed write, told as a full disk is
 }
 
 }  // namespace kilochain::cli

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/tell.hpp"
 #include "host/frontend/commands.hpp"
 #include "host/frontend/configuration.hpp"
 #include "host/frontend/text.hpp"
@@ -99,7 +100,7 @@ std::optional<Configuration> configuration_of(const std::string& command, const 
     return {};
   }
   Configuration c = read_configuration(split);
-  if (c.verbose) fmt::print(stderr, "configuration {}\n", to_json(c.options).dump(2));
+  if (c.verbose) tell(stderr, "configuration {}\n", to_json(c.options).dump(2));
   return c;
 }
 

@@ -1,10 +1,12 @@
 // The program: which subcommand, and what an error becomes: one line on standard error and an exit status.
 #include "host/frontend/program.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -13,6 +15,7 @@
 
 #include "base/error.hpp"
 #include "base/nearest_name.hpp"
+#include "base/tell.hpp"
 #include "base/version.hpp"
 #include "host/frontend/commands.hpp"
 #include "host/frontend/papers.hpp"
@@ -223,22 +226,30 @@ int choose_command(int argc, char** argv) {
   return status;
 }
 
+constexpr const char* not_written = "standard output cannot be written";
+
 }  // namespace
 
 int run_program(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is then a failed write, told as a full disk is
+  // A stream that the caller has closed is nowhere, and not the next file that is opened.
+  for (int fd = 0; fd <= 2; ++fd)
+    if (::fcntl(fd, F_GETFD) == -1) ::open("/dev/null", fd == 1 ? O_RDONLY : O_RDWR);
   try {
     const int status = choose_command(argc, argv);
-    require(std::fflush(stdout) == 0 && !std::ferror(stdout), ExitStatus::output, "standard output cannot be written",
+    require(std::fflush(stdout) == 0 && !std::ferror(stdout) && std::cout.flush(), ExitStatus::output, not_written,
             "a full disk or a closed pipe", "Write elsewhere?");
     return status;
   } catch (const Error& error) {
-    fmt::print(stderr, "kilochain: {}\n", error.what());
+    tell(stderr, "kilochain: {}\n", error.what());
     return exit_code(error.status());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr,
-               "kilochain: out of memory (the machine gave no more). Try `kilochain estimate` with the same flags?\n");
+    tell(stderr,
+         "kilochain: out of memory (the machine gave no more). Try `kilochain estimate` with the same flags?\n");
   } catch (const std::exception& error) {
-    fmt::print(stderr, "kilochain: {}\n", error.what());
+    const bool unsaid = std::ferror(stdout);  // which fmt throws, and a full buffer does not
+    tell(stderr, "kilochain: {}{}\n", unsaid ? std::string(not_written) + ": " : "", error.what());
+    if (unsaid) return exit_code(ExitStatus::output);
   }
   return 1;
 }

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/tell.hpp"
 #include "host/draws/draws_file.hpp"
 #include "host/frontend/commands.hpp"
 #include "host/frontend/configuration.hpp"
@@ -24,7 +25,9 @@ std::vector<Assignment> assignments_of(const std::string& path, bool again) {
   const auto add = [&](const std::string& key, const std::string& text) { out.push_back({key, text, path, key}); };
   for (const auto& [key, value] : reader.header().config.items()) {
     // Of this call alone, or known better now: where the file is, and the precision that its draws have.
-    if (key == "output" || key == "real" || key == "max_seconds" || (key == "num_samples" && !again)) continue;
+    if (key == "output" || key == "overwrite" || key == "real" || key == "max_seconds" ||
+        (key == "num_samples" && !again))
+      continue;
     if (key == "sampler_settings" || key == "target_settings") {
       for (const auto& [name, setting] : value.items())
         add((key == "sampler_settings" ? "sampler." : "target.") + name, text_of(setting));
@@ -45,17 +48,24 @@ int resume(const std::string& path, const std::vector<Assignment>& flags, bool q
   const auto state = read_run_state(path);
   Configuration c = resolve(assignments_of(path, !state), flags);
   c.quiet = quiet, c.verbose = verbose, c.json = json;
-  if (verbose) fmt::print(stderr, "configuration {}\n", to_json(c.options).dump(2));
+  if (verbose) tell(stderr, "configuration {}\n", to_json(c.options).dump(2));
   c.options.resume = state;
+  c.options.overwrite = !state;
   std::FILE* words = json ? stderr : stdout;
   if (!state) {
-    if (!quiet) fmt::print(stderr, "{}: the run ended in its warm-up, and begins again\n", path);
+    if (!quiet) tell(stderr, "{}: the run ended in its warm-up, and begins again\n", path);
   } else if (c.options.num_samples.value_or(state->wanted) == state->iterations) {
     const int status = summary(path, json, 20);
-    fmt::print(words,
-               "nothing is left to draw: {0} of {0} iterations of each chain are there; --num-samples {1} draws more\n",
-               state->iterations, 2 * state->iterations);
+    tell(words,
+         "nothing is left to draw: {0} of {0} iterations of each chain are there; --num-samples {1} draws more\n",
+         state->iterations, 2 * state->iterations);
     return status;
+  } else if (const std::int64_t draws = DrawsReader(path).draws_written(); !quiet && draws > state->draws) {
+    tell(stderr,
+         "{}: {} draws of each chain are there, and the state of the chains after {} of them: the others are drawn "
+         "again, "
+         "the same\n",
+         path, draws, state->draws);
   }
   return run_and_tell(c);
 }

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/tell.hpp"
 #include "host/frontend/commands.hpp"
 #include "host/frontend/estimate_table.hpp"
 #include "host/frontend/interrupt.hpp"
@@ -16,9 +17,8 @@ namespace {
 void print_quarantined(std::FILE* out, const std::vector<QuarantinedChain>& chains) {
   constexpr std::size_t shown = 10;
   for (std::size_t k = 0; k < chains.size() && k < shown; ++k)
-    fmt::print(out, "quarantined: chain {} at iteration {}: {}\n", chains[k].chain, chains[k].iteration,
-               chains[k].reason);
-  if (chains.size() > shown) fmt::print(out, "quarantined: {} more chains\n", chains.size() - shown);
+    tell(out, "quarantined: chain {} at iteration {}: {}\n", chains[k].chain, chains[k].iteration, chains[k].reason);
+  if (chains.size() > shown) tell(out, "quarantined: {} more chains\n", chains.size() - shown);
 }
 
 /// How it ended, and where the draws are.
@@ -27,22 +27,22 @@ void print_end(std::FILE* out, const Options& options, const Result& result) {
   const std::string ended =
       result.out_of_time ? fmt::format("the time is over (--max-seconds {})", options.max_seconds) : "interrupted";
   if (nothing_drawn(result)) {
-    fmt::print(out, "{} after {} warm-up iterations: nothing was drawn{}\n", ended, result.summary.num_warmup, on);
+    tell(out, "{} after {} warm-up iterations: nothing was drawn{}\n", ended, result.summary.num_warmup, on);
     return;
   }
   const Verdict verdict = verdict_of(result.summary);
-  if (result.interrupted) fmt::print(out, "{}: these are the draws until then{}\n", ended, on);
-  if (!verdict.converged) fmt::print(out, "not converged: {}\n", verdict.reason);
+  if (result.interrupted) tell(out, "{}: these are the draws until then{}\n", ended, on);
+  if (!verdict.converged) tell(out, "not converged: {}\n", verdict.reason);
   if (verdict.draws_wanted > 0 && result.resumable && !result.interrupted)
-    fmt::print(out, "`kilochain resume {} --num-samples {}` draws the others\n", options.output,
-               verdict.draws_wanted * options.thin);
+    tell(out, "`kilochain resume {} --num-samples {}` draws the others\n", options.output,
+         verdict.draws_wanted * options.thin);
   if (stores_draws(options))
-    fmt::print(out, "draws: {0} ({1} of each chain); `kilochain summary {0}` summarises them again\n", options.output,
-               result.draws_written);
+    tell(out, "draws: {0} ({1} of each chain); `kilochain summary {0}` summarises them again\n", options.output,
+         result.draws_written);
   else if (writes_file(options))
-    fmt::print(out, "summary: {0}; `kilochain summary {0}` prints it again\n", options.output);
+    tell(out, "summary: {0}; `kilochain summary {0}` prints it again\n", options.output);
   else if (!options.output.empty())
-    fmt::print(out, "draws: none were kept (--draws none), so {} was not written\n", options.output);
+    tell(out, "draws: none were kept (--draws none), so {} was not written\n", options.output);
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ int sample(const std::vector<std::string>& arguments) {
 
 int run_and_tell(const Configuration& c) {
   const PreparedRun prepared(c.options);
-  if (c.verbose) fmt::print(stderr, "{}", estimate_table(prepared.estimate()));
+  if (c.verbose) tell(stderr, "{}", estimate_table(prepared.estimate()));
   catch_signals();
   Result result;
   {
@@ -64,13 +64,13 @@ int run_and_tell(const Configuration& c) {
     };
     result = prepared.run(progress, stop_requested());
   }
-  if (c.verbose && !result.evaluation.empty()) fmt::print(stderr, "evaluation: {}\n", result.evaluation);
+  if (c.verbose && !result.evaluation.empty()) tell(stderr, "evaluation: {}\n", result.evaluation);
   std::FILE* words = c.json ? stderr : stdout;
   if (c.json)
     fmt::print("{}\n", to_json(result.summary).dump(2));
   else if (!nothing_drawn(result))
     print_summary(std::cout, result.summary);
-  for (const std::string& note : result.notes) fmt::print(words, "note: {}\n", note);
+  for (const std::string& note : result.notes) tell(words, "note: {}\n", note);
   print_quarantined(words, result.quarantined);
   print_end(words, c.options, result);
   return status_of(result);

@@ -80,7 +80,8 @@ void TrialTable::append(Json row) {
 
 Json search_of(const TuneConfiguration& c) {
   Json out = to_json(c.run.options);
-  for (const char* key : {"threads", "output", "num_samples", "thin", "draws", "save_warmup", "chain_batch_size"})
+  for (const char* key :
+       {"threads", "output", "overwrite", "num_samples", "thin", "draws", "save_warmup", "chain_batch_size"})
     out.erase(key);
   Json box = Json::array();
   for (const Dimension& d : c.box) box.push_back(fmt::format("{}={}:{}{}", d.name, d.low, d.high, d.log ? ":log" : ""));
@@ -97,6 +98,7 @@ Json search_of(const TuneConfiguration& c) {
 std::string best_toml(const TuneConfiguration& c, const SettingTexts& settings, const std::string& comment) {
   const Options& o = c.run.options;
   std::string out = "# " + comment + "\n";
+  if (o.num_chains > 0) out += fmt::format("num_chains = {}\n", o.num_chains);
   out += fmt::format("adapt_scope = \"{}\"\n\n[target]\nname = \"{}\"\n", name_of(o.adapt_scope), o.target);
   for (const auto& [name, text] : o.target_settings) out += fmt::format("{} = {}\n", name, toml_value(text));
   out += fmt::format("\n[sampler]\nname = \"{}\"\n", o.sampler);

@@ -88,25 +88,28 @@ constexpr const char* not_of_tune[] = {"num_samples", "thin", "draws", "save_war
 }  // namespace
 
 TuneConfiguration read_tune_configuration(const std::vector<std::string>& arguments) {
-  Arguments split_up = split_arguments(arguments);
+  const Arguments split_up = split_arguments(arguments);
+  return resolve_tune(split_up.config.empty() ? std::vector<Assignment>{} : read_toml(split_up.config), split_up.flags);
+}
+
+TuneConfiguration resolve_tune(const std::vector<Assignment>& file, const std::vector<Assignment>& flags) {
   TuneConfiguration out;
   std::vector<Assignment> others;
   std::vector<std::string> seen;
-  for (const Assignment& a : split_up.flags) {
+  for (const Assignment& a : flags) {
     Parse parse{a.key, a};
     visit_tune(parse, out.tune);
     if (!parse.found) {
       for (const char* key : not_of_tune)
-        require(a.key != key, ExitStatus::usage, fmt::format("command line: {} is not for tune", a.shown),
+        require(a.key != key, ExitStatus::usage, fmt::format("{}: {} is not for tune", a.owner, a.shown),
                 "trials have lengths of their own and keep nothing", "Remove it? `kilochain tune --help` says more.");
       others.push_back(a);
       continue;
     }
     require(std::find(seen.begin(), seen.end(), a.key) == seen.end(), ExitStatus::usage,
-            fmt::format("command line: {} is given twice", a.shown), "the second time as " + a.text, "Keep one?");
+            fmt::format("{}: {} is given twice", a.owner, a.shown), "the second time as " + a.text, "Keep one?");
     seen.push_back(a.key);
   }
-  std::vector<Assignment> file = split_up.config.empty() ? std::vector<Assignment>{} : read_toml(split_up.config);
   const auto gives = [](const std::vector<Assignment>& all, const char* key) {
     return std::any_of(all.begin(), all.end(), [&](const Assignment& a) { return a.key == key; });
   };
@@ -139,6 +142,18 @@ TuneConfiguration read_tune_configuration(const std::vector<std::string>& argume
   return out;
 }
 
+const std::vector<SettingInfo>& tune_settings() {
+  static const std::vector<SettingInfo> all = [] {
+    std::vector<Key> keys;
+    TuneOptions defaults;
+    visit_tune(Describe{keys}, defaults);
+    std::vector<SettingInfo> infos;
+    for (const Key& key : keys) infos.push_back(key.info);
+    return infos;
+  }();
+  return all;
+}
+
 std::string tune_help() {
   std::string out =
       "Usage: kilochain tune [CONFIG.toml] --target NAME --sampler NAME --over NAME=LOW:HIGH[:log],... [--flag value "
@@ -146,10 +161,7 @@ std::string tune_help() {
       "Bayesian\noptimisation. Writes the table of trials, the best settings as TOML for `kilochain sample`, and what "
       "is\nknown of the scores over the box. Interrupted, the same command goes on.\n\n";
   std::vector<std::vector<std::string>> rows = {{"flag", "type", "default", "meaning (range)"}};
-  std::vector<Key> keys;
-  TuneOptions defaults;
-  visit_tune(Describe{keys}, defaults);
-  for (const Key& key : keys) rows.push_back(row_of(key.info));
+  for (const SettingInfo& info : tune_settings()) rows.push_back(row_of(info));
   out += columns(rows);
   out += R"(
 What is run is said as for `kilochain sample`: its flags, its TOML file, the settings of sampler and target; 32 chains

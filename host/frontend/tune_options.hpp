@@ -35,6 +35,10 @@ struct TuneConfiguration {
 /// From the arguments of `kilochain tune`. Throws Error (usage) as `sample` does, and for a box or a flag that cannot
 /// be.
 TuneConfiguration read_tune_configuration(const std::vector<std::string>& arguments);
+/// The same from what stands in a file and what is said over it.
+TuneConfiguration resolve_tune(const std::vector<Assignment>& file, const std::vector<Assignment>& flags);
+/// What a search has of its own.
+const std::vector<SettingInfo>& tune_settings();
 
 std::string tune_help();
 

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
+#include "base/inputs.hpp"
 
 namespace kilochain {
 namespace {
@@ -42,7 +43,10 @@ FileInMemory::~FileInMemory() {
 std::string read_bytes(const std::string& path) {
   {
     const std::lock_guard lock(memory().mutex);
-    if (const auto it = memory().files.find(path); it != memory().files.end()) return it->second;
+    if (const auto it = memory().files.find(path); it != memory().files.end()) {
+      note_input(path, it->second);
+      return it->second;
+    }
   }
   std::error_code ignored;
   const std::filesystem::file_status status = std::filesystem::status(path, ignored);
@@ -50,6 +54,8 @@ std::string read_bytes(const std::string& path) {
           "looked for " + std::filesystem::absolute(path, ignored).string(), "Is the path right?");
   require(!std::filesystem::is_directory(status), ExitStatus::data, path + ": this is a directory", "expected a file",
           "Which of its files is meant?");
+  require(std::filesystem::is_regular_file(status) || std::filesystem::is_fifo(status), ExitStatus::data,
+          path + ": neither a file nor a pipe", "what it gives may have no end", "Is the path right?");
   errno = 0;
   gzFile file = gzopen(path.c_str(), "rb");
   require(file != nullptr, ExitStatus::data, path + ": the file cannot be opened", std::strerror(errno),
@@ -82,6 +88,7 @@ std::string read_bytes(const std::string& path) {
   require(gzclose_r(closer.release()) == Z_OK, ExitStatus::data, path + ": the gzip stream is truncated",
           std::to_string(size_on_disk) + " bytes compressed, " + std::to_string(used) + " bytes out, then no end",
           "Fetch or make the file again?");
+  note_input(path, bytes);
   return bytes;
 }
 

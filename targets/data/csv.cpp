@@ -35,7 +35,7 @@ Parsed parse_number(std::string_view field, double* value) {
 }
 
 // Long or unprintable fields would drown the message.
-std::string quoted(std::string_view field) {
+std::string in_quotes(std::string_view field) {
   std::string out = "\"";
   for (char c : field.substr(0, 40)) out += static_cast<unsigned char>(c) < 32 || c == 127 ? '?' : c;
   return out + (field.size() > 40 ? "...\"" : "\"");
@@ -120,8 +120,8 @@ void check_names(const std::string& path, const std::vector<std::string>& names)
     const std::string where = "line 1, column " + std::to_string(j + 1);
     require(!names[j].empty(), ExitStatus::data, path + ": a column has no name", where,
             j == 0 ? "Name it, or remove it if it only numbers the rows?" : "Name it, or remove a stray comma?");
-    require(seen.insert(names[j]).second, ExitStatus::data, path + ": two columns are named " + quoted(names[j]), where,
-            "Rename or remove one of them?");
+    require(seen.insert(names[j]).second, ExitStatus::data, path + ": two columns are named " + in_quotes(names[j]),
+            where, "Rename or remove one of them?");
   }
 }
 
@@ -141,17 +141,17 @@ void check_names(const std::string& path, const std::vector<std::string>& names)
                                   const std::string& where) {
   field = trimmed(field);
   if (parsed == Parsed::out_of_range) {
-    throw Error(ExitStatus::data, path + ": " + quoted(field) + " is outside the range of a double", where,
+    throw Error(ExitStatus::data, path + ": " + in_quotes(field) + " is outside the range of a double", where,
                 "Rescale the column or remove the row?");
   }
   if (parsed == Parsed::number) {
-    throw Error(ExitStatus::data, path + ": " + quoted(field) + " is not a finite number", where,
+    throw Error(ExitStatus::data, path + ": " + in_quotes(field) + " is not a finite number", where,
                 "Remove the row or write a number?");
   }
   if (field.empty()) {
     throw Error(ExitStatus::data, path + ": a value is missing", where, "Remove the row or write a number?");
   }
-  throw Error(ExitStatus::data, path + ": " + quoted(field) + " is not a number", where,
+  throw Error(ExitStatus::data, path + ": " + in_quotes(field) + " is not a number", where,
               "Remove the row or write a number?");
 }
 
@@ -161,9 +161,11 @@ std::size_t find_label(const std::string& path, const std::vector<std::string>& 
   if (label.empty()) return columns.size() - 1;
   const auto found = std::find(columns.begin(), columns.end(), label);
   if (found == columns.end()) {
+    const std::string near = near_name(label, columns);
     throw Error(ExitStatus::usage, fmt::format("{}: there is no column \"{}\" for the label", path, label),
-                fmt::format("the nearest of its {} columns is \"{}\"", columns.size(), nearest_name(label, columns)),
-                "Is that the one?");
+                near.empty() ? fmt::format("its {} columns begin with \"{}\"", columns.size(), columns[0])
+                             : fmt::format("the nearest of its {} columns is \"{}\"", columns.size(), near),
+                near.empty() ? "Which of them is meant?" : "Is that the one?");
   }
   return static_cast<std::size_t>(found - columns.begin());
 }
@@ -207,7 +209,7 @@ Table parse_csv(const std::string& path, const std::string& text, Header header,
 
   const auto place = [&](std::size_t column) {
     std::string where = "line " + std::to_string(lines.number()) + ", column " + std::to_string(column + 1);
-    return headed ? where + " " + quoted(table.columns[column]) : where;
+    return headed ? where + " " + in_quotes(table.columns[column]) : where;
   };
   const std::size_t estimate = body.size() / (line.size() + 1) + 1;
   table.values.reserve(width * (headed ? estimate : estimate + estimate / 8));

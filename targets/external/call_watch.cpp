@@ -7,6 +7,7 @@
 #include <future>
 
 #include "base/error.hpp"
+#include "base/tell.hpp"
 
 namespace kilochain {
 
@@ -42,9 +43,8 @@ void CallWatch::look() {
       const long since = slot.since.load(std::memory_order_relaxed);
       if (since == 0 || since == told || now - since < limit) continue;
       told = since;
-      fmt::print(stderr,
-                 "kilochain: {} has not returned ({:.0f} s). It cannot be interrupted: end the program, or wait?\n",
-                 what_, seconds_);
+      tell(stderr, "kilochain: {} has not returned ({:.0f} s). It cannot be interrupted: end the program, or wait?\n",
+           what_, seconds_);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "base/inputs.hpp"
 #include "targets/external/functions.hpp"
 #include "targets/external/shared_object.hpp"
 
@@ -13,6 +14,7 @@ std::vector<std::string> lines_of(const std::string& path) {
   if (path.empty()) return out;
   std::ifstream in(path);
   require(in.good(), ExitStatus::data, path + ": no such file of names", "it cannot be opened", "Is the path right?");
+  note_file(path);
   for (std::string line; std::getline(in, line);) {
     line.erase(line.find_last_not_of(" \t\r") + 1);
     if (!line.empty()) out.push_back(line);
@@ -27,6 +29,7 @@ std::unique_ptr<Target<Real>> SharedLibrary<Real>::make_cpu(const Context&, cons
   require(!s.library.empty(), ExitStatus::usage, "target shared_library has no library", "library is not set",
           "Give --library FILE.so?");
   const SharedObject library(s.library);
+  note_file(s.library);
   const char* const fix = "Is it exported, under that name, as C has it? --function names another";
   FunctionDensity density;
   if (s.batched)

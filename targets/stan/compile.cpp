@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/tell.hpp"
 #include "targets/stan/interface_text.hpp"
 
 namespace kilochain::stan {
@@ -107,7 +108,7 @@ void translate(const std::string& path, const Tools& tools, const Scratch& scrat
 
 void build(const std::string& path, const Tools& tools, const Scratch& scratch, const fs::path& library) {
   const std::string compiler = variable("CXX", "g++");
-  fmt::print(stderr, "kilochain: compiling {} (20 s and more, once)\n", path);
+  tell(stderr, "kilochain: compiling {} (20 s and more, once)\n", path);
   write(scratch / "interface.cpp", interface_text);
   Words command = {compiler};
   command.insert(command.end(), std::begin(flags), std::end(flags));

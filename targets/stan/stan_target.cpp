@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/inputs.hpp"
 #include "targets/data/bytes.hpp"
 #include "targets/external/external_target.hpp"
 #include "targets/stan.hpp"
@@ -92,6 +93,7 @@ std::shared_ptr<const StanModel> load(const StanSettings& s, const Context& cont
   require(!s.model.empty(), ExitStatus::usage, "target stan has no program", "model is not set",
           "Give --model FILE.stan, or a library that was made of it?");
   const SharedObject library(s.model.ends_with(".stan") ? stan::compiled(s.model) : s.model);
+  note_file(s.model);  // the program, which may be compiled anew
   auto model = std::make_shared<const StanModel>(library, s.data.empty() ? "" : read_bytes(s.data), s.data);
   require(model->threads() || context.threads == 1, ExitStatus::usage,
           s.model + ": the library was compiled without STAN_THREADS",

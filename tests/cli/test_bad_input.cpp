@@ -52,7 +52,7 @@ TEST(BadInput, ConstantColumn) {
 }
 TEST(BadInput, UnknownLabelColumn) {
   refuses_csv("a,b,y\n1,2,0\n2,3,1\n",
-              ": there is no column \"z\" for the label (the nearest of its 3 columns is \"a\"). Is that the one?",
+              ": there is no column \"z\" for the label (its 3 columns begin with \"a\"). Which of them is meant?",
               {"--label", "z"}, 2);
 }
 

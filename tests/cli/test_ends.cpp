@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "host/draws/draws_file.hpp"
 #include "tests/cli/program.hpp"
 
 namespace kilochain {
@@ -43,6 +44,33 @@ TEST(Ends, AFullDiskIsStatus5AndWhatWasWrittenIsReadable) {
   EXPECT_GT(j["num_samples"].get<std::int64_t>(), 1000);
   EXPECT_LT(j["num_samples"].get<std::int64_t>(), 1000000);
   EXPECT_TRUE(j["parameters"][0]["mean"].is_number());
+}
+
+/// Where nobody reads the words, the status is still there, and no file of draws takes the place of a closed stream.
+TEST(Ends, StreamsThatCannotBeWritten) {
+  ScratchFiles files;
+  const auto status_of = [&](const std::string& words) {
+    const int raw = std::system(("'" KILOCHAIN_BINARY_DIR "/kilochain' " + words).c_str());
+    return WIFEXITED(raw) ? WEXITSTATUS(raw) : 1000 + WTERMSIG(raw);
+  };
+  const std::string run =
+      "sample --target gaussian --target.preset gauss2d_corr --sampler rwm --num-chains 4 --num-warmup 10 "
+      "--num-samples 20 "
+      "--verbose --overwrite --output '" +
+      files.path("draws.nc") + "' > '" + files.path("out") + "' ";
+  for (const char* err : {"2>/dev/full", "2>&-", "2>/dev/null"}) {
+    EXPECT_EQ(status_of(run + err), 6) << err;
+    EXPECT_EQ(status_of(std::string("sample --target lotka ") + err), 2) << err;
+    EXPECT_EQ(DrawsReader(files.path("draws.nc")).draws_written(), 20) << err;
+  }
+  for (const char* words : {"sample --help", "--help", "info", "targets"})
+    for (const char* out : {" >/dev/full 2>/dev/null", " >&- 2>/dev/null"})
+      EXPECT_EQ(status_of(std::string(words) + out), 5) << words << out;
+  expect_refusal(files, {"sample", "--target", "logistic_regression", "--data", "/dev/zero"}, 3,
+                 "/dev/zero: neither a file nor a pipe (what it gives may have no end). Is the path right?");
+  const Outcome many = kilochain(files, {"sample", "--target", "banana", "--threads", "4096"});
+  EXPECT_EQ(many.status, 2);
+  EXPECT_TRUE(contains(many.err, "kilochain: threads = 4096 (this process may use ")) << many.err;
 }
 
 TEST(Ends, ASecondCtrlCKills) {

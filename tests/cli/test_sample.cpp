@@ -226,7 +226,7 @@ TEST(Sample, EveryTargetWritesItsDraws) {
         "sample",   "--target",      entry.name,     "--sampler", entry.family == Family::spins ? "gibbs" : "barker",
         "--output", output,          "--num-chains", "4",         "--num-warmup",
         "20",       "--num-samples", "30",           "--thin",    "4",
-        "--json"};
+        "--json",   "--overwrite"};
     if (const auto more = needed.find(entry.name); more != needed.end())
       words.insert(words.end(), more->second.begin(), more->second.end());
     const Outcome run = kilochain(files, words), again = kilochain(files, {"summary", output, "--json"});
@@ -235,6 +235,21 @@ TEST(Sample, EveryTargetWritesItsDraws) {
     for (const char* key : {"parameters", "num_samples"})
       EXPECT_EQ(json::parse(again.out)[key], json::parse(run.out)[key]) << entry.name << " " << key;
   }
+}
+
+TEST(Sample, ReplacesDrawsOnlyWhereItIsTold) {
+  ScratchFiles files;
+  const std::string path = files.path("draws.nc");
+  ASSERT_EQ(kilochain(files, small({"--output", path})).status, not_converged);
+  const std::string before = files.read("draws.nc");
+  expect_refusal(files, small({"--quiet", "--output", path}), 2,
+                 path +
+                     ": a file of draws is there already (100 draws of each chain). Go on with it by `kilochain "
+                     "resume " +
+                     path + "`, or replace it with --overwrite?");
+  EXPECT_TRUE(files.read("draws.nc") == before);
+  EXPECT_EQ(kilochain(files, small({"--output", path, "--seed", "9", "--overwrite"})).status, not_converged);
+  EXPECT_FALSE(files.read("draws.nc") == before);
 }
 
 TEST(Sample, FullStandardOutputIsStatus5) {

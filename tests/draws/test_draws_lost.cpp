@@ -10,6 +10,7 @@
 #include <functional>
 
 #include "tests/draws/draws_support.hpp"
+#include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
 namespace {
@@ -31,6 +32,12 @@ int in_child(const std::function<int()>& body) {
   int status = 0;
   ::waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/// The copy of a file that is being written, which nobody has locked.
+std::string copied(const std::string& from, const std::string& to) {
+  std::filesystem::copy_file(from, to);
+  return to;
 }
 
 TEST(DrawsFile, InterruptedRunHasTheDrawsItWrote) {
@@ -99,12 +106,76 @@ TEST(DrawsFile, OverwritesNothingButDraws) {
       [&] { DrawsWriter writer(file.path, header); }, ExitStatus::usage,
       file.path + ": the draws cannot be written there (the file is there already and another program made it)");
   std::ofstream(file.path) << "";
-  for (int run = 0; run < 2; ++run) {  // over an empty file, and over draws
-    DrawsWriter writer(file.path, header);
+  for (const bool overwrite : {false, true}) {  // over an empty file, and over draws
+    DrawsWriter writer(file.path, header, overwrite);
     write_run<double>(writer, header, 10);
     writer.finish();
   }
+  expect_error([&] { DrawsWriter writer(file.path, header); }, ExitStatus::usage,
+               file.path +
+                   ": a file of draws is there already (10 draws of each chain). Go on with it by `kilochain "
+                   "resume " +
+                   file.path + "`, or replace it with --overwrite?");
   EXPECT_EQ(DrawsReader(file.path).draws_written(), 10);
+  { DrawsWriter(file.path, header, true).finish(); }
+  { DrawsWriter(file.path, header).finish(); }  // without draws
+  EXPECT_EQ(DrawsReader(file.path).draws_written(), 0);
+}
+
+/// It has its name once it is whole, and nothing else is left; a link stays one, also where it leads to no file yet.
+TEST(DrawsFile, IsMadeUnderAnotherName) {
+  const testing_support::ScratchFiles files;
+  const DrawsHeader header = make_header(2, 10, 3, Precision::double_precision);
+  const std::string link = files.path("link.nc"), draws = files.path("draws.nc"), folder = files.path(".");
+  const auto names = [&] {
+    return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
+  };
+  std::filesystem::create_symlink("draws.nc", link);
+  DrawsWriter writer(link, header);
+  EXPECT_EQ(DrawsReader(copied(draws, files.path("copy.nc"))).draws_written(), 0);
+  write_run<double>(writer, header, 10);
+  writer.finish();
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(DrawsReader(draws).draws_written(), 10);
+  EXPECT_EQ(names(), 3);
+  std::ofstream(files.path("text.nc")) << "not draws";
+  EXPECT_THROW(DrawsWriter(files.path("text.nc"), header), Error);
+  EXPECT_THROW(DrawsWriter(draws, header), Error);
+  EXPECT_EQ(names(), 4);
+}
+
+/// A file may not grow: what is in it stays as it is, and one that is new is not made.
+TEST(DrawsFile, ALimitBelowTheFileLeavesItAlone) {
+  const testing_support::ScratchFiles files;
+  const std::string path = files.path("draws.nc");
+  const DrawsHeader header = make_header(20, 1000, 6, Precision::double_precision);
+  {
+    DrawsWriter writer(path, header);
+    write_run<double>(writer, header, 100);
+    writer.finish();
+  }
+  const std::string before = files.read("draws.nc");
+  for (const rlim_t bytes : {rlim_t(0), rlim_t(4096), rlim_t(before.size() - 1), rlim_t(before.size() + 1000)}) {
+    const int status = in_child([&] {
+      ::signal(SIGXFSZ, SIG_IGN);
+      const rlimit limit{bytes, bytes};
+      ::setrlimit(RLIMIT_FSIZE, &limit);
+      const auto refused = [&](const std::function<void()>& body) {
+        try {
+          body();
+          return false;
+        } catch (const Error& error) {
+          return error.status() == ExitStatus::output &&
+                 std::string(error.what()).find("limit on the size of a file") != std::string::npos;
+        }
+      };
+      if (!refused([&] { DrawsWriter(path, 100); })) return 1;
+      return bytes <= 4096 && !refused([&] { DrawsWriter(files.path("new.nc"), header); }) ? 2 : 0;
+    });
+    EXPECT_EQ(status, 0) << bytes;
+    EXPECT_TRUE(files.read("draws.nc") == before);
+    EXPECT_FALSE(std::filesystem::exists(files.path("new.nc")));
+  }
 }
 
 TEST(DrawsFile, KilledProcessLeavesItsDraws) {
