@@ -13,6 +13,7 @@
 
 #include "base/version.hpp"
 #include "host/frontend/configuration.hpp"
+#include "host/frontend/search.hpp"
 #include "host/registry/own_target.hpp"
 #include "host/run/run.hpp"
 #include "host/run/run_state.hpp"
@@ -114,10 +115,65 @@ nb::dict dict_of(const Progress& p) {
   return out;
 }
 
+nb::dict dict_of(const cli::SearchProgress& p) {
+  nb::dict out;
+  out["phase"] = "tune", out["done"] = p.done, out["total"] = p.total, out["eta_seconds"] = p.eta_seconds;
+  out["score"] = p.score, out["best"] = p.best;
+  return out;
+}
+
 std::vector<Assignment> assignments(const Texts& texts) {
   std::vector<Assignment> out;
   for (const auto& [key, text] : texts) out.push_back({key, text, "settings", key});
   return out;
+}
+
+/// Whom a run tells of itself: a Python function, or None. Whenever it raises or returns true, the run ends.
+class Teller {
+ public:
+  explicit Teller(nb::object f) : f_(std::move(f)) {}
+  /// Signals are seen then, too, on the main thread. Called without the interpreter's lock, by one thread at a time.
+  template <class P>
+  void operator()(const P& p, const Density* density, std::atomic<bool>& stop) {
+    const nb::gil_scoped_acquire lock;
+    try {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      if (!f_.is_none() && PyObject_IsTrue(nb::object(f_(dict_of(p))).ptr()) == 1) stop = true;
+    } catch (...) {
+      error_ = std::current_exception();
+      stop = true;
+    }
+    if (density && density->failed()) stop = true;
+  }
+  /// What it has raised, or null.
+  const std::exception_ptr& error() const { return error_; }
+
+ private:
+  nb::object f_;
+  std::exception_ptr error_;
+};
+
+/// Calls f without the interpreter's lock. Where no point has a value, what the density has raised says more.
+template <class F>
+void unlocked(const Density* density, F&& f) {
+  try {
+    const nb::gil_scoped_release released;
+    f();
+  } catch (const Error&) {
+    if (const std::exception_ptr error = density ? density->take_error() : nullptr) std::rethrow_exception(error);
+    throw;
+  }
+}
+
+/// What the density has raised, else `error`, as a Python object; None where there is neither.
+nb::object raised(const Density* density, std::exception_ptr error) {
+  try {
+    if (const std::exception_ptr of_density = density ? density->take_error() : nullptr) error = of_density;
+    if (error) std::rethrow_exception(error);
+  } catch (nb::python_error& e) {
+    return nb::borrow(e.value());
+  }
+  return nb::none();
 }
 
 /// A run of the settings as they stand, or of a file that is gone on with.
@@ -133,29 +189,18 @@ class Run {
     }
     Options options = resolve(before, assignments(texts)).options;
     options.resume = state;
+    options.overwrite |= !resume.empty() && !state;
     options.keep_draws = keep_draws && !state;
     if (keep_draws && state) file_ = resume;
-    told([&] { prepared_.emplace(std::move(options)); });  // a density is asked how long it takes
+    unlocked(density_.get(), [&] { prepared_.emplace(std::move(options)); });  // a density is asked how long it takes
   }
 
-  /// progress(dict) is called at most every 0.2 s, and whenever it raises or returns true the run ends. Signals are seen
-  /// then, too. What was raised comes back beside the draws.
+  /// progress(dict) is called at most every 0.2 s. What was raised comes back beside the draws.
   nb::dict sample(nb::object progress) {
-    std::exception_ptr error;
-    const ProgressCallback tell = [&](const Progress& p) {
-      const nb::gil_scoped_acquire lock;
-      try {
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        if (!progress.is_none() && PyObject_IsTrue(nb::object(progress(dict_of(p))).ptr()) == 1) stop_ = true;
-      } catch (...) {
-        error = std::current_exception();
-        stop_ = true;
-      }
-      if (density_ && density_->failed()) stop_ = true;
-    };
+    Teller tell(std::move(progress));
     Result result;
-    told([&] {
-      result = prepared_->run(tell, stop_);
+    unlocked(density_.get(), [&] {
+      result = prepared_->run([&](const Progress& p) { tell(p, density_.get(), stop_); }, stop_);
       if (file_.empty()) return;
       Result all = read_result(file_);
       all.summary = result.summary, all.notes = result.notes, all.resumable = result.resumable;
@@ -163,13 +208,7 @@ class Run {
       result = std::move(all);
     });
     nb::dict out = dict_of(std::move(result));
-    out["error"] = nb::none();
-    try {
-      if (const std::exception_ptr of_density = error_of_density()) error = of_density;
-      if (error) std::rethrow_exception(error);
-    } catch (nb::python_error& raised) {
-      out["error"] = nb::borrow(raised.value());
-    }
+    out["error"] = raised(density_.get(), tell.error());
     return out;
   }
   void stop() { stop_ = true; }
@@ -177,7 +216,7 @@ class Run {
   nb::dict estimate() const {
     Estimate e;
     {
-      const nb::gil_scoped_release unlocked;
+      const nb::gil_scoped_release released;
       e = prepared_->estimate();
     }
     nb::dict out;
@@ -187,22 +226,38 @@ class Run {
   }
 
  private:
-  std::exception_ptr error_of_density() const { return density_ ? density_->take_error() : nullptr; }
-  /// Calls f without the interpreter's lock. Where no point has a value, what the density has raised says more.
-  template <class F>
-  void told(F&& f) {
-    try {
-      const nb::gil_scoped_release unlocked;
-      f();
-    } catch (const Error&) {
-      if (const std::exception_ptr error = error_of_density()) std::rethrow_exception(error);
-      throw;
-    }
-  }
-
   std::shared_ptr<Density> density_;
   std::optional<PreparedRun> prepared_;
   std::string file_;
+  std::atomic<bool> stop_{false};
+};
+
+/// A search for a sampler's settings.
+class Search {
+ public:
+  Search(const Texts& texts, std::shared_ptr<Density> density)
+      : density_(std::move(density)), configuration_(cli::resolve_tune({}, assignments(texts))) {}
+
+  /// progress(dict) is called in the warm-up and after each trial, on threads of the search.
+  nb::dict run(nb::object progress) {
+    Teller tell(std::move(progress));
+    const auto say = [&](const auto& p) { tell(p, density_.get(), stop_); };
+    cli::Found found;
+    unlocked(density_.get(), [&] { found = cli::search(configuration_, say, say, stop_); });
+    nb::dict out;
+    nb::list confirmed;
+    for (const cli::Confirmed& c : found.confirmed) confirmed.append(nb::make_tuple(c.mean, c.error));
+    out["trials"] = found.trials, out["best"] = found.best, out["score"] = found.score;
+    out["confirmed"] = confirmed, out["notes"] = found.notes, out["policy"] = found.policy;
+    out["stopped"] = stop_.load();
+    out["error"] = raised(density_.get(), tell.error());
+    return out;
+  }
+  void stop() { stop_ = true; }
+
+ private:
+  std::shared_ptr<Density> density_;
+  cli::TuneConfiguration configuration_;
   std::atomic<bool> stop_{false};
 };
 
@@ -225,6 +280,7 @@ NB_MODULE(_core, m) {
   m.def("samplers", [] { return registered(samplers()); });
   m.def("targets", [] { return registered(targets()); });
   m.def("settings", common_settings);
+  m.def("tune_settings", [] { return rows_of(cli::tune_settings()); });
   m.def("read", [](const std::string& path) { return dict_of(read_result(path)); });
   nb::class_<FileInMemory>(m, "FileInMemory")
       .def("__init__",
@@ -242,6 +298,10 @@ NB_MODULE(_core, m) {
       .def("sample", &Run::sample, nb::arg().none())
       .def("stop", &Run::stop)
       .def("estimate", &Run::estimate);
+  nb::class_<Search>(m, "Search")
+      .def(nb::init<const Texts&, std::shared_ptr<Density>>(), nb::arg(), nb::arg().none())
+      .def("run", &Search::run, nb::arg().none())
+      .def("stop", &Search::stop);
 }
 
 }  // namespace kilochain::python

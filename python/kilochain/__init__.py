@@ -20,15 +20,20 @@ from kilochain.errors import (
 from kilochain.sampling import Sampling, estimate, read, resume, sample, samplers, targets
 from kilochain.targets import (
     Gaussian,
+    Ising,
     LogisticRegression,
     SoftmaxRegression,
+    SpinGlass,
     Target,
     from_batched,
     from_c,
     from_jax,
+    from_pymc,
     from_stan,
+    from_torch,
 )
 from kilochain.tree import summary, to_inferencedata
+from kilochain.tuning import Tuned, tune
 
 __all__ = [
     "ConvergenceWarning",
@@ -36,6 +41,7 @@ __all__ = [
     "DeviceError",
     "Error",
     "Gaussian",
+    "Ising",
     "LogisticRegression",
     "OutOfTimeWarning",
     "OutputError",
@@ -43,14 +49,18 @@ __all__ = [
     "RunWarning",
     "Sampling",
     "SoftmaxRegression",
+    "SpinGlass",
     "Target",
+    "Tuned",
     "UsageError",
     "__version__",
     "estimate",
     "from_batched",
     "from_c",
     "from_jax",
+    "from_pymc",
     "from_stan",
+    "from_torch",
     "read",
     "resume",
     "sample",
@@ -58,4 +68,5 @@ __all__ = [
     "summary",
     "targets",
     "to_inferencedata",
+    "tune",
 ]

@@ -1,5 +1,6 @@
 """What a run says while it goes on: a line in a terminal, a table in a notebook, refreshed in place."""
 
+import html
 import math
 import sys
 
@@ -10,18 +11,22 @@ def _in_notebook():
 
 
 def _figures(p):
+    """Names and texts of what a run, or a search, tells."""
     total = f" of {p['total']}" if p["total"] else ""
-    rows = [(p["phase"], f"{p['done']}{total}"), ("acceptance", f"{p['acceptance_rate']:.3f}")]
-    if p["iterations_per_second"] > 0:
-        rows.append(("iterations a second", f"{p['iterations_per_second']:.3g}"))
-    if p["eta_seconds"] >= 0:
-        rows.append(("left", f"{p['eta_seconds']:.0f} s"))
-    rows += [
-        (name, text.format(p[key]))
-        for name, key, text in (("R-hat", "rhat_max", "{:.3f}"), ("ESS", "ess_min", "{:.0f}"))
-        if math.isfinite(p[key])
-    ]
-    return rows + ([("quarantined", str(p["quarantined"]))] if p["quarantined"] else [])
+    rows = [(p["phase"], f"{p['done']}{total}")]
+    for name, key, text, known in (
+        ("acceptance", "acceptance_rate", "{:.3f}", math.isfinite),
+        ("iterations a second", "iterations_per_second", "{:.3g}", lambda v: v > 0),
+        ("left", "eta_seconds", "{:.0f} s", lambda v: v >= 0),
+        ("R-hat", "rhat_max", "{:.3f}", math.isfinite),
+        ("ESS", "ess_min", "{:.0f}", math.isfinite),
+        ("quarantined", "quarantined", "{}", bool),
+        ("best score", "score", "{:.4g}", math.isfinite),
+        ("with", "best", "{}", bool),
+    ):
+        if key in p and known(p[key]):
+            rows.append((name, text.format(p[key])))
+    return rows
 
 
 class Progress:
@@ -31,10 +36,10 @@ class Progress:
         self.latest, self._handle, self._drawn = {}, None, False
 
     def _repr_html_(self):
-        rows = "".join(
-            f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in (_figures(self.latest) if self.latest else [])
-        )
-        return f"<table>{rows}</table>"
+        p = self.latest
+        rows = "".join(f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in _figures(p)) if p else ""
+        bar = f'<progress value="{p["done"]}" max="{p["total"]}"></progress>' if p and p["total"] else ""
+        return f"{bar}<table>{rows}</table>"
 
     def __call__(self, p):
         self.latest = p

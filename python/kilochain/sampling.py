@@ -5,8 +5,10 @@ import threading
 import warnings
 
 import numpy as np
+import xarray as xr
 
 from kilochain import _core, errors
+from kilochain.described import with_settings
 from kilochain.progress import Progress
 from kilochain.targets import Target, _as_target, _npy
 from kilochain.tree import tree_of
@@ -26,22 +28,28 @@ def _text(value):
     )
 
 
+def _texts(target, settings):
+    """Settings and target as the pairs of texts that the program takes; what is None or "auto" is left to it."""
+    texts = [(_names.get(k, k), _text(v)) for k, v in settings.items() if v is not None]
+    texts = [(k, v) for k, v in texts if (k, v) != ("sampler", "auto")]
+    if target is not None:
+        texts += [("target", target.name)] + [("target." + k, _text(v)) for k, v in target.settings.items()]
+    return texts
+
+
 class Sampling:
     """A run: `wait()` for its DataTree, `stop()` it, look at its `progress()`."""
 
     def __init__(self, target, settings, resume="", progress=True, progress_callback=None):
-        settings = {_names.get(k, k): v for k, v in settings.items() if v is not None}
-        if settings.get("sampler") == "auto":
-            del settings["sampler"]
-        settings["draws"] = {"draws": "all"}.get(settings.get("draws"), settings.get("draws", "all"))
+        keep = settings.pop("keep", None) or "draws"
+        settings["keep"] = "all" if keep == "draws" else keep
         self._target, self._kept = target, []
         if isinstance(settings.get("init"), np.ndarray):
             self._kept.append(_core.FileInMemory(f"<init {id(self)}>", _npy(np.atleast_2d(settings["init"]))))
             settings["init"] = "file:" + self._kept[-1].name
-        texts = [(k, _text(v)) for k, v in settings.items()]
-        if target is not None:
-            texts += [("target", target.name)] + [("target." + k, _text(v)) for k, v in target.settings.items()]
-        self._run = _core.Run(texts, settings["draws"] == "all", resume, target._density if target else None)
+        self._run = _core.Run(
+            _texts(target, settings), settings["keep"] == "all", resume, target._density if target else None
+        )
         self._show, self._callback = Progress() if progress else None, progress_callback
         self._latest, self._result, self._error, self._thread = {}, None, None, None
 
@@ -128,7 +136,7 @@ def sample(
     progress_callback=None,
     blocking=True,
     **settings,
-):
+) -> xr.DataTree:
     """Draws from a model with many chains.
 
     model: LogisticRegression(X, y), from_stan(...), from_batched(...), ..., or the name of a target with its settings
@@ -138,54 +146,58 @@ def sample(
 
     chains, warmup, draws: numbers, or "auto": as many as pay; until it has converged; as many as are needed. sampler:
     a name of kilochain.samplers(); "auto" is the ensemble. seed: None is 1. keep: "draws", "moments" (figures alone)
-    or "none". output: a NetCDF file, which `resume` goes on with. init: "normal:0.1", "zeros", or an array (chains,
-    dim) or (dim). progress_callback(dict) is called at most every 0.2 s; the run ends when it returns true.
-    blocking=False returns a `Sampling` at once. Raises UsageError and DataError with the program's messages.
+    or "none". output: a NetCDF file, which `resume` goes on with; one that has draws is replaced with overwrite=True
+    alone. init: "normal:0.1", "zeros", or an array (chains, dim) or (dim). progress_callback(dict) is called at most
+    every 0.2 s; the run ends when it returns true. blocking=False returns a `Sampling` at once. Raises UsageError and
+    DataError with the program's messages.
+
+    >>> tree = kilochain.sample(kilochain.LogisticRegression(X, y), chains=64, progress=False)
+    >>> tree["posterior"].sizes["chain"], tree.attrs["converged"]
+    (64, 1)
+    >>> tree = kilochain.sample("funnel", dim=3, chains=4, warmup=100, draws=50, sampler="nuts", progress=False)
+    >>> tree["posterior"].sizes["draw"]
+    50
 
     {settings}
     """
-    target = _as_target(model, settings)
-    run = Sampling(
-        target,
-        dict(
-            chains=chains,
-            warmup=warmup,
-            draws=draws,
-            sampler=sampler,
-            seed=seed,
-            device=device,
-            keep=keep,
-            max_seconds=max_seconds,
-            output=output,
-            init=init,
-            **settings,
-        ),
-        "",
-        progress,
-        progress_callback,
-    )
+    run = _prepared(**locals())
     if not blocking:
         return run._begin()
     run._sample()
     return run.wait()
 
 
-def resume(path, model=None, *, draws=None, max_seconds=None, progress=True, progress_callback=None):
+def _prepared(model, progress, progress_callback, blocking, settings, **common):
+    target = _as_target(model, settings)
+    return Sampling(target, {**common, **settings}, "", progress, progress_callback)
+
+
+def resume(path, model=None, *, draws=None, max_seconds=None, progress=True, progress_callback=None) -> xr.DataTree:
     """Goes on with the run that has left the file: `draws` in all, or as many as it was to make. A model of arrays or
-    functions is given again, the same as before. Returns all draws as `sample` does."""
+    functions is given again, the same as before. Returns all draws as `sample` does.
+
+    >>> run = dict(chains=4, warmup=50, sampler="mala", progress=False)
+    >>> half = kilochain.sample("gaussian", preset="gauss2d_corr", draws=50, output=folder + "/run.nc", **run)
+    >>> kilochain.resume(folder + "/run.nc", draws=100, progress=False)["posterior"].sizes["draw"]
+    100
+    """
     run = Sampling(model, dict(draws=draws, max_seconds=max_seconds), os.fspath(path), progress, progress_callback)
     run._sample()
     return run.wait()
 
 
-def estimate(model, *, chains=1000, warmup="auto", draws="auto", **settings):
+def estimate(model, *, chains=1000, warmup="auto", draws="auto", **settings) -> dict:
     """What a run would take, before it runs: bytes on host, device and disk, seconds (-1: not known), and whether it
-    fits."""
+    fits.
+
+    >>> kilochain.estimate(model, chains=100, warmup=100, draws=100)["fits"]
+    True
+    """
     target = _as_target(model, settings)
     return Sampling(target, dict(chains=chains, warmup=warmup, draws=draws, **settings), progress=False)._run.estimate()
 
 
-def read(path):
+def read(path) -> xr.DataTree:
     """The DataTree of a file that a run has written."""
     return tree_of(_core.read(os.fspath(path)))
 
@@ -197,35 +209,26 @@ def _described(rows):
     }
 
 
-def samplers():
-    """Every sampler: {name: {"meaning": ..., "settings": {name: {type, default, range, meaning}}}}."""
+def samplers() -> dict:
+    """Every sampler: {name: {"meaning": ..., "settings": {name: {type, default, range, meaning}}}}.
+
+    >>> kilochain.samplers()["nuts"]["settings"]["max_tree_depth"]["type"]
+    'integer'
+    """
     return {
         name: dict(meaning=meaning, settings=_described(rows)) for name, (meaning, rows) in _core.samplers().items()
     }
 
 
-def targets():
+def targets() -> dict:
     """Every target of the program, likewise."""
     return {name: dict(meaning=meaning, settings=_described(rows)) for name, (meaning, rows) in _core.targets().items()}
 
 
-def _table_of_settings():
-    own = {
-        "target",
-        "sampler",
-        "seed",
-        "device",
-        "max_seconds",
-        "output",
-        "init",
-        "draws",
-        "quiet",
-        "verbose",
-        "json",
-        *_names.values(),
-    }
-    lines = [f"{row[0]}: {row[4]} (default {row[2]})" for row in _core.settings() if row[0] not in own]
-    return "Further settings, with those of the sampler and of the target:\n    " + "\n    ".join(lines)
-
-
-sample.__doc__ = sample.__doc__.replace("{settings}", _table_of_settings())
+_own = {"target", "sampler", "seed", "device", "max_seconds", "output", "init", "draws", "quiet", "verbose", "json"}
+with_settings(
+    sample,
+    "Further settings, with those of the sampler and of the target:",
+    _core.settings(),
+    {*_own, *_names.values()},
+)

@@ -1,6 +1,8 @@
 """What can be sampled: targets of the program by name, regressions and Gaussians from arrays, densities of the
 caller's."""
 
+import collections.abc
+import ctypes
 import io
 import itertools
 import json
@@ -9,6 +11,7 @@ import os
 import numpy as np
 
 from kilochain import _core
+from kilochain.described import with_settings
 from kilochain.errors import DataError, UsageError
 
 _number = itertools.count(1)
@@ -73,22 +76,35 @@ def _table(X, label, y):
     return _npy(table)
 
 
-def LogisticRegression(X, y, prior_sd=1, **settings):
+def LogisticRegression(X, y, prior_sd=1, **settings) -> Target:
     """Bayesian logistic regression.
 
     X: array or frame (rows, features), whose column names become labels; y: (rows), 0 or 1. Features are centred and
     divided by their standard deviation unless standardise=False; an intercept is added unless bias=False; each weight
-    has a normal prior of mean 0 and standard deviation prior_sd. Other settings:
-    kilochain.targets()["logistic_regression"]. Raises DataError for what is no number, for another number of labels,
-    and for labels that are not 0 or 1.
+    has a normal prior of mean 0 and standard deviation prior_sd. Raises DataError for what is no number, for another
+    number of labels, and for labels that are not 0 or 1.
+
+    >>> tree = kilochain.sample(kilochain.LogisticRegression(X, y), chains=64, progress=False)
+    >>> list(kilochain.summary(tree).index)
+    ['x0', 'x1', 'x2', 'bias']
+
+    {settings}
     """
     target = Target("logistic_regression", prior_sd=prior_sd, **settings)
     target.settings["data"] = target._keep("X, y", _table(X, "y (label)", np.asarray(y, dtype=np.float64)))
     return target
 
 
-def SoftmaxRegression(X, y, prior_sd=1, **settings):
-    """The same for K classes. y: (rows), whole numbers or words, which become labels of the weights."""
+def SoftmaxRegression(X, y, prior_sd=1, **settings) -> Target:
+    """The same for K classes. y: (rows), whole numbers or words, which become labels of the weights.
+
+    >>> model = kilochain.SoftmaxRegression(X, np.where(y, "yes", "no"))
+    >>> tree = kilochain.sample(model, chains=64, warmup=200, draws=200, sampler="nuts", progress=False)
+    >>> tree["posterior"]["w"].coords["w_dim_0"].values.tolist()
+    ['no', 'yes']
+
+    {settings}
+    """
     classes, number = np.unique(np.asarray(y), return_inverse=True)
     target = Target("softmax_regression", prior_sd=prior_sd, **settings)
     target.settings["data"] = target._keep("X, y", _table(X, "y (label)", number))
@@ -96,10 +112,65 @@ def SoftmaxRegression(X, y, prior_sd=1, **settings):
     return target
 
 
-def Gaussian(cov, mean=None):
-    """A Gaussian. cov: (n, n), symmetric and positive definite; mean: (n), zeros when it is not given."""
+def Gaussian(cov, mean=None) -> Target:
+    """A Gaussian. cov: (n, n), symmetric and positive definite; mean: (n), zeros when it is not given.
+
+    >>> tree = kilochain.sample(kilochain.Gaussian([[1, 0.5], [0.5, 2]]), chains=64, progress=False)
+    >>> tree["posterior"]["x"].dims
+    ('chain', 'draw', 'x_dim_0')
+    """
     means = {} if mean is None else {"mean": np.asarray(mean, dtype=np.float64)}
     return Target("gaussian", covariance=np.asarray(cov, dtype=np.float64), **means)
+
+
+def Ising(size, coupling=1, beta=1, **settings) -> Target:
+    """An Ising model on a periodic lattice: E = -sum J_ij S_i S_j - h sum S_i, law exp(-beta E).
+
+    size: spins along each axis, (60, 60). coupling: J of every edge, or three arrays (i, j, J) with every edge of the
+    lattice once, spins numbered row by row. Energy and magnetization are recorded.
+
+    >>> tree = kilochain.sample(kilochain.Ising((8, 8), beta=0.3), sampler="gibbs", chains=16, warmup=50, draws=100,
+    ...                         progress=False)
+    >>> list(tree["posterior"].data_vars)
+    ['energy', 'magnetization']
+
+    {settings}
+    """
+    shape = [size] if isinstance(size, (int, np.integer)) else list(size)
+    own = {"coupling": coupling} if np.ndim(coupling) == 0 else {"couplings": _edges(*coupling)}
+    return Target("ising", size="x".join(str(n) for n in shape), beta=beta, **own, **settings)
+
+
+def SpinGlass(couplings, beta=1, **settings) -> Target:
+    """Spins on any graph, likewise. couplings: a matrix J (n, n), symmetric and zero on its diagonal, or three arrays
+    (i, j, J) with each edge once.
+
+    >>> model = kilochain.SpinGlass(([0, 1], [1, 2], [0.5, -1.5]))
+    >>> tree = kilochain.sample(model, sampler="gibbs", chains=16, warmup=50, draws=100, progress=False)
+    >>> sorted(set(tree["posterior"]["energy"].values.ravel().tolist()))
+    [-2.0, -1.0, 1.0, 2.0]
+
+    {settings}
+    """
+    if not isinstance(couplings, tuple):
+        J = np.asarray(couplings, dtype=np.float64)
+        if J.ndim != 2 or J.shape[0] != J.shape[1] or not (J == J.T).all() or J.diagonal().any():
+            raise DataError(
+                f"these are no couplings (an array of shape {J.shape}). Give a symmetric matrix with a diagonal of "
+                "zeros, or a tuple of three arrays (i, j, J)?"
+            )
+        there = J != 0
+        there[:1, 1:] |= ~there[:, 1:].any(axis=0)  # a spin that nothing is coupled to has an edge of J = 0
+        i, j = np.nonzero(np.triu(there))
+        couplings = (i, j, J[i, j])
+    return Target("spin_glass", couplings=_edges(*couplings), beta=beta, **settings)
+
+
+def _edges(i, j, J):
+    """Edges as an array of records, which readers take for a table."""
+    table = np.empty(len(J), dtype=[(name, "<f8") for name in ("i", "j", "J")])
+    table["i"], table["j"], table["J"] = i, j, J
+    return table
 
 
 def _own(density, name):
@@ -108,7 +179,7 @@ def _own(density, name):
     return target
 
 
-def from_batched(f, dim, names=None, constrain=None):
+def from_batched(f, dim, names=None, constrain=None) -> Target:
     """A density of many points in one call, on the CPU.
 
     f(x) -> (lp, gradient): x is (chains, dim), float64 and read-only, and its memory is valid in the call alone; lp is
@@ -117,6 +188,10 @@ def from_batched(f, dim, names=None, constrain=None):
     draws until then in its attribute `partial`. All coordinates are real; names: one for each. constrain(x) -> {name:
     values} makes what is recorded of draws, x (chains, draws, dim) to arrays (chains, draws, ...); without it the
     coordinates are.
+
+    >>> model = kilochain.from_batched(lambda x: (-(x * x).sum(axis=1) / 2, -x), 3, names=["a", "b", "c"])
+    >>> kilochain.sample(model, chains=64, progress=False)["posterior"]["x"].coords["x_dim_0"].values.tolist()
+    ['a', 'b', 'c']
     """
     dim = int(dim)
 
@@ -136,7 +211,7 @@ def from_batched(f, dim, names=None, constrain=None):
     return target
 
 
-def from_c(address, dim, user_data=0, names=None, batched=False):
+def from_c(address, dim, user_data=0, names=None, batched=False) -> Target:
     """A C function by its address (of numba's cfunc, ctypes, cffi), with the signature that kilochain/c.h calls
     kilochain_density, or kilochain_density_of_chains when batched. Threads call it side by side, without Python's lock.
     What it needs must live as long as the target: keep it."""
@@ -144,10 +219,13 @@ def from_c(address, dim, user_data=0, names=None, batched=False):
     return _own(_core.Density(name, int(address), int(user_data), bool(batched), int(dim), list(names or [])), name)
 
 
-def from_stan(model, data=None, **settings):
+def from_stan(model, data=None, **settings) -> Target:
     """A Stan program, unchanged. model: a path, of a .stan file or of a library made of one, or the program's text;
     data: a mapping, JSON text or a path. Needs stanc and Stan's headers (docs/stan.md). Parameters, transformed
-    parameters and generated quantities are recorded."""
+    parameters and generated quantities are recorded.
+
+    {settings}
+    """
     if "{" in str(model):
         model = _stan_file(model)
     target = Target("stan", model=os.fspath(model), **settings)
@@ -170,13 +248,95 @@ def _stan_file(text):
     return path
 
 
-def from_jax(logp, dim, names=None, constrain=None):
-    """A density written for JAX: logp(x) of one point x (dim) is a number. Gradients and many points at once are made
-    of it (value_and_grad, vmap, jit), in double where JAX has it enabled (jax_enable_x64), else in single precision."""
+def from_jax(logp, dim, names=None, constrain=None) -> Target:
+    """A density written for JAX: logp(x) of one point is a number. Gradients and many points at once are made of it
+    (value_and_grad, vmap, jit), in double where JAX has it enabled (jax_enable_x64), else in single precision. dim: a
+    number, where x is (dim); or an example of x, an array or a mapping of names to arrays, whose shapes count."""
     import jax
 
-    of_chains = jax.jit(jax.vmap(jax.value_and_grad(logp)))
-    return from_batched(lambda x: of_chains(x), dim, names, constrain)
+    dim, point, recorded = _layout(dim)
+    of_chains = jax.jit(jax.vmap(jax.value_and_grad(lambda x: logp(point(x)))))
+    return from_batched(lambda x: of_chains(x), dim, names, _constrained(recorded, constrain))
+
+
+def from_torch(logp, dim, names=None, constrain=None) -> Target:
+    """The same for PyTorch, 2.0 or newer: torch.func's vmap and grad_and_value, in double, on the CPU. What logp does
+    must be what vmap can batch."""
+    import torch
+    from torch.func import grad_and_value, vmap
+
+    dim, point, recorded = _layout(dim)
+    of_chains = vmap(grad_and_value(lambda x: logp(point(x))))
+
+    def f(x):
+        gradient, lp = of_chains(torch.from_numpy(np.array(x)))  # a copy: tensors cannot be read-only
+        return lp.detach().numpy(), gradient.detach().numpy()
+
+    return from_batched(f, dim, names, _constrained(recorded, constrain))
+
+
+def _layout(example):
+    """How many coordinates a point like the example has, what makes such a point of one row of them, and what makes
+    arrays (chains, draws, ...) by their names of draws; None where the coordinates are the point."""
+    if isinstance(example, (int, np.integer)):
+        return int(example), lambda x: x, None
+    named = isinstance(example, collections.abc.Mapping)
+    parts, dim = {}, 0
+    for name, part in example.items() if named else [("x", example)]:
+        parts[name] = (dim, dim + int(np.size(part)), np.shape(part))
+        dim = parts[name][1]
+
+    def point(x):
+        own = {name: x[begin:end].reshape(shape) for name, (begin, end, shape) in parts.items()}
+        return own if named else own["x"]
+
+    def recorded(x):
+        return {name: x[..., begin:end].reshape(*x.shape[:2], *shape) for name, (begin, end, shape) in parts.items()}
+
+    return dim, point, recorded
+
+
+def _constrained(recorded, constrain):
+    """What is recorded: constrain takes what `recorded` makes of draws, by names."""
+    if recorded is None or constrain is None:
+        return constrain or recorded
+    return lambda x: constrain(recorded(x))
+
+
+def from_pymc(model, **options) -> Target:
+    """A PyMC model, through the function that nutpie compiles of it (numba, in double, on the CPU; called by threads
+    side by side, without Python's lock). Free variables and deterministics are recorded, with the model's names, shapes,
+    dims and coords. options: of nutpie.compile_pymc_model. Needs pymc and nutpie; variables must be continuous."""
+    import nutpie
+
+    compiled = nutpie.compile_pymc_model(model, backend="numba", **options)
+    data, names = compiled.user_data.ctypes.data, [str(n) for n in compiled.coords["unconstrained_parameter"]]
+    target = from_c(compiled.compiled_logp_func.address, compiled.n_dim, data, names)
+    hidden = {value.name for value in model.value_vars} - {rv.name for rv in model.free_RVs}
+    variables = [v for v in zip(*compiled.shape_info) if v[0] not in hidden]
+    size, pointer = ctypes.c_uint64, ctypes.c_void_p
+    expand = ctypes.CFUNCTYPE(ctypes.c_int64, size, size, pointer, pointer, pointer)(
+        compiled.compiled_expand_func.address
+    )
+
+    def constrain(x):
+        flat = np.ascontiguousarray(x).reshape(-1, compiled.n_dim)
+        out = np.full((len(flat), compiled.n_expanded), np.nan)
+        from_, to = flat.ctypes.data, out.ctypes.data
+        for row in range(len(flat)):
+            expand(
+                compiled.n_dim, compiled.n_expanded, from_ + row * flat.strides[0], to + row * out.strides[0], data
+            )
+        out = out.reshape(*x.shape[:2], -1)
+        return {
+            name: ((*compiled.dims.get(name, ()),), out[..., part].reshape(*x.shape[:2], *shape))
+            for name, part, shape in variables
+        }
+
+    target._kept.append(compiled)
+    target.constrain = constrain
+    target.labels = dict(compiled.coords)
+    return target
 
 
 def _as_target(model, settings):
@@ -192,3 +352,13 @@ def _as_target(model, settings):
         return Target(model)  # the run says which names are near
     own = {row[0] for row in _core.targets()[model][1]}
     return Target(model, **{key: settings.pop(key) for key in list(settings) if key in own})
+
+
+for _function, _name, _own_names in (
+    (LogisticRegression, "logistic_regression", ("data", "prior_sd", "label")),
+    (SoftmaxRegression, "softmax_regression", ("data", "prior_sd", "label")),
+    (Ising, "ising", ("size", "coupling", "couplings", "beta")),
+    (SpinGlass, "spin_glass", ("couplings", "beta")),
+    (from_stan, "stan", ("model", "data")),
+):
+    with_settings(_function, "Further settings:", _core.targets()[_name][1], _own_names)

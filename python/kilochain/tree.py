@@ -1,13 +1,20 @@
 """Results of runs as xarray's DataTree, in the groups and under the names that ArviZ reads."""
 
+from __future__ import annotations
+
 import itertools
 import json
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from kilochain import _core
+
+if TYPE_CHECKING:
+    import arviz
+    import pandas
 
 
 def _labels(own, variable, shape):
@@ -50,9 +57,13 @@ def tree_of(result, constrain=None, labels={}):
         if constrain:
             coords, variables = {}, {}
             for name, values in constrain(result["draws"]).items():
+                dims, values = values if isinstance(values, tuple) else ((), values)
                 values = np.asarray(values)
-                variables[name] = (("chain", "draw", *(f"{name}_dim_{k}" for k in range(values.ndim - 2))), values)
-        groups["posterior"] = xr.Dataset(variables, {**places, **coords, **labels})
+                dims = dims or [f"{name}_dim_{k}" for k in range(values.ndim - 2)]
+                variables[name] = (("chain", "draw", *dims), values)
+        coords.update(labels)
+        used = {dim for dims, _ in variables.values() for dim in dims}
+        groups["posterior"] = xr.Dataset(variables, {**places, **{d: c for d, c in coords.items() if d in used}})
         statistics = {"lp": result["lp"], **result["statistics"]} if "lp" in result else {}
         if "diverging" in statistics:
             statistics["diverging"] = statistics["diverging"] != 0
@@ -98,13 +109,13 @@ def tree_of(result, constrain=None, labels={}):
     return tree
 
 
-def summary(tree):
+def summary(tree) -> pandas.DataFrame:
     """Mean, standard deviation, quantiles, effective sample sizes and R-hat of each recorded value: a pandas
     DataFrame with a row for each. The figures are the run's own, of all its draws."""
     return tree["summary"].to_dataset().to_dataframe()
 
 
-def to_inferencedata(tree):
+def to_inferencedata(tree) -> arviz.InferenceData:
     """The same as InferenceData, for ArviZ below 1."""
     import arviz
 

@@ -2,6 +2,9 @@
 
 import ctypes
 import os
+import sys
+import types
+import warnings
 
 import numpy as np
 import pytest
@@ -55,10 +58,18 @@ def test_a_point_without_a_value_is_rejected(gaussian):
         lp, gradient = gaussian(x)
         return np.where(x[:, 0] > 0, -np.inf, lp), gradient
 
+    def sampled(init):
+        return k.sample(k.from_batched(half, 3), init=init, **SHORT)["posterior"]["x"].values
+
+    with warnings.catch_warnings():  # starts without a value are drawn again
+        warnings.simplefilter("error", k.QuarantineWarning)
+        warnings.simplefilter("ignore", k.ConvergenceWarning)
+        assert (sampled("normal:0.1")[..., 0] <= 0).all()
+    starts = np.full((SHORT["chains"], 3), -0.1)
+    starts[1] = 0.1
     with pytest.warns(k.QuarantineWarning, match="the log density at its starting point is not finite"):
-        x = k.sample(k.from_batched(half, 3), init="normal:0.1", **SHORT)["posterior"]["x"].values
-    finite = x[~np.isnan(x).any(axis=(1, 2))]
-    assert len(finite) and (finite[..., 0] <= 0).all()
+        x = sampled(starts)
+    assert np.isnan(x[1]).all() and (np.delete(x, 1, axis=0)[..., 0] <= 0).all()
 
 
 double_p = ctypes.POINTER(ctypes.c_double)
@@ -84,7 +95,7 @@ def test_a_c_function_by_its_address(gaussian):
 
 def test_numba(gaussian):
     numba = pytest.importorskip("numba")
-    from numba import carray, cfunc, types
+    from numba import cfunc, types
 
     signature = types.int32(
         types.uintp,
@@ -110,6 +121,84 @@ def test_jax():
     jax.config.update("jax_enable_x64", True)
     tree = k.sample(k.from_jax(lambda x: -((x - jax.numpy.arange(3)) ** 2).sum() / 2, 3), **SHORT)
     means_agree(tree, "x", [0, 1, 2])
+
+
+def test_jax_with_an_example_of_a_point():
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+
+    def logp(point):
+        return -((point["a"] - 1) ** 2).sum() / 2 - (point["b"] ** 2) / 8
+
+    example = {"a": np.zeros((2, 3)), "b": 0.0}
+    posterior = (tree := k.sample(k.from_jax(logp, example), **SHORT))["posterior"]
+    assert posterior["a"].sizes["a_dim_1"] == 3 and posterior["b"].dims == ("chain", "draw")
+    means_agree(tree, "x", [1] * 6 + [0])
+    square = k.from_jax(logp, example, constrain=lambda draws: {"square": draws["b"] ** 2})
+    tree = k.sample(square, **SHORT)
+    assert np.allclose(tree["posterior"]["square"], posterior["b"] ** 2)
+
+
+def test_torch():
+    torch = pytest.importorskip("torch", reason="torch is not installed: from_torch is not tested")
+    tree = k.sample(k.from_torch(lambda x: -((x - torch.arange(3)) ** 2).sum() / 2, 3), **SHORT)
+    means_agree(tree, "x", [0, 1, 2])
+    tree = k.sample(k.from_torch(lambda p: -(p["a"] ** 2).sum() / 2, {"a": np.zeros((2, 2))}), **SHORT)
+    assert tree["posterior"]["a"].dims == ("chain", "draw", "a_dim_0", "a_dim_1")
+
+
+def test_pymc():
+    pytest.importorskip("nutpie", reason="nutpie is not installed: from_pymc is tested on functions in its place alone")
+    pymc = pytest.importorskip("pymc")
+    y = np.random.default_rng(0).normal(1, 2, size=(50, 3))
+    with pymc.Model(coords={"group": ["a", "b", "c"]}) as model:
+        mu, sd = pymc.Normal("mu", 0, 10, dims="group"), pymc.HalfNormal("sd", 5)
+        pymc.Deterministic("twice", 2 * mu, dims="group")
+        pymc.Normal("y", mu, sd, observed=y)
+    posterior = k.sample(k.from_pymc(model), **SHORT)["posterior"]
+    assert set(posterior.data_vars) == {"mu", "sd", "twice"} and (posterior["sd"] > 0).all()
+    assert posterior["mu"].dims == ("chain", "draw", "group")
+    assert list(posterior["group"].values) == ["a", "b", "c"] and (posterior["twice"] == 2 * posterior["mu"]).all()
+    assert abs(posterior["mu"].mean(("chain", "draw")) - y.mean(axis=0)).max() < 0.1
+
+
+def test_what_nutpie_compiles_keeps_names_and_shapes(monkeypatch):
+    size, pointer = ctypes.c_uint64, ctypes.POINTER(ctypes.c_double)
+
+    @ctypes.CFUNCTYPE(ctypes.c_int64, size, pointer, pointer, pointer, ctypes.c_void_p)
+    def density(n, x, gradient, lp, user_data):
+        return c_density(n, x, gradient, lp, user_data)
+
+    @ctypes.CFUNCTYPE(ctypes.c_int64, size, size, pointer, pointer, ctypes.c_void_p)
+    def expand(n, expanded, x, out, user_data):  # a[2], its log, b
+        out[0], out[1], out[2] = x[0], x[1], x[2]
+        out[3], out[4] = np.exp(x[0]), np.exp(x[1])
+        return 0
+
+    def at(f):
+        return types.SimpleNamespace(address=ctypes.cast(f, ctypes.c_void_p).value)
+
+    compiled = types.SimpleNamespace(
+        n_dim=3,
+        n_expanded=5,
+        compiled_logp_func=at(density),
+        compiled_expand_func=at(expand),
+        user_data=np.zeros(1),
+        dims={"a": ("who",)},
+        coords={"who": ["me", "you"], "unconstrained_parameter": ["a_log___0", "a_log___1", "b"]},
+        shape_info=(["a_log__", "b", "a"], [slice(0, 2), slice(2, 3), slice(3, 5)], [(2,), (), (2,)]),
+    )
+    nutpie = types.SimpleNamespace(compile_pymc_model=lambda model, backend: compiled)
+    monkeypatch.setitem(sys.modules, "nutpie", nutpie)
+    named = [types.SimpleNamespace(name=n) for n in ("a", "b", "a_log__")]
+    model = types.SimpleNamespace(value_vars=[named[2], named[1]], free_RVs=named[:2])
+    tree = k.sample(k.from_pymc(model), **{**SHORT, "chains": 4, "draws": 20})
+    posterior = tree["posterior"]
+    assert posterior["a"].dims == ("chain", "draw", "who") and list(posterior["who"].values) == ["me", "you"]
+    assert posterior["b"].dims == ("chain", "draw") and set(posterior.data_vars) == {"a", "b"}
+    x = k.sample(k.from_c(at(density).address, 3), **{**SHORT, "chains": 4, "draws": 20})["posterior"]["x"].values
+    assert (posterior["a"].values == np.exp(x[..., :2])).all() and (posterior["b"].values == x[..., 2]).all()
+    assert list(k.summary(tree).index) == ["a_log___0", "a_log___1", "b"]
 
 
 def test_a_stan_program_and_its_shapes():

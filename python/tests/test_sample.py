@@ -12,6 +12,9 @@ import kilochain as k
 from conftest import SHORT, means_agree
 
 cov = np.array([[1.0, 0.5], [0.5, 2.0]])
+ENDLESS = dict(
+    preset="gauss2d_corr", chains=4, warmup=50, draws=10**9, sampler="mala", keep="moments", progress=False
+)
 
 
 def test_a_gaussian_with_nothing_said_but_its_chains():
@@ -96,17 +99,7 @@ def test_ctrl_c_gives_what_was_drawn():
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.warns(k.RunWarning, match="interrupted"):
-        tree = k.sample(
-            "gaussian",
-            preset="gauss2d_corr",
-            chains=4,
-            warmup=50,
-            draws=10**9,
-            sampler="mala",
-            keep="moments",
-            progress=False,
-            progress_callback=press,
-        )
+        tree = k.sample("gaussian", **ENDLESS, progress_callback=press)
     assert tree.attrs["status"] == 130 and len(k.summary(tree)) == 2
 
 
@@ -115,31 +108,11 @@ def test_a_callback_that_raises_ends_the_run():
         raise LookupError("mine")
 
     with pytest.raises(LookupError, match="mine"):
-        k.sample(
-            "gaussian",
-            preset="gauss2d_corr",
-            chains=4,
-            warmup=50,
-            draws=10**9,
-            sampler="mala",
-            keep="moments",
-            progress=False,
-            progress_callback=fails,
-        )
+        k.sample("gaussian", **ENDLESS, progress_callback=fails)
 
 
 def test_a_run_beside_the_program():
-    run = k.sample(
-        "gaussian",
-        preset="gauss2d_corr",
-        chains=4,
-        warmup=50,
-        draws=10**9,
-        sampler="mala",
-        keep="moments",
-        progress=False,
-        blocking=False,
-    )
+    run = k.sample("gaussian", **ENDLESS, blocking=False)
     while not run.progress():
         run._thread.join(0.01)
     assert run.progress()["phase"] in ("warm-up", "sampling")
@@ -158,7 +131,7 @@ def test_resume_and_read_continue_as_if_nothing_had_happened(tmp_path):
     again = k.read(path)
     assert (again["posterior"]["x"].values == whole).all()
     assert (again["sample_stats"]["lp"].values == tree["sample_stats"]["lp"].values).all()
-    with pytest.raises(k.DataError, match="does not fit"):
+    with pytest.raises(k.DataError, match="not the one that the draws are of"):
         k.resume(path, k.Gaussian(np.eye(3)), draws=400, progress=False)
 
 
@@ -215,3 +188,21 @@ def test_arviz_reads_it(tmp_path):
     figures = arviz.summary(data, round_to="none")
     ours = k.summary(tree)
     assert np.allclose(np.asarray(figures["mean"], float), ours["mean"], rtol=1e-12)
+
+
+def test_arvizs_figures_and_pictures():
+    arviz = pytest.importorskip("arviz")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    import xarray
+
+    tree = k.sample(k.Gaussian(cov), **SHORT)
+    x = tree["posterior"]["x"].values
+    values = -((x[..., :1] - np.array([-1.0, 0.0, 1.0])) ** 2) / 2
+    tree["log_likelihood"] = xarray.DataTree(xarray.Dataset({"y": (("chain", "draw", "place"), values)}))
+    data = tree if int(arviz.__version__.split(".")[0]) >= 1 else k.to_inferencedata(tree)
+    loo = arviz.loo(data)
+    assert np.isfinite(float(loo.elpd if hasattr(loo, "elpd") else loo.elpd_loo))
+    arviz.plot_trace(data)
+    arviz.plot_rank(data)
+    pyplot.close("all")
