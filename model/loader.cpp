@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/inputs.hpp"
 
 namespace kilochain {
 namespace {
@@ -39,9 +40,11 @@ const char* kept(const std::string& name) {
 JsonData::JsonData(const std::string& path, const std::string& section) : path_(path) {
   std::ifstream in(path);
   require(in.good(), ExitStatus::data, path + ": no such file of data", "it cannot be opened", "Is the path right?");
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  note_input(path, text);
   Json j;
   try {
-    j = Json::parse(in);
+    j = Json::parse(text);
   } catch (const Json::exception& error) {
     throw Error(ExitStatus::data, path + ": not JSON", error.what(), "Is it the right file, and whole?");
   }

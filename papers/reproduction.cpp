@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "base/tell.hpp"
 #include "base/units.hpp"
 #include "host/frontend/files.hpp"
 #include "host/frontend/interrupt.hpp"
@@ -126,7 +127,7 @@ void run_jobs(std::vector<Job> jobs, int threads, std::atomic<bool>& stop) {
 
 }  // namespace
 
-void say(const std::string& line) { fmt::print(stderr, "{}\n", line); }
+void say(const std::string& line) { tell(stderr, "{}\n", line); }
 
 void add_flags(CLI::App& command, Flags& f, const std::string& what, const std::string& job) {
   command.add_flag("--json", f.json, "one JSON array, an object for each " + what);

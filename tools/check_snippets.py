@@ -5,7 +5,7 @@ numbers aside. Usage: check_snippets.py, from the repository root, after a build
 
 scripts/demo and scripts/test are whole runs of their own: the demo is a test beside this one, and scripts/test runs both.
 """
-import os, re, subprocess, sys
+import glob, os, re, subprocess, sys
 
 root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 os.chdir(root)
@@ -33,6 +33,8 @@ def shape(line):
 os.environ["PYTHONPATH"] = os.path.abspath("build/release/python")  # the package as it was built
 failures, count = [], 0
 os.makedirs("output", exist_ok=True)
+for old in glob.glob("output/*.nc"):  # a run replaces no draws
+    os.remove(old)
 for page in pages:
     for kind, body in re.findall(r"^```(\w+)\n(.*?)^```", open(page).read(), re.M | re.S):
         count += 1

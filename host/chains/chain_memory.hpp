@@ -9,11 +9,7 @@
 
 namespace kilochain {
 
-/// Bytes of state and adaptation (P: rows of a panel), of the queries and answers, and of the sums of pooled signals.
-struct ChainBytes {
-  std::size_t state, adaptation, exchange, pooled_sums = 0;
-};
-
+/// P: rows of a panel.
 template <class Sampler, class Real, int P>
 ChainBytes chain_bytes(Index num_chains, Index dim, Scope scope, const typename Sampler::Settings& settings) {
   typename Sampler::State st;

@@ -49,9 +49,11 @@ const Entry& find(const std::string& name) {
     if (e.name == name) return e;
     known.push_back(e.name);
   }
-  throw Error(ExitStatus::usage, fmt::format("unknown {} \"{}\"", Entry::kind, name),
-              fmt::format("{} {}s are registered", known.size(), Entry::kind),
-              fmt::format("Did you mean {}? `kilochain {}s` lists all.", nearest_name(name, known), Entry::kind));
+  const std::string near = near_name(name, known);
+  throw Error(
+      ExitStatus::usage, fmt::format("unknown {} \"{}\"", Entry::kind, name),
+      fmt::format("{} {}s are registered", known.size(), Entry::kind),
+      fmt::format("{}`kilochain {}s` lists all.", near.empty() ? "" : "Did you mean " + near + "? ", Entry::kind));
 }
 
 template <class Entry>
@@ -70,7 +72,7 @@ void check_entry(const Entry& entry, const SettingTexts& texts) {
   for (const SettingInfo& info : entry.settings) known.push_back(info.name);
   for (const auto& [name, text] : texts) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    const std::string nearest = nearest_name(name, known);
+    const std::string nearest = near_name(name, known);
     throw Error(ExitStatus::usage, fmt::format("{} {} has no setting {}", Entry::kind, entry.name, name),
                 fmt::format("{} = {}", name, text),
                 nearest.empty() ? "Remove it?" : fmt::format("Did you mean {}?", nearest));

@@ -100,6 +100,7 @@ TEST_F(EmulatedWindows, AWholeRunKeepsTheDrawsThatBatchesOfChainsMake) {
   const std::atomic<bool> go_on{false};
   const Result ahead = run(o, {}, go_on);
   o.chain_batch_size = 1;
+  o.overwrite = true;
   const Result batches = run(o, {}, go_on);
   EXPECT_EQ(ahead.draws_written, 3100);
   EXPECT_FALSE(ahead.interrupted);
@@ -126,7 +127,7 @@ TEST_F(EmulatedWindows, ARunThatIsResumedKeepsItsBits) {
       o.num_warmup = 20;
       o.thin = 2;
       o.device = "cuda";
-      o.output = files.path("part.nc");
+      o.output = files.path("part.nc"), o.overwrite = true;
       o.num_samples = interrupted ? 10000 : 17;  // five windows, two of them under way
       std::atomic<bool> stop{false};
       const Result part = run(

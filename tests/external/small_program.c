@@ -37,6 +37,7 @@ int main(int argc, char** argv) {
   kilochain_set(run, "sampler", "nuts"), kilochain_set(run, "adapt_scope", "chain");
   kilochain_set(run, "num_warmup", "200"), kilochain_set(run, "num_samples", "400");
   kilochain_set(run, "output", file);
+  kilochain_set(run, "overwrite", "yes");
   expect(kilochain_sample(run) == 0, "sample", run);
   expect(kilochain_num_chains(run) == 8 && kilochain_num_draws(run) == 400 && kilochain_num_values(run) == 2, "sizes",
          run);

@@ -6,11 +6,14 @@
 
 #include "examples/posteriors/eight_schools.hpp"
 #include "kilochain/run.hpp"
+#include "tests/support/runs.hpp"
 #include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
 namespace {
 
+using testing_support::refusal;
+using testing_support::run_quietly;
 using testing_support::ScratchFiles;
 
 std::string library() { return KILOCHAIN_BINARY_DIR "/tests/libraries/small_density.so"; }
@@ -32,21 +35,6 @@ Options of_library(const std::string& function, bool chains = false) {
   o.target_settings = {{"library", library()}, {"function", function}, {"dim", "3"}};
   if (chains) o.target_settings["batched"] = "yes";
   return o;
-}
-
-Result run_quietly(const Options& o) {
-  const std::atomic<bool> never{false};
-  return run(o, nullptr, never);
-}
-
-std::string refusal(const Options& o, ExitStatus status) {
-  try {
-    run_quietly(o);
-  } catch (const Error& error) {
-    EXPECT_EQ(static_cast<int>(error.status()), static_cast<int>(status)) << error.what();
-    return error.what();
-  }
-  return "no error";
 }
 
 /// x[i] ~ N(i, 1): 4.5 standard errors are a false alarm once in 150 000 times.
@@ -91,6 +79,20 @@ TEST(SharedLibrary, PointsWithoutAValueAreRejectedAndCounted) {
   for (std::size_t k = 0; k < r.draws.size(); k += 3) ASSERT_LE(r.draws[k], 1);
   ASSERT_EQ(r.notes.size(), 1u);
   EXPECT_NE(r.notes[0].find("the first: it returned 7"), std::string::npos) << r.notes[0];
+}
+
+/// One normal start in six is refused.
+TEST(SharedLibrary, StartsWithoutAValueAreDrawnAgain) {
+  for (const char* sampler : {"rwm", "nuts", "ensemble_hmc"}) {
+    Options o = of_library("moody");
+    o.sampler = sampler, o.num_chains = 64, o.num_samples = 20;
+    if (sampler == std::string(ensemble_sampler)) o.adapt_scope = Scope::pooled;
+    const Result r = run_quietly(o);
+    EXPECT_EQ(r.summary.quarantined, 0) << sampler;
+    for (std::size_t k = 0; k < r.draws.size(); k += 3) ASSERT_LE(r.draws[k], 1) << sampler;
+    o.chain_batch_size = 16;
+    if (sampler == std::string("rwm")) EXPECT_EQ(run_quietly(o).draws, r.draws);
+  }
 }
 
 TEST(SharedLibrary, Refusals) {

@@ -126,6 +126,8 @@ TEST(Options, TomlIsFlags) {
                                                      {"draws", "none"},
                                                      {"output", "out.nc"},
                                                      {"max_seconds", "60"},
+                                                     {"target_ess", "500"},
+                                                     {"overwrite", "true"},
                                                      {"checkpoint_seconds", "30"},
                                                      {"save_warmup", "true"},
                                                      {"quiet", "true"},

@@ -1,5 +1,5 @@
-// What a run does before it samples, and how it makes its summary: data once, settings before data, figures from wherever the
-// draws are.
+// What a run does before it samples, and how it makes its summary: data once, settings before data,
+// figures from wherever the draws are.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,11 +7,13 @@
 #include "host/chains/cpu_target.hpp"
 #include "host/run/run.hpp"
 #include "host/run/run_state.hpp"
+#include "tests/support/runs.hpp"
 #include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
 namespace {
 
+using testing_support::run_quietly;
 using testing_support::ScratchFiles;
 
 int reads = 0;
@@ -66,11 +68,6 @@ Options options() {
   o.device = "cpu";
   return o;
 }
-Result run_quietly(const Options& o) {
-  const std::atomic<bool> never{false};
-  return run(o, nullptr, never);
-}
-
 void expect_same_figures(const std::vector<ParameterSummary>& a, const std::vector<ParameterSummary>& b) {
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t k = 0; k < a.size(); ++k) {
@@ -123,13 +120,14 @@ TEST(PreparedRun, ALargeFileIsNotReadBack) {
   EXPECT_EQ(summary_from(o, dim, draws_of_a_gib), SummaryFrom::file);
 }
 
-/// The figures do not depend on where the draws were when they were summarised: in memory, in the file, or read back from it.
+/// The figures do not depend on where the draws were when they were summarised: in memory, in the file,
+/// or read back from it.
 TEST(PreparedRun, SummariesFromMemoryAndFromTheFileAreTheSameBits) {
   ScratchFiles files;
   for (const Precision real : {Precision::single_precision, Precision::double_precision}) {
     Options memory = options(), file = memory, kept = memory;
     memory.real = file.real = kept.real = real;
-    file.output = files.path("draws.nc");
+    file.output = files.path("draws.nc"), file.overwrite = true;
     kept.keep_draws = true;
     const auto in_memory = run_quietly(memory).summary.parameters;
     expect_same_figures(in_memory, run_quietly(file).summary.parameters);

@@ -1,4 +1,5 @@
-// A target that records other values than its coordinates: constrained, under names of their own, in memory and on disk.
+// A target that records other values than its coordinates: constrained, under names of their own,
+// in memory and on disk.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,11 +8,13 @@
 #include "host/draws/draws_file.hpp"
 #include "host/registry/registry.hpp"
 #include "host/run/run.hpp"
+#include "tests/support/runs.hpp"
 #include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
 namespace {
 
+using testing_support::run_quietly;
 using testing_support::ScratchFiles;
 
 /// log s ~ N(0, 1) and two values that depend on it; values only, no gradient. `broken`: not a number above log s = 1.
@@ -67,11 +70,6 @@ Options options() {
   o.keep_draws = true;
   return o;
 }
-Result run_quietly(const Options& o) {
-  const std::atomic<bool> never{false};
-  return run(o, nullptr, never);
-}
-
 TEST(Recorded, DivergencesAreInRecordedValues) {
   ScratchFiles files;
   Options o = options();
@@ -95,7 +93,7 @@ TEST(Recorded, InMemoryAndOnDiskAlike) {
   for (const Precision real : {Precision::single_precision, Precision::double_precision}) {
     Options o = options();
     o.real = real;
-    o.output = files.path("recorded.nc");
+    o.output = files.path("recorded.nc"), o.overwrite = true;
     const Result r = run_quietly(o);
     ASSERT_EQ(r.names, (std::vector<std::string>{"s", "parts[0]", "parts[1]"}));
     ASSERT_EQ(r.draws.size(), 6u * 350u * 3u);

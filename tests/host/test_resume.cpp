@@ -10,11 +10,13 @@
 #include "host/draws/draws_file.hpp"
 #include "host/run/run.hpp"
 #include "host/run/run_state.hpp"
+#include "tests/support/runs.hpp"
 #include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
 namespace {
 
+using testing_support::run_quietly;
 using testing_support::ScratchFiles;
 
 Options options(const std::string& output, std::int64_t num_samples) {
@@ -29,11 +31,6 @@ Options options(const std::string& output, std::int64_t num_samples) {
   o.device = "cpu";
   o.output = output;
   return o;
-}
-
-Result run_quietly(const Options& o) {
-  const std::atomic<bool> never{false};
-  return run(o, nullptr, never);
 }
 
 Result resume(Options o, std::int64_t num_samples) {
@@ -233,6 +230,35 @@ TEST(Resume, TheTimeOfARunIsLimited) {
   EXPECT_GT(r.draws_written, 0);
   o.max_seconds = 0;
   EXPECT_EQ(resume(o, r.summary.num_samples + 2000).draws_written, r.summary.num_samples / 1000 + 2);
+}
+
+/// One number of what was read differs: the log density where the chain stands may well be the same.
+TEST(Resume, OtherDataAreRefused) {
+  const ScratchFiles files;
+  struct Case {
+    const char *target, *setting, *sampler, *before, *after;
+  };
+  for (const Case& c : {Case{"logistic_regression", "data", "rwm", "a,b,y\n1,2,0\n2,1,1\n3,5,0\n4,4,1\n",
+                             "a,b,y\n1,2,0\n2,1,1\n3,5,0\n4,4.001,1\n"},
+                        Case{"spin_glass", "couplings", "gibbs", "i,j,J\n0,1,1\n1,2,-1\n", "i,j,J\n0,1,-50\n1,2,50\n"},
+                        Case{"rbm", "weights", "gibbs", "0.5,-1,2\n1,0.25,0\n", "-3.5,7,-14\n-7,-1.75,0\n"},
+                        Case{"ising", "policy", "intracluster", "gamma,walk\n0.5,2\n", "gamma,walk\n0.5,3\n"}}) {
+    SCOPED_TRACE(c.target);
+    const std::string data = files.write("data.csv", c.before);
+    Options o = options(files.path("draws.nc"), 20);
+    o.overwrite = true;
+    o.target = c.target, o.target_settings = {}, o.sampler = c.sampler;
+    (c.setting == std::string("policy") ? o.sampler_settings : o.target_settings)[c.setting] = data;
+    if (c.target == std::string("ising")) o.target_settings = {{"size", "4x4"}, {"hamming", "8"}};
+    run_quietly(o);
+    o.num_samples = 40;
+    files.write("data.csv", c.after);
+    const std::string said = message_of(o, ExitStatus::data);
+    EXPECT_EQ(said.find(o.output + ": the target is not the one that the draws are of (" + data + " "), 0u) << said;
+    EXPECT_NE(said.find(" was read, and " + data + " "), std::string::npos) << said;
+    files.write("data.csv", c.before);
+    EXPECT_EQ(resume(o, 40).draws_written, 40);
+  }
 }
 
 TEST(Resume, SaysWhyARunCannotGoOn) {

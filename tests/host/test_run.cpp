@@ -8,11 +8,13 @@
 
 #include "host/draws/draws_file.hpp"
 #include "host/run/run.hpp"
+#include "tests/support/runs.hpp"
 #include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
 namespace {
 
+using testing_support::run_quietly;
 using testing_support::ScratchFiles;
 
 using Length = std::optional<std::int64_t>;
@@ -28,11 +30,6 @@ Options gaussian(std::int64_t chains, Length warmup, Length samples) {
   o.seed = 5;
   o.device = "cpu";
   return o;
-}
-
-Result run_quietly(const Options& o) {
-  const std::atomic<bool> never{false};
-  return run(o, nullptr, never);
 }
 
 std::vector<double> draws_of(const Options& o) {
@@ -54,6 +51,28 @@ TEST(Run, AutomaticLengthsEndConverged) {
     EXPECT_LT(std::abs(p.mean), 4 * p.mcse_mean) << p.name;  // false alarm in 1 of 8 000 runs for both
     EXPECT_LT(p.rhat, 1.01);
     EXPECT_GT(p.ess_bulk, 5000);
+  }
+}
+
+/// The warm-up's guess of the length is only where it begins: draws are added until the effective size is there, and are
+/// those of a run that was asked for as many.
+TEST(Run, AutomaticLengthReachesTheEffectiveSizeThatIsWanted) {
+  for (const bool kept : {false, true}) {
+    Options o = gaussian(8, 300, {});  // a warm-up of given length knows no efficiency: 1 000 iterations to begin with
+    o.target_ess = 20000;
+    o.keep_draws = kept;
+    const Result grown = run_quietly(o);
+    std::printf("seed 5: %lld samples\n", static_cast<long long>(grown.summary.num_samples));
+    EXPECT_GT(grown.summary.num_samples, 1000);
+    EXPECT_GE(extremes_of(grown.summary).worst_ess, 20000);
+    o.num_samples = grown.summary.num_samples;
+    const Result asked = run_quietly(o);
+    EXPECT_EQ(grown.draws, asked.draws);
+    EXPECT_EQ(grown.statistics.size(), kept ? asked.statistics.size() : 0);
+    for (std::size_t k = 0; k < asked.summary.parameters.size(); ++k) {
+      EXPECT_EQ(grown.summary.parameters[k].mean, asked.summary.parameters[k].mean);
+      EXPECT_EQ(grown.summary.parameters[k].ess_tail, asked.summary.parameters[k].ess_tail);
+    }
   }
 }
 
@@ -208,6 +227,7 @@ TEST(Run, ChainsThatStartAtZeroDensityAreQuarantinedAndCounted) {
   for (const auto& p : r.summary.parameters) EXPECT_TRUE(std::isfinite(p.mean) && std::isfinite(p.ess_bulk)) << p.name;
   EXPECT_EQ(summarise_file(o.output).quarantined, 1);
   o.init = "file:" + files.write("nowhere.csv", "1e200,1e200\n");
+  o.overwrite = true;
   testing_support::expect_error(
       [&] { run_quietly(o); }, ExitStatus::data, "",
       "no chain can start (all 5 starting points are refused: the log density at its starting point is not finite). "

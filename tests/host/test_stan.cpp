@@ -7,11 +7,14 @@
 #include "host/draws/draws_file.hpp"
 #include "host/run/run.hpp"
 #include "host/run/run_state.hpp"
+#include "tests/support/runs.hpp"
 #include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
 namespace {
 
+using testing_support::refusal;
+using testing_support::run_quietly;
 using testing_support::ScratchFiles;
 
 std::string library(const std::string& name) { return KILOCHAIN_BINARY_DIR "/tests/libraries/" + name + ".so"; }
@@ -29,21 +32,6 @@ Options options(const std::string& data = "", const std::string& name = "small_s
   o.seed = 3;
   o.keep_draws = true;
   return o;
-}
-
-Result run_quietly(const Options& o) {
-  const std::atomic<bool> never{false};
-  return run(o, nullptr, never);
-}
-
-std::string refusal(const Options& o, ExitStatus status) {
-  try {
-    run_quietly(o);
-  } catch (const Error& error) {
-    EXPECT_EQ(static_cast<int>(error.status()), static_cast<int>(status)) << error.what();
-    return error.what();
-  }
-  return "no error";
 }
 
 const std::vector<std::string> names = {"mu",     "sigma",  "m[1,1]", "m[1,2]", "m[1,3]",

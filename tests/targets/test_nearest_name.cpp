@@ -38,6 +38,11 @@ TEST(NearestName, NoGuessWhereMostLettersDiffer) {
   EXPECT_EQ(near_name("tyop", {"typo", "thin"}), "typo");
   EXPECT_EQ(near_name("hcm", samplers), "hmc");
   EXPECT_EQ(near_name("x", {}), "");
+  EXPECT_EQ(near_name("x", {"a"}), "");
+  for (const char* unknown : {"lotka", "hmm", "purchased", "linear_regression"})
+    EXPECT_EQ(near_name(unknown, {"banana", "rbm", "income", "logistic_regression"}), "") << unknown;
+  EXPECT_EQ(near_name("logistc_regresion", {"banana", "logistic_regression"}), "logistic_regression");
+  EXPECT_EQ(near_name("regression", {"banana", "logistic_regression"}), "logistic_regression");
 }
 
 TEST(NearestName, TheFirstOfEquals) { EXPECT_EQ(nearest_name("x", {"a", "b"}), "a"); }
