@@ -183,12 +183,13 @@ class AutomaticWarmUp : WarmUp<Real> {
     if (*out_.converged || out_.interrupted) return out_;
     const auto rates = block_.acceptance();
     const std::int64_t stuck = std::count_if(rates.begin(), rates.end(), accepts_nothing);
-    out_.advice =
-        fmt::format("warm-up has not converged after {} iterations: do not trust the summary; try ", out_.iterations) +
-        (stuck > 0 ? fmt::format("other starting points, such as --init zeros or --init normal:0.1 ({} chains "
-                                 "accept nothing)?",
-                                 stuck)
-                   : std::string("--num-warmup with more iterations, or another sampler?"));
+    out_.advice = fmt::format(
+        "warm-up has not converged after {} iterations: do not trust the summary; try the default in place of "
+        "--sampler, "
+        "as it learns scales and shape from all chains, {}?",
+        out_.iterations,
+        stuck > 0 ? fmt::format("or other starting points, such as --init normal:0.1 ({} chains accept nothing)", stuck)
+                  : "or --num-warmup with more iterations");
     return out_;
   }
 

@@ -14,23 +14,18 @@
 
 namespace kilochain {
 
-enum class Optimizer : std::int32_t { automatic, rmsprop, robbins_monro, adam, relative, natural };
+enum class Optimizer : std::int32_t { rmsprop, robbins_monro, adam, relative, natural };
 enum class BetaControl : std::int32_t { paper, bounded };
 
 struct FactorSettings : ScheduleSettings {
   double learning_rate, target_accept;
   double relative_rate = 0.05, pooled_speedup = 10;
-  Optimizer optimizer = Optimizer::automatic;
+  Optimizer optimizer = Optimizer::natural;
   FactorShape factor = FactorShape::dense;
   double initial_scale = 0.1, beta_init = 1, beta_rate = 0.02, beta_floor = 1e-4, diagonal_floor = 1e-3,
          rms_decay = 0.1;
   BetaControl beta_control = BetaControl::paper;
   FactorSettings(double rate, double target) : learning_rate(rate), target_accept(target) {}
-
-  /// What `auto` means, once it is known whether chains are pooled.
-  void resolve(Scope scope) {
-    if (optimizer == Optimizer::automatic) optimizer = scope == Scope::pooled ? Optimizer::natural : Optimizer::rmsprop;
-  }
 };
 
 /// Whether signals must be L^T times the plain ones: sum_k (L^T a_k) b_k^T.
@@ -42,9 +37,8 @@ template <class V>
 void factor_fields(V&& visit, FactorSettings& s) {
   visit("learning_rate", s.learning_rate, positive(), "step of the optimiser on the factor L");
   visit("target_accept", s.target_accept, inside(0, 1), "acceptance rate that beta steers to");
-  visit("optimizer", s.optimizer, Names{"auto", "rmsprop", "robbins_monro", "adam", "relative", "natural"},
-        "rule that turns gradients into steps of L; auto: rmsprop for a chain that adapts alone (the paper's), natural "
-        "when chains are pooled");
+  visit("optimizer", s.optimizer, Names{"rmsprop", "robbins_monro", "adam", "relative", "natural"},
+        "rule that turns gradients into steps of L; rmsprop is the paper's. natural costs n^3/6 an iteration");
   visit("relative_rate", s.relative_rate, between(1e-6, 0.2),
         "learning rate of the relative and natural rules: largest relative change of L in an iteration, nearly");
   visit("factor", s.factor, Names{"dense", "diagonal"},
@@ -87,13 +81,15 @@ KC_HD void start_factor(const Team& team, const FactorSettings& s, FactorAdaptat
 }
 
 /// The signal of a move to where there is no density: log r = -infinity has no gradient, so L would only ever grow
-/// there. It is taken as that of a density which falls like the proposal itself, a = -L^-T eps, b = eps, in the mean
-/// -diag(1/L_ii): such moves shrink L as much as the entropy term of beta = 1 widens it. b: eps on entry.
+/// there. It is taken as that of a density which falls like the proposal itself, a = -(1 + beta) L^-T eps, b = eps, in
+/// the mean -(1 + beta) diag(1/L_ii): whatever beta is by then, such moves shrink L. b: eps on entry.
 template <class Team, class Real>
-KC_HD void retreat(const Team& team, const FactorSettings& s, Factor<Real> L, Row<Real> a, Row<Real> b, Index n) {
-  team.for_each(n, [&](Index i) { a[i] = -b[i]; });
+KC_HD void retreat(const Team& team, const FactorSettings& s, const FactorAdaptation<Real>& adaptation, Row<Real> a,
+                   Row<Real> b, Index n) {
+  const Real weight = Real(-1 - *adaptation.beta);
+  team.for_each(n, [&](Index i) { a[i] = weight * b[i]; });
   team.sync();
-  if (!wants_whitened(s)) solve_transposed(team, L, a, n);
+  if (!wants_whitened(s)) solve_transposed(team, adaptation.L, a, n);
 }
 
 /// The numbers of one step that all entries share.
@@ -209,7 +205,6 @@ struct LearnsFactor : PlainStart<Real> {
   static KC_HD void start_adaptation(const Team& team, const FactorSettings& s, Adaptation& a, Index n) {
     start_factor(team, s, a, n);
   }
-  static void resolve(FactorSettings& s, Scope scope) { s.resolve(scope); }
   static KC_HD FactorShape signal_shape(const FactorSettings& s) { return s.factor; }
   template <class State>
   static KC_HD Signal<Real> signal(const FactorSettings&, const State& st, double accepted) {

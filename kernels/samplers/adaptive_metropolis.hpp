@@ -129,7 +129,13 @@ struct AdaptiveMetropolis : PlainStart<Real> {
         st.a[i] = st.b[i] = next - (paper ? old : st.mean[i]);
       });
       solve_lower(team, a.L, st.b, n);
-      if (paper) team.for_each(n, [&](Index i) { st.a[i] = st.b[i]; });
+      if (paper) {
+        team.for_each(n, [&](Index i) { st.a[i] = st.b[i]; });
+      } else {  // a factor that is far too narrow would be thrown as far beyond in one step, and lost
+        const double length = team.template sum<Real>(n, [&](Index i) { return st.b[i] * st.b[i]; }),
+                     most = 10.0 * n + 20;
+        if (length > most) team.for_each(n, [&](Index i) { st.b[i] *= Real(most / length); });
+      }
     }
     settle(team, move, st, query, reply, info, n);
     return Step::done;

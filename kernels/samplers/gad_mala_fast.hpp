@@ -104,7 +104,7 @@ struct GadMalaFast : LearnsFactor<Real> {
       const Real eps = st.h[i] - Real(0.5) * st.ltg[i];
       st.b[i] = eps > Real(-8) && eps < Real(8) ? eps : Real(0);
     });
-    retreat(team, s, a.L, st.a, st.b, n);
+    retreat(team, s, a, st.a, st.b, n);
   }
   template <class Team>
   static KC_HD Step finish(const Team& team, const Decision& move, State& st, const Query<Real>& query,

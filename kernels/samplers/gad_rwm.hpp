@@ -69,7 +69,7 @@ struct GadRwm : LearnsFactor<Real> {
         st.a[i] = !learn ? Real(0) : whiten ? query.direction[i] : reply.gradient[i];
         st.b[i] = learn || !move.finite ? st.eps[i] : Real(0);
       });
-      if (!move.finite) retreat(team, s, a.L, st.a, st.b, n);
+      if (!move.finite) retreat(team, s, a, st.a, st.b, n);
     }
     settle(team, move, st, query, reply, info, n);
     return Step::done;

@@ -67,13 +67,21 @@ double log_r_langevin(const Oracle& target, const Dense& L, const std::vector<do
   return there - here - 0.5 * square(d) + 0.5 * square(eps);
 }
 
+/// The gradient in L itself is the signal, not that in L <- L (I + A).
+template <class Move>
+typename Move::Settings plain_gradient() {
+  typename Move::Settings s;
+  s.optimizer = Optimizer::rmsprop;
+  return s;
+}
+
 /// A chain with a full random L at a typical point; runs iterations until one has -3 < log r < 0. `check` gets the
 /// chain as it was (x, eps, L) and its signal.
 template <class Move, class F>
 void at_typical_moves(const std::string& target_name, const SettingTexts& texts, F&& check) {
   const auto target = make_target<double>(context, target_name, texts);
   const Index n = target->info().dim;
-  SingleChain<Move> chain(context, *target, {});
+  SingleChain<Move> chain(context, *target, plain_gradient<Move>());
   PackedFactor<HostTeam, double> L(n, FactorShape::dense, 7);
   Dense dense(static_cast<std::size_t>(n), std::vector<double>(static_cast<std::size_t>(n)));
   const double scale = 0.6 / std::sqrt(static_cast<double>(n));

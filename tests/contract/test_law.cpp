@@ -130,7 +130,6 @@ TEST(Mutants, MalaWithoutItsHastingsTerm) {
 }
 TEST(Mutants, TransposedFactor) {
   GadMalaFast<double>::Settings settings;
-  settings.resolve(Scope::pooled);
   EXPECT_GT((deviation_of<GadMalaTransposed, GadMalaFast>(laws[2], settings)), 2 * limit);
   EXPECT_LT((deviation_of<GadMalaFast, GadMalaFast>(laws[2], settings)), limit);
 }
@@ -146,13 +145,11 @@ TEST(Mutants, NoiseUsedTwice) {
 }
 TEST(Mutants, RandomWalkWithAFactorUsesItsNoiseThreeTimes) {
   GadRwm<double>::Settings settings;
-  settings.resolve(Scope::pooled);
   EXPECT_GT((deviation_of<GadRwmReusesNoise, GadRwm>(laws[2], settings)), 2 * limit);
   EXPECT_LT((deviation_of<GadRwm, GadRwm>(laws[2], settings)), limit);
 }
 TEST(Mutants, MovesWithoutItsWhitenedGradient) {
   GadMalaExact<double>::Settings settings;
-  settings.resolve(Scope::pooled);
   EXPECT_GT((deviation_of<GadMalaExactKeepsItsDrift, GadMalaExact>(laws[1], settings)), 2 * limit);
   EXPECT_LT((deviation_of<GadMalaExact, GadMalaExact>(laws[1], settings)), limit);
 }
