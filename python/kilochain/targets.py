@@ -256,7 +256,16 @@ def from_jax(logp, dim, names=None, constrain=None) -> Target:
 
     dim, point, recorded = _layout(dim)
     of_chains = jax.jit(jax.vmap(jax.value_and_grad(lambda x: logp(point(x)))))
-    return from_batched(lambda x: of_chains(x), dim, names, _constrained(recorded, constrain))
+
+    def f(x):  # JAX compiles for each number of chains: powers of two, filled up with the first, are few
+        asking = len(x)
+        room = max(8, 1 << (asking - 1).bit_length())
+        if room > asking:
+            x = np.concatenate([x, np.broadcast_to(x[0], (room - asking, dim))])
+        lp, gradient = of_chains(x)
+        return np.asarray(lp)[:asking], np.asarray(gradient)[:asking]
+
+    return from_batched(f, dim, names, _constrained(recorded, constrain))
 
 
 def from_torch(logp, dim, names=None, constrain=None) -> Target:
