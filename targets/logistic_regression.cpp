@@ -3,8 +3,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "targets/regression_data.hpp"
-
 namespace kilochain {
 namespace {
 
@@ -20,7 +18,11 @@ std::pair<int, int> parse_digits(const std::string& text) {
 
 const Design& read_logistic_design(const LogisticSettings& s) {
   return s.design([&] {
-    if (names_a_table("logistic_regression", s)) return load_labelled_csv(s.data, s.label, s.standardise, s.bias);
+    if (names_a_table("logistic_regression", s)) {
+      TableRules rules = s.rules();
+      rules.positive = s.positive;
+      return load_labelled_csv(s.data, rules, s.standardise, s.bias);
+    }
     const auto [first, second] = parse_digits(s.digits.empty() ? "5,6" : s.digits);
     return load_idx(s.images, s.labels, first, second, s.bias);
   });

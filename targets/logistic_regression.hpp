@@ -5,9 +5,8 @@
 // chains are logistic_blocked.hpp and logistic_sparse.hpp; docs/decisions/0002-logistic-evaluators.md says which runs
 // when. Cost: 4 N n operations a gradient; X is read twice. lp is a sum in double in both precisions.
 #pragma once
-#include "targets/data/dataset.hpp"
 #include "targets/matmul.hpp"
-#include "targets/target.hpp"
+#include "targets/regression_data.hpp"
 
 namespace kilochain {
 
@@ -30,14 +29,10 @@ KC_INLINE LogisticTerm<Real> logistic_term(Real logit, Real sign) {
 enum class LogisticEvaluator { automatic, team, blocked, sparse };
 inline constexpr Names logistic_evaluator_names{"auto", "team", "blocked", "sparse"};
 
-/// The settings, apart from the template, so that readers need no precision.
-struct LogisticSettings {
-  std::string data, label, images, labels, digits;
-  bool standardise = true, bias = true;
-  double prior_sd = 1;
+struct LogisticSettings : RegressionSettings {
+  std::string positive;
   LogisticEvaluator evaluator = LogisticEvaluator::automatic;
   Matmul matmul = Matmul::automatic;
-  DesignOnce design;
 };
 /// The design that the settings name; it lives as long as they do. Throws an Error for neither or both kinds of data, and
 /// as dataset.hpp does.
@@ -51,13 +46,9 @@ struct LogisticRegression {
   using Settings = LogisticSettings;
   template <class V>
   static void settings(V&& visit, Settings& s) {
-    visit("data", s.data, "CSV table with a header; one column holds the labels 0 and 1");
-    visit("label", s.label, "name of the label column; the last column when not given");
-    visit("standardise", s.standardise, "centre each feature of the table and divide it by its standard deviation");
-    visit("bias", s.bias, "append a column of ones, the intercept");
-    visit("prior_sd", s.prior_sd, positive(), "standard deviation of the Gaussian prior of every weight");
-    visit("images", s.images, "IDX images (MNIST's format), instead of data; pixels are divided by 255");
-    visit("labels", s.labels, "IDX labels of the images");
+    table_fields(visit, s, "CSV table with a header; one column holds the labels 0 and 1");
+    visit("positive", s.positive, "the label that counts as 1, where labels are words or other numbers");
+    regression_fields(visit, s);
     visit("digits", s.digits,
           "two digits of the image set, \"5,6\" when not given: the first has y = 1, the second y = 0");
     visit(

@@ -5,6 +5,40 @@
 
 namespace kilochain {
 
+/// The settings that both have, apart from the templates, so that readers need no precision.
+struct RegressionSettings {
+  std::string data, label, drop_columns, categories, images, labels, digits;
+  Missing missing = Missing::refuse;
+  bool standardise = true, bias = true;
+  double prior_sd = 1;
+  DesignOnce design;
+  TableRules rules() const {
+    TableRules out(label);
+    out.drop_columns = drop_columns, out.categories = categories, out.missing = missing;
+    return out;
+  }
+};
+
+/// Those of a table; `observation`: what its label says.
+template <class V>
+void table_fields(V&& visit, RegressionSettings& s, const char* observation) {
+  visit("data", s.data, observation);
+  visit("label", s.label, "name of the label's column; the last column when not given");
+  visit("drop_columns", s.drop_columns, "columns that are left out, with commas between");
+  visit("categories", s.categories,
+        "columns of names, with commas between: each name but the first by letter becomes a column of 0 and 1");
+  visit("missing", s.missing, Names{"refuse", "drop"},
+        "drop: rows with a gap (nothing, NA, N/A, NaN, null or ?) are left out, and counted");
+}
+template <class V>
+void regression_fields(V&& visit, RegressionSettings& s) {
+  visit("standardise", s.standardise, "centre each feature of the table and divide it by its standard deviation");
+  visit("bias", s.bias, "append a column of ones, the intercept");
+  visit("prior_sd", s.prior_sd, positive(), "standard deviation of the Gaussian prior of every weight");
+  visit("images", s.images, "IDX images (MNIST's format), instead of data; pixels are divided by 255");
+  visit("labels", s.labels, "IDX labels of the images");
+}
+
 /// Whether the settings of `model` name a table, else images and their labels. Throws Error (usage) for neither, for both,
 /// for one of images and labels alone, and for a setting that is the other kind's.
 template <class Settings>
@@ -29,6 +63,7 @@ bool names_a_table(const std::string& model, const Settings& s) {
 /// The observations as constants of a file of draws; x as it was sampled with, and what makes it the table's again:
 /// table = x * x_scale + x_centre.
 inline void describe_observations(const Design& design, TargetInfo& info) {
+  if (!design.note.empty()) info.notes = [note = design.note] { return std::vector{note}; };
   info.constants.push_back({"y", {"observation"}, {design.rows}, design.y});
   if (design.x.size() * sizeof(double) < 64e6)  // a copy of larger data in every file would be most of the file
     info.constants.push_back({"x", {"observation", "feature"}, {design.rows, design.columns}, design.x});

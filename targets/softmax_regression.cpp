@@ -5,8 +5,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "targets/regression_data.hpp"
-
 namespace kilochain {
 namespace {
 
@@ -26,7 +24,7 @@ std::vector<int> parse_digits(const std::string& text) {
 
 const Design& read_softmax_design(const SoftmaxSettings& s) {
   return s.design([&] {
-    if (names_a_table("softmax_regression", s)) return load_classified_csv(s.data, s.label, s.standardise, s.bias);
+    if (names_a_table("softmax_regression", s)) return load_classified_csv(s.data, s.rules(), s.standardise, s.bias);
     return load_classified_idx(s.images, s.labels, parse_digits(s.digits), s.bias);
   });
 }

@@ -5,21 +5,16 @@
 // Here: the data, and the function of one team (one chain), which every backend can run. For many chains, matrix products:
 // softmax_products.hpp and softmax_cuda.cu. Cost: 4 N n K operations a gradient; X is read twice. lp is a sum in double.
 #pragma once
-#include "targets/data/dataset.hpp"
 #include "targets/matmul.hpp"
-#include "targets/target.hpp"
+#include "targets/regression_data.hpp"
 
 namespace kilochain {
 
 enum class SoftmaxEvaluator { automatic, team };
 
-struct SoftmaxSettings {
-  std::string data, label, images, labels, digits;
-  bool standardise = true, bias = true;
-  double prior_sd = 1;
+struct SoftmaxSettings : RegressionSettings {
   SoftmaxEvaluator evaluator = SoftmaxEvaluator::automatic;
   Matmul matmul = Matmul::automatic;
-  DesignOnce design;
 };
 /// The design that the settings name; it lives as long as they do. Throws an Error for neither or both kinds of data, and
 /// as dataset.hpp does.
@@ -46,13 +41,8 @@ struct SoftmaxRegression {
   using Settings = SoftmaxSettings;
   template <class V>
   static void settings(V&& visit, Settings& s) {
-    visit("data", s.data, "CSV table with a header; one column names the class, as a word or a whole number");
-    visit("label", s.label, "name of the class column; the last column when not given");
-    visit("standardise", s.standardise, "centre each feature of the table and divide it by its standard deviation");
-    visit("bias", s.bias, "append a column of ones, the intercept");
-    visit("prior_sd", s.prior_sd, positive(), "standard deviation of the Gaussian prior of every weight");
-    visit("images", s.images, "IDX images (MNIST's format), instead of data; pixels are divided by 255");
-    visit("labels", s.labels, "IDX labels of the images");
+    table_fields(visit, s, "CSV table with a header; one column names the class, as a word or a whole number");
+    regression_fields(visit, s);
     visit("digits", s.digits, "digits of the image set, \"3,5,8\"; all of them when not given");
     visit("evaluator", s.evaluator, Names{"auto", "team"},
           "team: one chain at a time; auto: products over chains, on the CPU without the zeros of X");

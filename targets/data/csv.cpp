@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <string_view>
 #include <system_error>
 #include <unordered_set>
@@ -15,6 +17,19 @@
 #include "base/nearest_name.hpp"
 
 namespace kilochain {
+
+std::size_t find_column(const std::string& path, const std::vector<std::string>& columns, const std::string& name) {
+  const auto found = std::find(columns.begin(), columns.end(), name);
+  if (found == columns.end()) {
+    const std::string near = near_name(name, columns);
+    throw Error(ExitStatus::usage, fmt::format("{}: there is no column \"{}\"", path, name),
+                near.empty() ? fmt::format("its {} columns begin with \"{}\"", columns.size(), columns[0])
+                             : fmt::format("the nearest of its {} columns is \"{}\"", columns.size(), near),
+                near.empty() ? "Which of them is meant?" : "Is that the one?");
+  }
+  return static_cast<std::size_t>(found - columns.begin());
+}
+
 namespace {
 
 enum class Parsed { number, text, out_of_range };
@@ -125,52 +140,156 @@ void check_names(const std::string& path, const std::vector<std::string>& names)
   }
 }
 
-[[noreturn]] void throw_ragged(const std::string& path, std::string_view line, std::size_t number, std::size_t got,
-                               std::size_t expected) {
-  if (trimmed(line).empty()) {
-    throw Error(ExitStatus::data, path + ": a blank line between the rows", "line " + std::to_string(number),
-                "Remove the line?");
+// Everything that is wrong with a table: the first of each kind, and how many.
+class Problems {
+ public:
+  enum Kind { ragged, missing, text, not_finite, out_of_range, kinds };
+  void add(Kind kind, std::size_t line, std::size_t column, std::string what, std::string where, std::string fix) {
+    Problem& p = of_[kind];
+    if (p.count++ == 0) p = {1, line, column, std::move(what), std::move(where), std::move(fix)};
   }
-  throw Error(
-      ExitStatus::data, path + ": a row has the wrong number of fields",
-      "line " + std::to_string(number) + " has " + std::to_string(got) + ", line 1 has " + std::to_string(expected),
-      "Repair or remove the row?");
+  void add_text(std::string_view field, std::size_t line, std::size_t column, std::string where, std::string fix) {
+    Texts& t = texts_[column];
+    if (t.count++ == 0) t.first = field;
+    add(text, line, column, in_quotes(field) + " is not a number", std::move(where), std::move(fix));
+  }
+  bool any() const {
+    return std::any_of(of_.begin(), of_.end(), [](const Problem& p) { return p.count > 0; });
+  }
+  /// Throws the first, with what it knows of the others. A column of text alone is offered what text can be.
+  [[noreturn]] void tell(const std::string& path, std::size_t rows, const std::vector<std::string>& columns,
+                         const Observations* observations) {
+    if (observations) offer(rows, columns, observations->label);
+    const Problem* first = nullptr;
+    for (const Problem& p : of_)
+      if (p.count > 0 && (!first || p.line < first->line)) first = &p;
+    std::string where = first->where;
+    if (first->count > 1) where += fmt::format("; {} such {}", first->count, first == &of_[ragged] ? "rows" : "fields");
+    for (const Problem& p : of_)
+      if (p.count > 0 && &p != first)
+        where += fmt::format("; also {}: {}{}", p.what, p.where,
+                             p.count > 1 ? fmt::format(" and {} more", p.count - 1) : "");
+    throw Error(ExitStatus::data, path + ": " + first->what, where, first->fix);
+  }
+
+ private:
+  struct Problem {
+    std::size_t count = 0, line = 0, column = 0;
+    std::string what, where, fix;
+  };
+  /// Columns of text alone are offered what text can be, all of them at once.
+  void offer(std::size_t rows, const std::vector<std::string>& columns, std::size_t label) {
+    std::string names, fix;
+    for (const auto& [column, texts] : texts_)
+      if (column != label && texts.count == rows && rows > 1) names += (names.empty() ? "" : ",") + columns[column];
+    if (!names.empty())
+      fix = fmt::format("Try --categories {0} where names count, --drop-columns {0} where not", names);
+    if (const auto found = texts_.find(label); found != texts_.end() && found->second.count == rows && rows > 1)
+      fix += fmt::format("{}the label that counts as 1, as in --positive {}", fix.empty() ? "Try " : ", and ",
+                         found->second.first);
+    if (!fix.empty()) of_[text].fix = fix + "?";
+  }
+  struct Texts {
+    std::size_t count = 0;
+    std::string first;
+  };
+  std::array<Problem, kinds> of_;
+  std::map<std::size_t, Texts> texts_;  // by column
+};
+
+bool is_gap(std::string_view field) {
+  for (const char* mark : {"", "NA", "N/A", "nan", "NaN", "NAN", "null", "NULL", "?"})
+    if (field == mark) return true;
+  return false;
 }
 
-[[noreturn]] void throw_bad_field(const std::string& path, std::string_view field, Parsed parsed,
-                                  const std::string& where) {
-  field = trimmed(field);
-  if (parsed == Parsed::out_of_range) {
-    throw Error(ExitStatus::data, path + ": " + in_quotes(field) + " is outside the range of a double", where,
-                "Rescale the column or remove the row?");
+void add_bad_field(Problems& problems, std::string_view field, Parsed parsed, bool can_drop, std::size_t line,
+                   std::size_t column, std::string where) {
+  const char* const write = "Remove the row or write a number?";
+  const std::string quoted = in_quotes(field);
+  if (is_gap(field))
+    problems.add(Problems::missing, line, column,
+                 field.empty() ? "a value is missing"
+                               : quoted + (parsed == Parsed::number ? " is not a finite number" : " is not a number"),
+                 std::move(where), can_drop ? "Write a number, or leave such rows out with --missing drop?" : write);
+  else if (parsed == Parsed::out_of_range)
+    problems.add(Problems::out_of_range, line, column, quoted + " is outside the range of a double", std::move(where),
+                 "Rescale the column or remove the row?");
+  else if (parsed == Parsed::number)
+    problems.add(Problems::not_finite, line, column, quoted + " is not a finite number", std::move(where), write);
+  else
+    problems.add_text(field, line, column, std::move(where), write);
+}
+
+/// What is done with each column.
+enum class Role : char { number, label, category, skipped };
+
+std::vector<std::string> listed(const std::string& names) {
+  return names.empty() ? std::vector<std::string>{} : split_names(names);
+}
+
+std::vector<Role> roles_of(const std::string& path, const std::vector<std::string>& columns, Observations& o) {
+  std::vector<Role> roles(columns.size(), Role::number);
+  const auto mark = [&](const std::string& names, Role role) {
+    for (const std::string& name : listed(names)) {
+      Role& of = roles[find_column(path, columns, name)];
+      require(of == Role::number, ExitStatus::usage, fmt::format("{}: column \"{}\" is named twice", path, name),
+              fmt::format("drop_columns = {}, categories = {}", o.rules->drop_columns, o.rules->categories),
+              "Leave one out?");
+      of = role;
+    }
+  };
+  mark(o.rules->drop_columns, Role::skipped);
+  mark(o.rules->categories, Role::category);
+  if (o.rules->label.empty()) {
+    const auto last = std::find_if(roles.rbegin(), roles.rend(), [](Role r) { return r != Role::skipped; });
+    require(last != roles.rend(), ExitStatus::usage, path + ": no column is left",
+            "drop_columns = " + o.rules->drop_columns, "Leave some out?");
+    o.label = static_cast<std::size_t>(roles.rend() - last) - 1;
+  } else {
+    o.label = find_column(path, columns, o.rules->label);
   }
-  if (parsed == Parsed::number) {
-    throw Error(ExitStatus::data, path + ": " + in_quotes(field) + " is not a finite number", where,
-                "Remove the row or write a number?");
+  require(roles[o.label] == Role::number, ExitStatus::usage,
+          fmt::format("{}: column \"{}\" is the label", path, columns[o.label]), "it is dropped or a category too",
+          "Name another column with --label?");
+  if (o.classes || !o.rules->positive.empty()) roles[o.label] = Role::label;
+  return roles;
+}
+
+/// The columns of names as columns of 0 and 1, the others as they are; skipped ones go. `levels` by column.
+void expand(const std::string& path, Table& table, const std::vector<Role>& roles,
+            const std::vector<std::map<std::string, double, std::less<>>>& levels, Observations& o) {
+  Table out;
+  out.rows = table.rows;
+  std::vector<std::pair<std::size_t, double>> made;  // of each column: from which, and the number that is 1
+  const double itself = -1;
+  std::size_t label = 0;
+  for (std::size_t j = 0; j < roles.size(); ++j) {
+    if (roles[j] == Role::skipped) continue;
+    if (roles[j] != Role::category) {
+      if (j == o.label) label = out.columns.size();
+      out.columns.push_back(table.columns[j]), made.push_back({j, itself});
+      continue;
+    }
+    require(levels[j].size() > 1 && levels[j].size() <= 1000, ExitStatus::data,
+            fmt::format("{}: column \"{}\" has {} different names", path, table.columns[j], levels[j].size()),
+            "2 to 1000 are wanted of categories", "Leave it out with --drop-columns?");
+    for (auto level = std::next(levels[j].begin()); level != levels[j].end(); ++level)
+      out.columns.push_back(table.columns[j] + "=" + level->first), made.push_back({j, level->second});
   }
-  if (field.empty()) {
-    throw Error(ExitStatus::data, path + ": a value is missing", where, "Remove the row or write a number?");
-  }
-  throw Error(ExitStatus::data, path + ": " + in_quotes(field) + " is not a number", where,
-              "Remove the row or write a number?");
+  out.values.reserve(out.rows * out.columns.size());
+  for (std::size_t i = 0; i < out.rows; ++i)
+    for (const auto& [j, one] : made) {
+      const double value = table.values[i * roles.size() + j];
+      out.values.push_back(one == itself ? value : value == one);
+    }
+  o.label = label;
+  table = std::move(out);
 }
 
 }  // namespace
 
-std::size_t find_label(const std::string& path, const std::vector<std::string>& columns, const std::string& label) {
-  if (label.empty()) return columns.size() - 1;
-  const auto found = std::find(columns.begin(), columns.end(), label);
-  if (found == columns.end()) {
-    const std::string near = near_name(label, columns);
-    throw Error(ExitStatus::usage, fmt::format("{}: there is no column \"{}\" for the label", path, label),
-                near.empty() ? fmt::format("its {} columns begin with \"{}\"", columns.size(), columns[0])
-                             : fmt::format("the nearest of its {} columns is \"{}\"", columns.size(), near),
-                near.empty() ? "Which of them is meant?" : "Is that the one?");
-  }
-  return static_cast<std::size_t>(found - columns.begin());
-}
-
-Table parse_csv(const std::string& path, const std::string& text, Header header, TextColumn* labels) {
+Table parse_csv(const std::string& path, const std::string& text, Header header, Observations* observations) {
   std::string_view body = text;
   if (body.starts_with("\xEF\xBB\xBF")) body.remove_prefix(3);  // the mark that spreadsheets put before UTF-8
   Lines lines(body);
@@ -205,7 +324,9 @@ Table parse_csv(const std::string& path, const std::string& text, Header header,
     table.columns.clear();
     lines = Lines(body);
   }
-  if (labels) labels->index = find_label(path, table.columns, labels->name);
+  std::vector<Role> roles(width, Role::number);
+  if (observations) roles = roles_of(path, table.columns, *observations);
+  const bool drop = observations && observations->rules->missing == Missing::drop;
 
   const auto place = [&](std::size_t column) {
     std::string where = "line " + std::to_string(lines.number()) + ", column " + std::to_string(column + 1);
@@ -213,41 +334,63 @@ Table parse_csv(const std::string& path, const std::string& text, Header header,
   };
   const std::size_t estimate = body.size() / (line.size() + 1) + 1;
   table.values.reserve(width * (headed ? estimate : estimate + estimate / 8));
+  Problems problems;
+  std::vector<std::map<std::string, double, std::less<>>> levels(width);
+  std::vector<std::string_view> fields;
   while (!lines.blank_from_here() && lines.next(&line)) {
-    const std::size_t row_start = table.values.size();
-    std::size_t got = 0, bad_column = 0;
-    std::string_view bad_field;
-    Parsed bad = Parsed::number;
-    bool is_bad = false;
-    for (std::size_t begin = 0; begin <= line.size(); ++got) {
+    fields.clear();
+    for (std::size_t begin = 0; begin <= line.size();) {
       std::size_t end = line.find(',', begin);
       if (end == std::string_view::npos) end = line.size();
-      const std::string_view field = unquoted(line.substr(begin, end - begin));
+      fields.push_back(unquoted(line.substr(begin, end - begin)));
       begin = end + 1;
+    }
+    // The count first: in a row that lost a field, every later complaint would name the wrong column.
+    if (fields.size() != width) {
+      const bool blank = trimmed(line).empty();
+      const std::string at = "line " + std::to_string(lines.number());
+      problems.add(Problems::ragged, lines.number(), 0,
+                   blank ? "a blank line between the rows" : "a row has the wrong number of fields",
+                   blank ? at : fmt::format("{} has {}, line 1 has {}", at, fields.size(), width),
+                   blank ? "Remove the line?" : "Repair or remove the row?");
+      continue;
+    }
+    ++table.rows;
+    bool gap = false;
+    if (drop)
+      for (std::size_t j = 0; j < width; ++j) gap = gap || (roles[j] != Role::skipped && is_gap(fields[j]));
+    if (gap) {
+      --table.rows, ++observations->incomplete;
+      continue;
+    }
+    for (std::size_t j = 0; j < width; ++j) {
       double value = 0;
-      if (labels && got == labels->index && !field.empty()) {
-        labels->fields.emplace_back(field);
-        table.values.push_back(0);
-        continue;
-      }
-      const Parsed parsed = parse_number(field, &value);
-      if (!is_bad && (parsed != Parsed::number || !std::isfinite(value))) {
-        is_bad = true;
-        bad = parsed;
-        bad_field = field;
-        bad_column = got;
+      if (roles[j] == Role::number) {
+        const Parsed parsed = parse_number(fields[j], &value);
+        if (parsed != Parsed::number || !std::isfinite(value))
+          add_bad_field(problems, fields[j], parsed, observations != nullptr, lines.number(), j, place(j));
+      } else if (roles[j] != Role::skipped && fields[j].empty()) {
+        add_bad_field(problems, fields[j], Parsed::text, true, lines.number(), j, place(j));
+      } else if (roles[j] == Role::label) {
+        observations->labels.emplace_back(fields[j]);
+      } else if (roles[j] == Role::category) {
+        const auto known = levels[j].find(fields[j]);
+        value = known != levels[j].end()
+                    ? known->second
+                    : levels[j].emplace(std::string(fields[j]), static_cast<double>(levels[j].size())).first->second;
       }
       table.values.push_back(value);
     }
-    // The count first: in a row that lost a field, every later complaint would name the wrong column.
-    if (table.values.size() - row_start != width) throw_ragged(path, line, lines.number(), got, width);
-    if (is_bad) throw_bad_field(path, bad_field, bad, place(bad_column));
-    ++table.rows;
   }
+  if (problems.any()) problems.tell(path, table.rows, table.columns, observations);
+  require(table.rows > 0 || !observations || observations->incomplete == 0, ExitStatus::data,
+          path + ": every row has a gap", fmt::format("{} rows", observations ? observations->incomplete : 0),
+          "Leave the columns out that are never complete, with --drop-columns?");
   require(table.rows > 0, ExitStatus::data, path + ": there are no rows below the header",
           std::to_string(width) + (width == 1 ? " column" : " columns") + ", 0 rows",
           "Is the file complete, and are its numbers separated by commas?");
   if (!headed) table.columns.resize(width);
+  if (observations) expand(path, table, roles, levels, *observations);
   return table;
 }
 

@@ -94,18 +94,27 @@ std::vector<std::string> classes_of(const std::vector<std::string>& fields) {
 
 constexpr std::size_t most_classes = 1000;
 
-Table read_table(const std::string& path, TextColumn* labels) {
+Table read_table(const std::string& path, Observations* observations) {
   const std::string bytes = read_bytes(path);
-  if (!is_npy(bytes)) return parse_csv(path, bytes, Header::required, labels);
+  if (!is_npy(bytes)) return parse_csv(path, bytes, Header::required, observations);
   Table table = parse_npy(path, bytes);
   require(!table.columns[0].empty(), ExitStatus::data, path + ": the array's columns have no names",
           std::to_string(table.columns.size()) + " columns", "Save an array of records, whose fields are the columns?");
-  if (labels) {
-    labels->index = find_label(path, table.columns, labels->name);
-    for (std::size_t i = 0; i < table.rows; ++i)
-      labels->fields.push_back(fmt::format("{}", table.values[i * table.columns.size() + labels->index]));
-  }
+  if (!observations) return table;
+  const TableRules& rules = *observations->rules;
+  require(rules.drop_columns.empty() && rules.categories.empty() && rules.missing == Missing::refuse, ExitStatus::usage,
+          path + ": an array is used as it is", "drop_columns, categories and missing are for CSV tables",
+          "Leave the setting out, or write a CSV table?");
+  const std::size_t width = table.columns.size();
+  observations->label = rules.label.empty() ? width - 1 : find_column(path, table.columns, rules.label);
+  for (std::size_t i = 0; i < table.rows && (observations->classes || !rules.positive.empty()); ++i)
+    observations->labels.push_back(fmt::format("{}", table.values[i * width + observations->label]));
   return table;
+}
+
+std::string note_of(const Observations& o, const Table& table) {
+  if (o.incomplete == 0) return "";
+  return fmt::format("{} of {} rows have gaps and were left out", o.incomplete, o.incomplete + table.rows);
 }
 
 }  // namespace
@@ -118,37 +127,46 @@ Matrix read_matrix(const std::string& path) {
   return Matrix{table.rows, table.columns.size(), std::move(table.values)};
 }
 
-Design load_labelled_csv(const std::string& path, const std::string& label, bool standardise, bool bias) {
-  const Table table = read_table(path, nullptr);
-  const std::size_t label_column = find_label(path, table.columns, label);
-  Design design = design_of(path, table, label_column, bias);
-  for (std::size_t i = 0; i < table.rows; ++i) {
-    const double y = table.values[i * table.columns.size() + label_column];
+Design load_labelled_csv(const std::string& path, const TableRules& rules, bool standardise, bool bias) {
+  Observations o{&rules, false, 0, {}, 0};
+  const Table table = read_table(path, &o);
+  Design design = design_of(path, table, o.label, bias);
+  design.note = note_of(o, table);
+  for (const std::string& label : o.labels) design.y.push_back(label == rules.positive);
+  require(
+      o.labels.empty() || std::count(design.y.begin(), design.y.end(), 1.0) > 0, ExitStatus::data,
+      fmt::format("{}: no label is \"{}\"", path, rules.positive),
+      fmt::format("the first of column \"{}\" is \"{}\"", table.columns[o.label], o.labels.empty() ? "" : o.labels[0]),
+      "Is it spelt as in the table?");
+  for (std::size_t i = 0; o.labels.empty() && i < table.rows; ++i) {
+    const double y = table.values[i * table.columns.size() + o.label];
     require(y == 0 || y == 1, ExitStatus::data, path + ": a label is not 0 or 1",
-            fmt::format("{} in line {}, column {} \"{}\"", y, i + 2, label_column + 1, table.columns[label_column]),
-            "Recode the labels as 0 and 1, or name the label's column?");
+            fmt::format("{} in {} {}, column \"{}\"", y, o.incomplete > 0 ? "complete row" : "line",
+                        o.incomplete > 0 ? i + 1 : i + 2, table.columns[o.label]),
+            fmt::format("Say which label counts as 1, as in --positive {}, or name the label's column?", y));
     design.y.push_back(y);
   }
   if (standardise) standardise_features(&design, bias);
   return design;
 }
 
-Design load_classified_csv(const std::string& path, const std::string& label, bool standardise, bool bias) {
-  TextColumn labels{label, 0, {}};
+Design load_classified_csv(const std::string& path, const TableRules& rules, bool standardise, bool bias) {
+  Observations labels{&rules, true, 0, {}, 0};
   const Table table = read_table(path, &labels);
-  Design design = design_of(path, table, labels.index, bias);
-  design.classes = classes_of(labels.fields);
+  Design design = design_of(path, table, labels.label, bias);
+  design.note = note_of(labels, table);
+  design.classes = classes_of(labels.labels);
   require(design.classes.size() >= 2, ExitStatus::data, path + ": every row has the same class",
-          fmt::format("\"{}\" in column \"{}\", {} rows", design.classes[0], table.columns[labels.index], table.rows),
+          fmt::format("\"{}\" in column \"{}\", {} rows", design.classes[0], table.columns[labels.label], table.rows),
           "Is that the label's column?");
   // A column of measurements taken for classes would be a model of thousands of weights that nobody meant.
   require(design.classes.size() <= most_classes, ExitStatus::data, path + ": too many classes",
-          fmt::format("{} in column \"{}\" of {} rows, at most {}", design.classes.size(), table.columns[labels.index],
+          fmt::format("{} in column \"{}\" of {} rows, at most {}", design.classes.size(), table.columns[labels.label],
                       table.rows, most_classes),
           "Name the label's column?");
   std::map<std::string, double> number;
   for (std::size_t k = 0; k < design.classes.size(); ++k) number[design.classes[k]] = k;
-  for (const std::string& field : labels.fields) design.y.push_back(number.at(field));
+  for (const std::string& field : labels.labels) design.y.push_back(number.at(field));
   if (standardise) standardise_features(&design, bias);
   return design;
 }

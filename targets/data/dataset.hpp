@@ -1,7 +1,8 @@
 // Data input: numeric CSV tables, matrices (CSV or NumPy), labelled CSV and IDX images as a logistic-regression design.
 // Every file may be gzipped, or in memory (bytes.hpp); what it is is decided by its bytes, not by its name.
 // Layout: every matrix is row-major, rows x columns, double.
-// Promises: nothing is repaired, dropped or filled in; a file is used whole or is an Error that says where it is wrong.
+// Promises: nothing is repaired or filled in, and dropped only where it is asked for; a file is used, or is an Error that
+// says all that is wrong.
 // Cost: one read of the file into memory, one pass; CSV at about 200 MB/s.
 #pragma once
 #include <cstddef>
@@ -36,6 +37,21 @@ struct Design {
   std::vector<double> centre = {},
                       scale = {};  ///< of each column, where it was standardised: what was taken off, and divided by
   std::string source;              ///< the file(s) it came from, for messages and the output's attributes
+  std::string note = {};           ///< what was left out of it; empty: nothing
+};
+
+enum class Missing { refuse, drop };
+
+/// How a table becomes observations. Names of columns are separated by commas.
+struct TableRules {
+  std::string label;                  ///< the column of the labels; empty: the last that is not dropped
+  std::string positive;               ///< the label that is 1, all others are 0; empty: labels are 0 and 1
+  std::string drop_columns;           ///< are not read
+  std::string categories;             ///< columns of names: each but the first by letter becomes a column of 0 and 1
+  Missing missing = Missing::refuse;  ///< what becomes of rows with a gap: nothing, NA, N/A, NaN, null or ?
+  TableRules() = default;
+  TableRules(const std::string& name) : label(name) {}
+  TableRules(const char* name) : TableRules(std::string(name)) {}
 };
 
 /// What a target's settings name, read when it is first asked for and kept as long as they are: however many ways of a
@@ -63,16 +79,16 @@ Table read_csv(const std::string& path);
 /// Throws Error (ExitStatus::data) as read_csv does.
 Matrix read_matrix(const std::string& path);
 
-/// Reads a CSV file as a design. `label` names the column of zeros and ones, "" is the last column.
+/// Reads a CSV file as a design, by the rules (or the name of the label's column).
 /// `standardise` centres each feature and divides it by its standard deviation (n - 1 in the denominator);
 /// `bias` then appends a column of ones as the last.
 /// Throws Error: as read_csv; data for a label that is not 0 or 1, a constant column under `standardise`, fewer than
-/// 2 rows, no feature; usage for an unknown label column.
-Design load_labelled_csv(const std::string& path, const std::string& label, bool standardise, bool bias);
+/// 2 rows, no feature; usage for an unknown column.
+Design load_labelled_csv(const std::string& path, const TableRules& rules, bool standardise, bool bias);
 
 /// The same where the label names one of 2 to 1000 classes, as a word or a whole number; `classes` holds them by
 /// number, or by letter when one is a word. Throws Error (data) also for a single class or too many.
-Design load_classified_csv(const std::string& path, const std::string& label, bool standardise, bool bias);
+Design load_classified_csv(const std::string& path, const TableRules& rules, bool standardise, bool bias);
 
 /// Reads two digits of an IDX image set (MNIST's format): x = pixel / 255, y = 1 for `digit_first` and 0 for
 /// `digit_second`, images in the file's order; columns named pixel_<row>_<column>; `bias` as above.

@@ -34,16 +34,19 @@ TEST(BadInput, TextForANumber) {
 }
 TEST(BadInput, NotANumber) {
   refuses_csv("a,b,y\n1,2,0\n1,nan,1\n",
-              ": \"nan\" is not a finite number (line 3, column 2 \"b\"). Remove the row or write a number?");
+              ": \"nan\" is not a finite number (line 3, column 2 \"b\"). Write a number, or leave such rows out with "
+              "--missing "
+              "drop?");
 }
 TEST(BadInput, Infinity) {
   refuses_csv("a,b,y\n1,2,0\n-inf,3,1\n",
               ": \"-inf\" is not a finite number (line 3, column 1 \"a\"). Remove the row or write a number?");
 }
 TEST(BadInput, LabelNotZeroOrOne) {
-  refuses_csv("a,b,y\n1,2,0\n2,3,2\n",
-              ": a label is not 0 or 1 (2 in line 3, column 3 \"y\"). Recode the labels as 0 and 1, or name the "
-              "label's column?");
+  refuses_csv(
+      "a,b,y\n1,2,0\n2,3,2\n",
+      ": a label is not 0 or 1 (2 in line 3, column \"y\"). Say which label counts as 1, as in --positive 2, or name "
+      "the label's column?");
 }
 TEST(BadInput, ConstantColumn) {
   refuses_csv("a,b,y\n1,2,0\n2,2,1\n",
@@ -52,8 +55,8 @@ TEST(BadInput, ConstantColumn) {
 }
 TEST(BadInput, UnknownLabelColumn) {
   refuses_csv("a,b,y\n1,2,0\n2,3,1\n",
-              ": there is no column \"z\" for the label (its 3 columns begin with \"a\"). Which of them is meant?",
-              {"--label", "z"}, 2);
+              ": there is no column \"z\" (its 3 columns begin with \"a\"). Which of them is meant?", {"--label", "z"},
+              2);
 }
 
 // Big-endian header of an IDX file: magic, sizes.

@@ -56,10 +56,10 @@ TEST(LoadLabelledCsv, Refuses) {
     expect_error([&] { load_labelled_csv(path, label, true, true); }, status, path, message);
   };
   refuse("a,b,y\n1,2,0\n1,3,2\n", "", ExitStatus::data,
-         ": a label is not 0 or 1 (2 in line 3, column 3 \"y\"). Recode the labels as 0 and 1, or name the label's "
-         "column?");
+         ": a label is not 0 or 1 (2 in line 3, column \"y\"). Say which label counts as 1, as in --positive 2, or name the "
+         "label's column?");
   refuse("income,b,label\n1,2,0\n1,3,1\n", "lable", ExitStatus::usage,
-         ": there is no column \"lable\" for the label (the nearest of its 3 columns is \"label\"). Is that the one?");
+         ": there is no column \"lable\" (the nearest of its 3 columns is \"label\"). Is that the one?");
   // The mean of ten times 0.1 is not 0.1: constancy must not be asked of the variance.
   std::string constant = "a,rate,y\n";
   for (int i = 0; i < 10; ++i) constant += std::to_string(i) + ",0.1," + std::to_string(i % 2) + "\n";
