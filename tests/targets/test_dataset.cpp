@@ -56,7 +56,8 @@ TEST(LoadLabelledCsv, Refuses) {
     expect_error([&] { load_labelled_csv(path, label, true, true); }, status, path, message);
   };
   refuse("a,b,y\n1,2,0\n1,3,2\n", "", ExitStatus::data,
-         ": a label is not 0 or 1 (2 in line 3, column \"y\"). Say which label counts as 1, as in --positive 2, or name the "
+         ": a label is not 0 or 1 (2 in line 3, column \"y\"). Say which label counts as 1, as in --positive 2, or "
+         "name the "
          "label's column?");
   refuse("income,b,label\n1,2,0\n1,3,1\n", "lable", ExitStatus::usage,
          ": there is no column \"lable\" (the nearest of its 3 columns is \"label\"). Is that the one?");

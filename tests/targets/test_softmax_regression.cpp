@@ -217,7 +217,8 @@ TEST(SoftmaxRegression, BadDataAreRefused) {
   };
   refused("x,k\n1,a\n2,a\n",
           ": every row has the same class (\"a\" in column \"k\", 2 rows). Is that the label's column?");
-  refused("x,k\n1,a\n2,\n", ": a value is missing (line 3, column 2 \"k\"). Write a number, or leave such rows out with --missing drop?");
+  refused("x,k\n1,a\n2,\n",
+          ": a value is missing (line 3, column 2 \"k\"). Write a number, or leave such rows out with --missing drop?");
   refused("x,k\nb,a\n2,c\n", ": \"b\" is not a number (line 2, column 1 \"x\"). Remove the row or write a number?");
   std::string many = "x,k\n";
   for (int i = 0; i < 1001; ++i) many += "1," + std::to_string(i) + ".5\n";
