@@ -35,7 +35,7 @@ class LogisticCpu final : public Target<Real> {
   LogisticCpu(const Context& context, const LogisticSettings& settings)
       : arena_(context), evaluator_(settings.evaluator) {
     const Design& design = read_logistic_design(settings);
-    this->info_ = describe_logistic(design, sizeof(Real));
+    this->info_ = describe_logistic(design, settings.prior_sd, sizeof(Real));
     Panels panels;
     if (evaluator_ == Evaluator::sparse || (evaluator_ == Evaluator::automatic && density(design) < 0.8))
       panels = find_panels(design, panel_rows<Real>());

@@ -28,12 +28,13 @@ const Design& read_logistic_design(const LogisticSettings& s) {
   });
 }
 
-TargetInfo describe_logistic(const Design& design, std::size_t element) {
+TargetInfo describe_logistic(const Design& design, double prior_sd, std::size_t element) {
   const double entries = static_cast<double>(design.rows) * design.columns;
   TargetInfo info;
   info.dim = static_cast<Index>(design.columns);
   info.variable = "w";
   info.names = design.names;
+  info.prior_sd = prior_sd;
   describe_observations(design, info);
   info.flops = 4 * entries;
   info.bytes = entries * element;

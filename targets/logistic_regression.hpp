@@ -38,7 +38,7 @@ struct LogisticSettings : RegressionSettings {
 /// as dataset.hpp does.
 const Design& read_logistic_design(const LogisticSettings& settings);
 /// Names, constants and costs of a design; `element` is the size of a number.
-TargetInfo describe_logistic(const Design& design, std::size_t element);
+TargetInfo describe_logistic(const Design& design, double prior_sd, std::size_t element);
 
 template <class Real>
 struct LogisticRegression {
@@ -67,7 +67,7 @@ struct LogisticRegression {
   };
   static Data prepare(const Settings& settings, Arena<Real>& arena, TargetInfo& info) {
     const Design& design = read_logistic_design(settings);
-    info = describe_logistic(design, sizeof(Real));
+    info = describe_logistic(design, settings.prior_sd, sizeof(Real));
     return place(design, settings.prior_sd, arena, true, true);
   }
   /// The same from a design in memory; only the copies of X that are asked for.

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -194,7 +195,7 @@ void add_commands(CLI::App& app, int& status) {
 }
 
 int choose_command(int argc, char** argv) {
-  CLI::App app("Thousands of adaptive MCMC chains at once, on CPU and GPU.", "kilochain");
+  CLI::App app("Thousands of adaptive MCMC chains at once, on CPU and GPU.", program_name());
   app.set_version_flag("--version", std::string("kilochain ") + version());
   app.require_subcommand(1);
   int status = 0;
@@ -231,6 +232,8 @@ constexpr const char* not_written = "standard output cannot be written";
 }  // namespace
 
 int run_program(int argc, char** argv) {
+  if (const std::string name = std::filesystem::path(argv[0] ? argv[0] : "").filename(); !name.empty())
+    program_name() = name;
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is then a failed write, told as a full disk is
   // A stream that the caller has closed is nowhere, and not the next file that is opened.
   for (int fd = 0; fd <= 2; ++fd)
@@ -241,14 +244,14 @@ int run_program(int argc, char** argv) {
             "a full disk or a closed pipe", "Write elsewhere?");
     return status;
   } catch (const Error& error) {
-    tell(stderr, "kilochain: {}\n", error.what());
+    tell(stderr, "{}: {}\n", program_name(), error.what());
     return exit_code(error.status());
   } catch (const std::bad_alloc&) {
-    tell(stderr,
-         "kilochain: out of memory (the machine gave no more). Try `kilochain estimate` with the same flags?\n");
+    tell(stderr, "{}: out of memory (the machine gave no more). Try `kilochain estimate` with the same flags?\n",
+         program_name());
   } catch (const std::exception& error) {
     const bool unsaid = std::ferror(stdout);  // which fmt throws, and a full buffer does not
-    tell(stderr, "kilochain: {}{}\n", unsaid ? std::string(not_written) + ": " : "", error.what());
+    tell(stderr, "{}: {}{}\n", program_name(), unsaid ? std::string(not_written) + ": " : "", error.what());
     if (unsaid) return exit_code(ExitStatus::output);
   }
   return 1;

@@ -68,6 +68,15 @@ std::vector<ParameterSummary> parameters_of(const Phases<Real>& run, Sampled<Rea
   return {};
 }
 
+/// Coordinates whose draws are those of their prior: 2 % in mean and width, where the errors are below a half of that.
+std::vector<std::string> as_their_prior(const std::vector<ParameterSummary>& parameters, double sd) {
+  std::vector<std::string> out;
+  for (const ParameterSummary& p : parameters)
+    if (sd > 0 && p.mcse_mean < 0.01 * sd && std::abs(p.mean) < 0.02 * sd && std::abs(p.sd / sd - 1) < 0.02)
+      out.push_back(p.name);
+  return out;
+}
+
 }  // namespace
 
 template <class Real>
@@ -93,6 +102,12 @@ Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sam
   run.file.add_attributes(closing_attributes(r.summary, run.chains.quarantine(), r.interrupted));
   if (stores_draws(run.options)) run.file.close();
   r.summary.parameters = parameters_of(run, sampled);
+  if (const auto names = as_their_prior(r.summary.parameters, run.target.info().prior_sd); !names.empty())
+    r.notes.push_back(
+        fmt::format("the data say nothing of {} of {} coordinates, which are as their prior: {}{}. Is the column "
+                    "constant, or its scale "
+                    "far below 1 with --standardise no?",
+                    names.size(), r.summary.parameters.size(), names[0], names.size() > 1 ? ", ..." : ""));
   if (!r.summary.parameters.empty()) run.file.write_summary(r.summary.parameters, sampled.acceptance);
   run.file.close();
   if (run.options.keep_draws) {

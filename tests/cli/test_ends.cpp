@@ -73,6 +73,36 @@ TEST(Ends, StreamsThatCannotBeWritten) {
   EXPECT_TRUE(contains(many.err, "kilochain: threads = 4096 (this process may use ")) << many.err;
 }
 
+TEST(Ends, WordsNameTheProgramThatRan) {
+  ScratchFiles files;
+  const std::string mine = files.path("my_models"), said = files.path("said");
+  ASSERT_EQ(symlink(KILOCHAIN_BINARY_DIR "/kilochain", mine.c_str()), 0);
+  const auto words = [&](const std::string& arguments) {
+    EXPECT_NE(std::system((mine + " " + arguments + " > " + said + " 2>&1").c_str()), -1);
+    return files.read("said");
+  };
+  EXPECT_EQ(words("sample --target nope").find("my_models: unknown target"), 0u);
+  EXPECT_TRUE(contains(files.read("said"), "`my_models targets` lists all."));
+  const std::string end = words(
+      "sample --target gaussian --preset gauss2d_corr --num-chains 2 --num-warmup 100 --num-samples 20 --quiet "
+      "--output " +
+      files.path("a.nc"));
+  EXPECT_TRUE(contains(end, "`my_models summary " + files.path("a.nc") + "`")) << end;
+  EXPECT_FALSE(contains(end, "kilochain summary")) << end;
+}
+
+TEST(Ends, DataThatSayNothingAreTold) {
+  ScratchFiles files;
+  std::string table = "x,far,y\n";
+  for (int i = 0; i < 40; ++i)
+    table += std::to_string(i % 7) + "e-5," + std::to_string(i % 5) + "," + std::to_string(i % 2) + "\n";
+  const Outcome o = kilochain(files, {"sample", "--target", "logistic_regression", "--data", files.write("a.csv", table),
+                                     "--standardise", "no", "--quiet"});
+  EXPECT_EQ(o.status, 0);
+  EXPECT_TRUE(contains(o.out, "note: the data say nothing of 1 of 3 coordinates, which are as their prior: x. "))
+      << o.out;
+}
+
 TEST(Ends, ASecondCtrlCKills) {
   ScratchFiles files;
   const std::string path = files.path("draws.nc");
