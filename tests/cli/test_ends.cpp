@@ -96,8 +96,8 @@ TEST(Ends, DataThatSayNothingAreTold) {
   std::string table = "x,far,y\n";
   for (int i = 0; i < 40; ++i)
     table += std::to_string(i % 7) + "e-5," + std::to_string(i % 5) + "," + std::to_string(i % 2) + "\n";
-  const Outcome o = kilochain(files, {"sample", "--target", "logistic_regression", "--data", files.write("a.csv", table),
-                                     "--standardise", "no", "--quiet"});
+  const Outcome o = kilochain(files, {"sample", "--target", "logistic_regression", "--data",
+                                      files.write("a.csv", table), "--standardise", "no", "--quiet"});
   EXPECT_EQ(o.status, 0);
   EXPECT_TRUE(contains(o.out, "note: the data say nothing of 1 of 3 coordinates, which are as their prior: x. "))
       << o.out;
