@@ -36,6 +36,8 @@ struct RunSummary {
   /// Parameters are made from the coordinates (generated quantities): one with the same value in every draw of every chain
   /// is a constant, and not judged. A coordinate that never moves is.
   bool derived = false;
+  std::vector<std::int64_t> without;  ///< chains that the reader has left out: they are not among num_chains
+  std::int64_t resumes_from = -1;     ///< of a killed run: the draw of its last saved state; -1: none, or nothing behind it
 };
 
 /// R-hat of draws that can be used is at most this.
