@@ -34,18 +34,7 @@ std::string out_words(const Diagnosis& d) {
   return fmt::format("farthest chain {}, {:.0f} standard errors in {}", far->number, far->out, of);
 }
 
-void add_places(Diagnosis& d) {
-  const auto apart = chains_where(
-      d, [&](auto& c) { return c.out > far_out && !is_stuck(d, c); }, [](auto& c) { return c.out; });
-  if (!apart.empty()) {
-    const bool many = 5 * apart.size() > d.chains.size();
-    d.findings.push_back(
-        {"apart", apart,
-         fmt::format("{} of {} farther from the others than noise explains ({})", chains(apart.size()), d.chains.size(),
-                     out_words(d)),
-         many ? "So many that all are slow, or in several places: draw longer, or take another sampler."
-              : "Do not just leave them out: `summary --without-chains` shows how much depends on them."});
-  }
+void add_clusters(Diagnosis& d) {
   if (d.clusters.size() < 2) return;
   const Cluster& main = d.clusters[0];
   const auto lower = std::count_if(d.clusters.begin() + 1, d.clusters.end(),
@@ -63,6 +52,19 @@ void add_places(Diagnosis& d) {
              "(--init normal:0.1)."
            : "The log densities are alike: these may be modes that no chain leaves, and their shares are those of the "
              "starts, not of the posterior. Reparametrise, or take a sampler that crosses (tempering for spins)."});
+}
+
+void add_apart(Diagnosis& d) {
+  const auto apart = chains_where(
+      d, [&](auto& c) { return c.out > far_out && !is_stuck(d, c); }, [](auto& c) { return c.out; });
+  if (apart.empty()) return;
+  const bool many = 5 * apart.size() > d.chains.size();
+  d.findings.push_back(
+      {"apart", apart,
+       fmt::format("{} of {} farther from the others than noise explains ({})", chains(apart.size()), d.chains.size(),
+                   out_words(d)),
+       many ? "So many that all are slow, or in several places: draw longer, or take another sampler."
+            : "Do not just leave them out: `summary --without-chains` shows how much depends on them."});
 }
 
 void add_energy(Diagnosis& d) {
@@ -93,7 +95,8 @@ void add_findings(Diagnosis& d) {
     d.findings.push_back(
         {"stuck", stuck, chains(stuck.size()) + " accepted nothing",
          "Begin nearer (--init normal:0.1), warm up longer, or take --sampler nuts --adapt-scope chain."});
-  add_places(d);
+  add_clusters(d);
+  add_apart(d);
   std::vector<double> sizes, steps;
   for (const ChainFigures& c : d.chains) sizes.push_back(c.ess_lp), steps.push_back(c.steps_lp);
   const double usual = median_of(sizes), usual_steps = median_of(steps);
@@ -129,7 +132,7 @@ NextStep next_step(const Diagnosis& d) {
   if (!d.run.finished) n.verdict += " The run did not come to its end.";
   if (v.draws_wanted > 0)
     n.advice = fmt::format("Draw on: `kilochain resume FILE --num-samples {}`.", v.draws_wanted * d.run.thin);
-  else if (!d.findings.empty())
+  else if (!d.findings.empty() && (v.converged || d.findings[0].kind != "apart"))
     n.advice = d.findings[0].advice;
   else
     n.advice =

@@ -20,7 +20,10 @@ constexpr std::int64_t most_pair_draws = 200'000;
 std::string quoted(const std::string& word) {
   const bool plain = word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+") ==
                      std::string::npos;
-  return plain && !word.empty() ? word : "'" + word + "'";
+  if (plain && !word.empty()) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
 }
 
 /// The call that makes the run again, from the configuration in the file.
@@ -38,10 +41,9 @@ std::string command_of(const Json& config) {
     if (config.contains(first)) add(first, config[first]);
   for (const auto& [key, value] : config.items()) {
     if (key == "target" || key == "sampler") continue;
-    if (!value.is_object())
-      add(key, value);
-    else
-      for (const auto& [name, setting] : value.items()) add(name, setting);
+    if (!value.is_object()) add(key, value);
+    if (key == "sampler_settings" || key == "target_settings")  // names that both have need to say whose they are
+      for (const auto& [name, setting] : value.items()) add(key.substr(0, key.find('_')) + "." + name, setting);
   }
   return out;
 }

@@ -34,7 +34,9 @@ Places places_of(const Series& series) {
     between.push_back(std::abs(h[0] - h[1]) / 2);
   }
   p.centre = median_of(p.at);
-  p.se = std::max(1.4826 * median_of(between), 1e-3);  // of chains that stand still: as of a million draws
+  const double few =
+      1 + 10 / static_cast<double>(series.chains);           // they know it badly: as Student's law has wider tails
+  p.se = std::max(1.4826 * few * median_of(between), 1e-3);  // of chains that stand still: as of a million draws
   return p;
 }
 

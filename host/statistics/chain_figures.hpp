@@ -1,6 +1,6 @@
 // What tells one chain from the others, a parameter at a time.
 // Places: the mean normal score of each chain's draws (ranks.hpp), so that neither heavy tails nor units matter. se is what
-// the halves of a chain differ by, 1.4826 median |h1 - h2| / 2: how far apart means lie where all chains draw from
+// the halves of a chain differ by, 1.4826 median |h1 - h2| / 2 (times 1 + 10 / chains): how far apart means lie where all chains draw from
 // one law. Of N numbers from one normal law the largest is below 6 se for N up to 1e8.
 #pragma once
 #include <cstdint>
