@@ -45,7 +45,8 @@ void add_clusters(Diagnosis& d) {
     others.insert(others.end(), d.clusters[k].chains.begin(), d.clusters[k].chains.end());
   d.findings.push_back(
       {"clusters", scattered ? Numbers() : others,
-       fmt::format("the chains are in {} places, {} in the largest", d.clusters.size(), main.chains.size()),
+       fmt::format("the chains are in {} places, {} in the largest ({})", d.clusters.size(), main.chains.size(),
+                   out_words(d)),
        scattered ? "Hardly any two chains agree: draw far longer, or warm up longer."
        : lower > 0
            ? "The log density is lower where the few are: they have not arrived. Warm up longer, or begin elsewhere "
@@ -55,8 +56,13 @@ void add_clusters(Diagnosis& d) {
 }
 
 void add_apart(Diagnosis& d) {
+  const Numbers* told = nullptr;  // chains that are in another place, and named there
+  for (const Finding& f : d.findings)
+    if (f.kind == "clusters") told = &f.chains;
+  const auto named = [&](std::int64_t c) { return told && std::find(told->begin(), told->end(), c) != told->end(); };
   const auto apart = chains_where(
-      d, [&](auto& c) { return c.out > far_out && !is_stuck(d, c); }, [](auto& c) { return c.out; });
+      d, [&](auto& c) { return c.out > far_out && !is_stuck(d, c) && !named(c.number); },
+      [](auto& c) { return c.out; });
   if (apart.empty()) return;
   const bool many = 5 * apart.size() > d.chains.size();
   d.findings.push_back(

@@ -1,11 +1,12 @@
 // Which chains of a file of draws stand out, by number, and one sentence of advice about each kind of trouble.
 //   stuck: accepted nothing. slow: effective draws of the log density below a tenth of the
-//   chains' median, and its squared steps over its variance below a fifth (the first alone is a noisy figure of one chain).
+//   chains' median, and its squared steps over its variance below a fifth (the first alone is a noisy figure of one
+//   chain).
 //   apart: farther out than 6 se in a parameter or in the log density (statistics/chain_figures.hpp).
 //   clusters: chains that no gap of 6 se parts, in the log density and the worst parameters.
 //   low energy: E-BFMI below 0.3. deep: a tenth of its trajectories or more reached the greatest depth.
-// Memory: as summarise_file, and log density and statistics of all draws (20 bytes a draw); one pass over the draws, and one over
-// the worst parameters. Of a file of moments: what the file knows, and what is missing.
+// Memory: as summarise_file, or 60 bytes for each draw of one parameter where that is more. One pass over the draws,
+// and one over the worst parameters. Of a file of moments: what the file knows, and what is missing.
 #pragma once
 #include <array>
 #include <cmath>
@@ -59,8 +60,9 @@ Diagnosis diagnose(const std::string& path, const std::vector<std::int64_t>& wit
 
 /// "3, 17, 20-29 and 88 more": at most `most` parts.
 std::string chains_text(std::vector<std::int64_t> chains, std::size_t most = 12);
-/// Keys: those of the summary's to_json, quarantined_chains, findings [{kind, chains, words, advice}], clusters [{chains, lp, means}],
-/// chains [{chain, acceptance_rate, lp, ess_lp, e_bfmi, tree_depth, divergences, out, out_of}], missing.
+/// Keys: those of the summary's to_json, quarantined_chains, findings [{kind, chains, words, advice}],
+/// clusters [{chains, lp, means}], chains [{chain, acceptance_rate, lp, ess_lp, e_bfmi, tree_depth, divergences, out,
+/// out_of}], missing.
 nlohmann::json to_json(const Diagnosis& diagnosis);
 
 /// values[chain][draws] of all chains of the file: of those that count.

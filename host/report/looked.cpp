@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "host/statistics/chain_figures.hpp"
+#include "host/statistics/ess.hpp"
 #include "host/statistics/ranks.hpp"
 
 namespace kilochain {
@@ -12,13 +13,18 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int64_t most_blocks = 60, ecdf_points = 39, lengths = 8, cells = 48;
+constexpr std::int64_t most_blocks = 60, ecdf_points = 39, cells = 48;
 
-/// 0 .. 63 as a character that needs no escape in JSON or HTML.
-char level(double x) {
-  return static_cast<char>('0' +
-                           static_cast<int>(std::clamp(x, 0.0, 1.0) * 63 + 0.5));  // '0' .. 'o', with '<' and '\\'
+/// Effective draws that a chain has in the middle of 64: its own, whatever the others do.
+double effective_of_a_chain(const Series& series) {
+  std::vector<double> sizes;
+  for (std::int64_t c = 0; c < series.chains; c += std::max<std::int64_t>(1, series.chains / 64))
+    sizes.push_back(ess_mean({series.values + c * series.draws, 1, series.draws}));
+  return median_of(sizes);
 }
+
+/// 0 .. 63 as a character.
+char level(double x) { return static_cast<char>('0' + static_cast<int>(std::clamp(x, 0.0, 1.0) * 63 + 0.5)); }
 
 Json rounded(const std::vector<double>& values, double unit = 1e-4) {
   Json out = Json::array();
@@ -44,7 +50,7 @@ Json heat_of(const Series& series, const Diagnosis& d, const std::vector<std::si
   return {{"chains", numbers}, {"blocks", blocks}, {"centre", centre}, {"scale", scale}, {"levels", levels}};
 }
 
-Json ecdf_of(const Series& series, const Diagnosis& d, double effective) {
+Json ecdf_of(const Series& series, const Diagnosis& d) {
   const std::vector<double> all = rank_ecdf_differences(series, ecdf_points);
   Json bands = Json::array(), farthest = Json::array();
   for (const double p : {0.0, 0.01, 0.25, 0.5, 0.75, 0.99, 1.0}) {
@@ -68,26 +74,25 @@ Json ecdf_of(const Series& series, const Diagnosis& d, double effective) {
   for (std::int64_t k = 0; k < few; ++k)
     farthest.push_back(
         {{"chain", d.chains[order[k]].number}, {"y", rounded({row(order[k]), row(order[k]) + ecdf_points})}});
-  return {{"bands", bands}, {"farthest", farthest}, {"effective", number_or_null(effective)}};
+  return {{"bands", bands}, {"farthest", farthest}, {"effective", number_or_null(effective_of_a_chain(series))}};
 }
 
-/// Figures of the first draws of each chain, at lengths that end with all of them.
-Json growth_of(const Series& series) {
-  const std::int64_t first = series.draws >= lengths * kFewestDraws ? 1 : lengths;
-  std::vector<ParameterSummary> figures(lengths);
-#pragma omp parallel for schedule(dynamic) if (series.size() < 10'000'000)
-  for (std::int64_t k = lengths; k >= first; --k) {  // the longest first
-    const std::int64_t draws = series.draws * k / lengths;
-    std::vector<double> values(static_cast<std::size_t>(series.chains * draws));
-    for (std::int64_t c = 0; c < series.chains; ++c)
-      std::copy_n(series.values + c * series.draws, draws, values.data() + c * draws);
-    figures[k - 1] = summarise("", {values.data(), series.chains, draws});
-  }
-  Json out = {
-      {"draws", Json::array()}, {"rhat", Json::array()}, {"ess_bulk", Json::array()}, {"ess_tail", Json::array()}};
-  for (std::int64_t k = first; k <= lengths; ++k) {
-    const ParameterSummary& f = figures[k - 1];
-    out["draws"].push_back(series.draws * k / lengths);
+/// Figures of the first draws of each chain: 1/32, 1/16, ... of them, and all, whose figures may be known already.
+Json growth_of(const Series& series, const ParameterSummary* known) {
+  std::vector<std::int64_t> draws;
+  for (std::int64_t part = 32; part > 0; part /= 2)
+    if (series.draws / part >= kFewestDraws) draws.push_back(series.draws / part);
+  Json out = {{"draws", draws}, {"rhat", Json::array()}, {"ess_bulk", Json::array()}, {"ess_tail", Json::array()}};
+  for (const std::int64_t count : draws) {
+    ParameterSummary f;
+    if (known && count == series.draws) {
+      f = *known;
+    } else {
+      std::vector<double> values;
+      for (std::int64_t c = 0; c < series.chains; ++c)
+        values.insert(values.end(), series.values + c * series.draws, series.values + c * series.draws + count);
+      f = summarise("", {values.data(), series.chains, count});
+    }
     out["rhat"].push_back(number_or_null(f.rhat));
     out["ess_bulk"].push_back(number_or_null(f.ess_bulk));
     out["ess_tail"].push_back(number_or_null(f.ess_tail));
@@ -117,13 +122,12 @@ std::vector<std::size_t> chains_shown(const Diagnosis& d, std::size_t most) {
   return out;
 }
 
-Json looked_at(const std::string& name, const Series& series, const Diagnosis& d,
-               const std::vector<std::size_t>& shown) {
-  const Json growth = growth_of(series);
-  const Json& bulk = growth["ess_bulk"].back();
-  const double effective = bulk.is_null() ? NAN : bulk.get<double>() / static_cast<double>(series.chains);
-  return {
-      {"name", name}, {"heat", heat_of(series, d, shown)}, {"ecdf", ecdf_of(series, d, effective)}, {"growth", growth}};
+Json looked_at(const std::string& name, const Series& series, const Diagnosis& d, const std::vector<std::size_t>& shown,
+               const ParameterSummary* known) {
+  return {{"name", name},
+          {"heat", heat_of(series, d, shown)},
+          {"ecdf", ecdf_of(series, d)},
+          {"growth", growth_of(series, known)}};
 }
 
 Json pair_of(const std::string& x_name, const std::vector<double>& x, const std::string& y_name,

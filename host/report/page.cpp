@@ -123,17 +123,17 @@ void look_closer(Json& page, const DrawsReader& reader, const Diagnosis& d) {
   std::vector<double> values = kept_rows(reader.lp(), d, draws);
   const std::int64_t every = std::max<std::int64_t>(1, chains * draws / most_pair_draws);
   std::vector<std::vector<double>> few;
-  const auto take = [&](const std::string& name, bool closely) {
+  const auto take = [&](const std::string& name, bool closely, const ParameterSummary* known) {
     const Series series{values.data(), chains, draws};
-    if (closely && has_diagnostics(series)) page["looked"].push_back(looked_at(name, series, d, shown));
+    if (closely && has_diagnostics(series)) page["looked"].push_back(looked_at(name, series, d, shown, known));
     few.emplace_back();
     for (std::int64_t i = 0; i < series.size(); i += every) few.back().push_back(values[i]);
   };
-  take("log density", true);
+  take("log density", true, nullptr);
   for (std::size_t k = 0; k < d.worst.size(); ++k) {
     reader.read_parameters(static_cast<std::int64_t>(d.worst[k]), 1, values);
     values = kept_rows(values, d, draws);
-    take(d.run.parameters[d.worst[k]].name, k < 2);
+    take(d.run.parameters[d.worst[k]].name, k < 2, &d.run.parameters[d.worst[k]]);
   }
   const std::vector<Divergence> all = reader.divergences();
   const std::size_t step = std::max<std::size_t>(1, all.size() / most_points);

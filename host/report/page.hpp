@@ -1,8 +1,8 @@
-// A file of draws as one page for a browser: figures as JSON inside page.html, which draws them. Nothing is loaded from elsewhere.
-// Looked at closely: the log density and the worst parameters. Sizes do not grow with the chains: 400 rows of a map, the farthest
-// chains and an even choice of the others; 2 000 rows of the table; 300 divergences. About 0.3 MB for 100 parameters.
-// Memory: as diagnose (host/report/diagnosis.hpp), and 60 bytes for each draw of one parameter. The draws of the worst parameters
-// are read once more. The same file gives the same page.
+// A file of draws as one page for a browser: figures as JSON inside page.html, which draws them.
+// Nothing is loaded from elsewhere. Looked at closely: the log density and the worst parameters.
+// Sizes do not grow with the chains: 400 rows of a map, the farthest chains and an even choice of the others;
+// 2 000 rows of the table; 300 divergences. About 0.3 MB for 100 parameters. Memory: as diagnose.
+// The worst parameters are read once more. The same file gives the same page.
 #pragma once
 #include "host/report/diagnosis.hpp"
 

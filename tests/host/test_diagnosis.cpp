@@ -1,5 +1,5 @@
-// What stands out in files whose chains are made so: stuck, slow, elsewhere, divergent, quarantined; by number, and nothing else.
-// The page of such a file, and how large a page becomes.
+// What stands out in files whose chains are made so: stuck, slow, elsewhere, divergent, quarantined; by number,
+// and nothing else. The page of such a file, and how large a page becomes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -113,9 +113,9 @@ TEST(Diagnosis, NamesEachChainThatStandsOut) {
   EXPECT_EQ(chains_of(d, "divergent"), (Numbers{5, 30})) << "the most divergent first";
   EXPECT_EQ(chains_of(d, "low energy"), Numbers{4});
   EXPECT_EQ(chains_of(d, "deep"), Numbers{6});
-  Numbers apart = chains_of(d, "apart");
-  std::sort(apart.begin(), apart.end());
-  EXPECT_EQ(apart, (Numbers{11, 12}));
+  EXPECT_EQ(chains_of(d, "clusters"), (Numbers{11, 12, 3}));
+  EXPECT_EQ(chains_of(d, "apart"), Numbers{-1}) << "those in other places are named once";
+  EXPECT_TRUE(d.chains[11].out > 6 && d.chains[10].out > 6);
   EXPECT_EQ(d.chains.size(), 39u);
   ASSERT_EQ(d.clusters.size(), 3u);  // the chain that stands still is in a place of its own
   EXPECT_EQ(d.clusters[0].chains.size(), 36u);
@@ -142,6 +142,21 @@ TEST(Diagnosis, LowerLogDensitiesHaveNotArrivedAndEqualOnesAreModes) {
     EXPECT_EQ(next_step(d).advice.find("have not arrived") != std::string::npos, lower) << next_step(d).advice;
     EXPECT_EQ(next_step(d).advice.find("modes") != std::string::npos, !lower) << next_step(d).advice;
   }
+}
+
+/// A continuum of places, without gaps: no clusters, but chains that are apart.
+TEST(Diagnosis, ChainsApartWithoutAGap) {
+  ScratchFiles files;
+  MadeFile file(200, 400, 1);
+  for (std::int64_t c = 0; c < 20; ++c)
+    for (std::int64_t t = 0; t < 400; ++t) file.x[file.at(c, t)] += 0.1 * (c + 1);
+  file.write(files.path("draws.nc"));
+  const Diagnosis d = diagnose(files.path("draws.nc"));
+  EXPECT_EQ(d.clusters.size(), 1u);
+  const Numbers apart = chains_of(d, "apart");
+  ASSERT_GT(apart.size(), 10u);
+  EXPECT_EQ(apart[0], 19);
+  for (const std::int64_t c : apart) EXPECT_LT(c, 20);
 }
 
 TEST(Diagnosis, ChainsThatAgreeStandInPeace) {
