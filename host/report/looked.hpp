@@ -7,7 +7,8 @@
 namespace kilochain {
 
 /// Keys: name; heat {chains, blocks, centre, scale, levels}: block means of the chains `shown`, a character each;
-/// ecdf {bands, farthest, effective}: quantiles over chains of F_c(u) - u; growth {draws, rhat, ess_bulk, ess_tail}. known: figures of all draws, or null.
+/// ecdf {bands, farthest, effective}: quantiles over chains of F_c(u) - u; growth {draws, rhat, ess_bulk, ess_tail}.
+/// known: figures of all draws, or null.
 nlohmann::json looked_at(const std::string& name, const Series& series, const Diagnosis& diagnosis,
                          const std::vector<std::size_t>& shown, const ParameterSummary* known);
 /// Two parameters' draws as counts on a grid, and where trajectories diverged.
