@@ -65,7 +65,7 @@ std::vector<Json> merged(const std::filesystem::path& store, const std::vector<J
 /// How far the jobs are, in words.
 class Board {
  public:
-  explicit Board(const std::vector<Job>& jobs) : jobs_(jobs), fraction_(jobs.size(), waiting) {}
+  Board(const std::vector<Job>& jobs, bool quiet) : jobs_(jobs), quiet_(quiet), fraction_(jobs.size(), waiting) {}
 
   void tick(std::size_t job, double fraction) {
     const std::lock_guard lock(mutex_);
@@ -77,11 +77,12 @@ class Board {
     fraction_[job] = 1;
     ++done_;
     const bool few = jobs_.size() <= 100, last = done_ == jobs_.size();
-    if (!whole || !(few || last || seconds_since(said_) >= 1)) return;
+    if (quiet_ || !whole || !(few || last || seconds_since(said_) >= 1)) return;
     say(fmt::format("[{}/{}] {} done; {}", done_, jobs_.size(), jobs_[job].name, left()));
     said_ = std::chrono::steady_clock::now();
   }
   void tell() {
+    if (quiet_) return;
     const std::lock_guard lock(mutex_);
     std::string now;
     for (std::size_t k = 0; k < jobs_.size(); ++k)
@@ -100,6 +101,7 @@ class Board {
   }
   static constexpr double waiting = -1;
   const std::vector<Job>& jobs_;
+  const bool quiet_;
   std::vector<double> fraction_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), said_{};
   std::size_t done_ = 0;
@@ -108,9 +110,9 @@ class Board {
 
 /// On `threads` threads (0: as many as cores). The first exception of a job ends all (through `stop`) and is thrown
 /// again.
-void run_jobs(std::vector<Job> jobs, int threads, std::atomic<bool>& stop) {
+void run_jobs(std::vector<Job> jobs, int threads, bool quiet, std::atomic<bool>& stop) {
   std::stable_sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.weight > b.weight; });
-  Board board(jobs);
+  Board board(jobs, quiet);
   const std::jthread speaker([&](const std::stop_token& ended) {
     std::mutex mutex;
     std::condition_variable_any pause;
@@ -131,6 +133,7 @@ void say(const std::string& line) { tell(stderr, "{}\n", line); }
 
 void add_flags(CLI::App& command, Flags& f, const std::string& what, const std::string& job) {
   command.add_flag("--json", f.json, "one JSON array, an object for each " + what);
+  command.add_flag("--quiet", f.quiet, "no progress");
   command.add_option("--output", f.output, "folder for the page, its data and those of the figures");
   command.add_option("--seed", f.seed, "the same seed draws the same")->capture_default_str();
   command.add_option("--threads", f.threads, job + " at a time, each on one core; 0: as many as cores");
@@ -175,7 +178,7 @@ std::filesystem::path Reproduction::file(const std::string& end) const {
 int Reproduction::run() {
   if (!flags_.output.empty()) cli::make_folder(flags_.output);
   cli::catch_signals();
-  run_jobs(jobs(), flags_.threads, stop());
+  run_jobs(jobs(), flags_.threads, flags_.quiet, stop());
   const std::vector<Json> fresh = results();
   if (stop() && fresh.empty()) return exit_code(ExitStatus::interrupted);
   if (flags_.json) {

@@ -19,9 +19,9 @@ struct Flags {
   std::string output;
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0: as many as cores
-  bool json = false;
+  bool json = false, quiet = false;
 };
-/// --json, --output, --seed and --threads. what: an object of the JSON array; job: what has a core of its own.
+/// --json, --quiet, --output, --seed and --threads. what: an object of the JSON array; job: what has a core of its own.
 void add_flags(CLI::App& command, Flags& flags, const std::string& what, const std::string& job);
 /// Throws Error (usage) where a flag's value is not in low .. high; `example` is one that is.
 void check_flag(const char* flag, std::int64_t value, std::int64_t low, std::int64_t high, std::int64_t example);

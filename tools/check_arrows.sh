@@ -28,7 +28,8 @@ host/draws                base kernels/device host/statistics host/chains
 host/registry             base kernels kernels/device kernels/samplers kernels/discrete targets targets/data targets/discrete targets/external model host/chains
 host/tune                 base kernels/device kernels/random
 host/run                  base kernels kernels/device targets targets/data targets/discrete $steps
-host/frontend             base kernels kernels/device targets/data targets/stan $steps host/run host/tune
+host/report               base kernels/device host/statistics host/draws host/run
+host/frontend             base kernels kernels/device targets/data targets/stan $steps host/run host/report host/tune
 capi                      base host/registry host/run host/frontend
 python                    base targets/data targets/external host/registry host/run host/frontend
 papers                    base $kernels targets targets/data targets/discrete $steps host/run host/tune host/frontend

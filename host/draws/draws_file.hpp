@@ -168,6 +168,7 @@ class DrawsReader {
   DrawsReader(const DrawsReader&) = delete;
   DrawsReader& operator=(const DrawsReader&) = delete;
 
+  const std::string& path() const { return path_; }
   const DrawsHeader& header() const { return header_; }
   /// Attributes of the run, with those added at the end (timings, quarantined chains).
   const nlohmann::json& attributes() const { return attributes_; }

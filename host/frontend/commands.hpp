@@ -15,7 +15,10 @@ int resume(const std::string& path, const std::vector<Assignment>& flags, bool q
 inline constexpr const char* resume_keys[] = {"num_samples", "max_seconds", "checkpoint_seconds", "device", "threads"};
 int estimate(const std::vector<std::string>& arguments);
 int tune(const std::vector<std::string>& arguments);
-int summary(const std::string& path, bool json, std::int64_t rows);
+/// without: chains to leave out, "3,17,20-29".
+int summary(const std::string& path, const std::string& without, bool json, std::int64_t rows);
+int diagnose(const std::string& path, const std::string& without, bool json);
+int report(const std::string& path, const std::string& without, const std::string& output, bool overwrite);
 int list_samplers(const std::string& name, bool verbose);
 int list_targets(const std::string& name, bool verbose);
 int info();

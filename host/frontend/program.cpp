@@ -84,17 +84,49 @@ void add(CLI::App& app, const Command& command, int& status) {
   });
 }
 
+void add_without(CLI::App& command, std::string& without) {
+  command.add_option("--without-chains", without, "chains to leave out, by number: 3,17,20-29");
+}
+
 std::function<int()> summary_flags(CLI::App& command) {
   struct Flags {
-    std::string path;
+    std::string path, without;
     bool json = false;
     std::int64_t rows = 20;
   };
   const auto f = std::make_shared<Flags>();
   command.add_option("FILE", f->path, "file that `kilochain sample --output` wrote")->required();
+  add_without(command, f->without);
   command.add_flag("--json", f->json, "one JSON object");
   command.add_option("--rows", f->rows, "parameters in the table, worst first")->capture_default_str();
-  return [f] { return summary(f->path, f->json, f->rows); };
+  return [f] { return summary(f->path, f->without, f->json, f->rows); };
+}
+
+std::function<int()> diagnose_flags(CLI::App& command) {
+  struct Flags {
+    std::string path, without;
+    bool json = false;
+  };
+  const auto f = std::make_shared<Flags>();
+  command.add_option("FILE", f->path, "file that `kilochain sample --output` wrote")->required();
+  add_without(command, f->without);
+  command.add_flag("--json", f->json, "one JSON object, with the figures of each chain");
+  command.footer("Exit status: as of `kilochain summary`.");
+  return [f] { return diagnose(f->path, f->without, f->json); };
+}
+
+std::function<int()> report_flags(CLI::App& command) {
+  struct Flags {
+    std::string path, without, output;
+    bool overwrite = false;
+  };
+  const auto f = std::make_shared<Flags>();
+  command.add_option("FILE", f->path, "file that `kilochain sample --output` wrote")->required();
+  command.add_option("--output", f->output, "page to write, for any browser: report.html")->required();
+  add_without(command, f->without);
+  command.add_flag("--overwrite", f->overwrite, "replace the page that is there");
+  command.footer("Exit status: as of `kilochain summary`.");
+  return [f] { return report(f->path, f->without, f->output, f->overwrite); };
 }
 
 std::function<int()> resume_flags(CLI::App& command) {
@@ -167,6 +199,8 @@ void add_commands(CLI::App& app, int& status) {
   add_whole(app, "sample", "draw from a target, summarise, write the draws", sample, status);
   add(app, {"resume", "go on with a run that ended early, or draw more", resume_flags}, status);
   add(app, {"summary", "summarise a file of draws", summary_flags}, status);
+  add(app, {"diagnose", "which chains of a file of draws stand out, and what to do", diagnose_flags}, status);
+  add(app, {"report", "a page of figures of a file of draws, for a browser", report_flags}, status);
   add(app,
       {"samplers", "list the samplers, or the settings of one",
        [](CLI::App& command) { return list_flags(command, "a sampler", list_samplers); }},

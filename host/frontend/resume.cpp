@@ -55,7 +55,7 @@ int resume(const std::string& path, const std::vector<Assignment>& flags, bool q
   if (!state) {
     if (!quiet) tell(stderr, "{}: the run ended in its warm-up, and begins again\n", path);
   } else if (c.options.num_samples.value_or(state->wanted) == state->iterations) {
-    const int status = summary(path, json, 20);
+    const int status = summary(path, "", json, 20);
     tell(words,
          "nothing is left to draw: {0} of {0} iterations of each chain are there; --num-samples {1} draws more\n",
          state->iterations, 2 * state->iterations);

@@ -85,6 +85,14 @@ std::string format_head(const RunSummary& run) {
   }
   text += fmt::format("acceptance  mean {:.3f}; over chains 5% {:.3f}, 50% {:.3f}, 95% {:.3f}\n", run.acceptance_mean,
                       run.acceptance_q05, run.acceptance_q50, run.acceptance_q95);
+  if (run.resumes_from >= 0)
+    text += fmt::format(
+        "killed      after the state of the chains was saved at {} draws of each: `kilochain resume` goes on from "
+        "there, and "
+        "makes the {} after it again, the same\n",
+        run.resumes_from, run.num_samples / run.thin - run.resumes_from);
+  if (!run.without.empty())
+    text += fmt::format("left out    {}, as asked\n", counted(std::ssize(run.without), "chain"));
   if (run.stuck > 0)
     text += fmt::format("stuck       {} accepted nothing: they stand where they were\n", counted(run.stuck, "chain"));
   text += fmt::format("quarantined {} of {}{}\n", run.quarantined, counted(run.num_chains, "chain"),

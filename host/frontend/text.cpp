@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+
+#include "base/error.hpp"
 
 namespace kilochain::cli {
 
@@ -48,6 +51,30 @@ std::string columns(const std::vector<std::vector<std::string>>& rows, std::size
 std::string figure(double value, int digits) {
   const bool whole = std::abs(value) < 1e9 && std::abs(value) >= std::pow(10.0, digits);
   return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.{}g}", value, digits);
+}
+
+std::vector<std::int64_t> chain_numbers(const std::string& text) {
+  std::vector<std::int64_t> out;
+  const char *at = text.data(), *end = at + text.size();
+  const auto number = [&] {
+    std::int64_t value = -1;
+    const auto [next, failed] = std::from_chars(at, end, value);
+    require(failed == std::errc() && value >= 0, ExitStatus::usage, "command line: --without-chains = " + text,
+            fmt::format("no number of a chain at character {}", at - text.data() + 1), "Try 3,17,20-29?");
+    at = next;
+    return value;
+  };
+  while (at != end) {
+    const std::int64_t first = number();
+    std::int64_t last = first;
+    if (at != end && *at == '-') ++at, last = number();
+    require(last >= first && last - first < 100'000'000 && (at == end || *at == ','), ExitStatus::usage,
+            "command line: --without-chains = " + text,
+            fmt::format("{}-{} at character {}", first, last, at - text.data() + 1), "Try 3,17,20-29?");
+    for (std::int64_t c = first; c <= last; ++c) out.push_back(c);
+    if (at != end) ++at;
+  }
+  return out;
 }
 
 }  // namespace kilochain::cli

@@ -1,5 +1,6 @@
 // Tables in columns and numbers, as several commands print them.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,5 +14,8 @@ std::vector<std::string> column_rows(const std::vector<std::vector<std::string>>
 
 /// A number in at most so many digits, or as a whole number where it has more before its point: 0.0952, 5.46, 246587.
 std::string figure(double value, int digits);
+
+/// The chains of "3,17,20-29"; none of "". Throws Error (usage).
+std::vector<std::int64_t> chain_numbers(const std::string& text);
 
 }  // namespace kilochain::cli

@@ -12,6 +12,7 @@
 #include "host/run/estimate.hpp"
 #include "host/run/options.hpp"
 #include "host/run/run_summary.hpp"
+#include "host/statistics/series.hpp"
 
 namespace kilochain {
 
@@ -87,9 +88,20 @@ class PreparedRun {
 Result run(const Options& options, const ProgressCallback& progress, const std::atomic<bool>& stop);
 Estimate estimate(const Options& options);
 
-/// The summary of a file that run has written. `max_bytes`: memory to use for draws. Throws Error (data) for a file
-/// that cannot be read, and for one without draws.
-RunSummary summarise_file(const std::string& path, std::size_t max_bytes = std::size_t(2) << 30);
+/// What a summary of a file shall leave out, and who looks on.
+struct FileWishes {
+  std::vector<std::int64_t> without;  ///< chains that do not count; quarantined ones never do
+  /// Called for each parameter with the draws of the chains that count, by several threads at a time.
+  std::function<void(std::int64_t parameter, const Series& draws)> look = {};
+};
+
+/// The summary of a file that run has written. `max_bytes`: memory to use for draws; one parameter's are the least.
+/// Throws Error (data) for a file that cannot be read, and for one without draws; (usage) for chains that it has not.
+RunSummary summarise_file(const std::string& path, std::size_t max_bytes = std::size_t(2) << 30,
+                          const FileWishes& wishes = {});
+class DrawsReader;
+/// The chains of a file that count, by number.
+std::vector<std::int64_t> chains_that_count(const DrawsReader& reader, const std::vector<std::int64_t>& without);
 
 /// All draws of such a file, their statistics and the summary, as the run with keep_draws had them. Throws the same.
 Result read_result(const std::string& path);

@@ -145,6 +145,8 @@ nlohmann::json to_json(const RunSummary& run) {
       {"converged", verdict.judged ? nlohmann::json(verdict.converged) : nlohmann::json(nullptr)},
       {"parameters", std::move(parameters)}};
   if (!verdict.converged) out["reason"] = verdict.reason;
+  if (!run.without.empty()) out["without_chains"] = run.without;
+  if (run.resumes_from >= 0) out["resumes_from"] = run.resumes_from;
   return out;
 }
 

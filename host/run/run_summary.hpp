@@ -33,9 +33,12 @@ struct RunSummary {
   std::string warmup_note;               ///< what ended the warm-up, or why it did not converge; may be empty
   std::vector<ParameterSummary> parameters;
   std::vector<std::string> fixed;  ///< parameters that the model itself holds at one value: not judged
-  /// Parameters are made from the coordinates (generated quantities): one with the same value in every draw of every chain
-  /// is a constant, and not judged. A coordinate that never moves is.
+  /// Parameters are made from the coordinates (generated quantities): one with the same value in every draw of every
+  /// chain is a constant, and not judged. A coordinate that never moves is.
   bool derived = false;
+  std::vector<std::int64_t> without;  ///< chains that the reader has left out: they are not among num_chains
+  std::int64_t resumes_from = -1;     ///< of a killed run: the draw of its last saved state; -1: none,
+                                      ///< or nothing behind it
 };
 
 /// R-hat of draws that can be used is at most this.

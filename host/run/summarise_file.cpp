@@ -1,4 +1,6 @@
 // The summary of a file of draws, read by groups of coordinates within a bound on memory.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -6,6 +8,7 @@
 #include "host/registry/registry.hpp"
 #include "host/run/run.hpp"
 #include "host/run/run_attributes.hpp"
+#include "host/run/run_state.hpp"
 
 namespace kilochain {
 namespace {
@@ -35,16 +38,12 @@ struct ReadAttribute {
 };
 
 /// Moves the rows of the chains that count to the front of each coordinate.
-std::int64_t keep_chains(std::vector<double>& values, std::int64_t coordinates, std::int64_t chains, std::int64_t draws,
-                         const std::vector<bool>& out) {
-  std::int64_t kept = 0;
-  for (std::int64_t c = 0; c < chains; ++c) kept += !out[c];
-  if (kept == chains) return kept;
+void keep_chains(std::vector<double>& values, std::int64_t coordinates, std::int64_t chains, std::int64_t draws,
+                 const std::vector<std::int64_t>& kept) {
+  if (std::ssize(kept) == chains) return;
   double* to = values.data();
   for (std::int64_t p = 0; p < coordinates; ++p)
-    for (std::int64_t c = 0; c < chains; ++c)
-      if (!out[c]) to = std::copy_n(values.data() + (p * chains + c) * draws, draws, to);
-  return kept;
+    for (const std::int64_t c : kept) to = std::copy_n(values.data() + (p * chains + c) * draws, draws, to);
 }
 
 /// What the header and the closing attributes say.
@@ -70,46 +69,78 @@ RunSummary summary_without_draws(const DrawsReader& reader) {
   std::string fixed;
   read("fixed", fixed);
   if (!fixed.empty()) s.fixed = nlohmann::json::parse(fixed).get<std::vector<std::string>>();
-  s.quarantined = std::ssize(reader.quarantined());
   return s;
+}
+
+/// Of a killed run: what `resume` begins with, where that is less than what is there.
+std::int64_t resumes_from(const DrawsReader& reader, const std::string& path) {
+  if (!reader.has_draws() || reader.attributes().contains("interrupted")) return -1;
+  const std::vector<char> bytes = reader.state();
+  if (bytes.empty()) return -1;
+  const std::int64_t draws = run_state_of(bytes, path).draws;
+  return draws < reader.draws_written() ? draws : -1;
 }
 
 /// Acceptance over the chains that count; and divergences where the draws are there: the attribute of a killed run
 /// would not tell of them.
-void summarise_stats(RunSummary& s, const DrawsReader& reader, const std::vector<bool>& out) {
+void summarise_stats(RunSummary& s, const DrawsReader& reader, const std::vector<std::int64_t>& kept) {
   std::vector<double> acceptance;
-  for (std::size_t c = 0; const double rate : reader.mean_acceptance_rate())
-    if (!out[c++]) acceptance.push_back(rate);
+  const std::vector<double> rates = reader.mean_acceptance_rate();
+  for (const std::int64_t c : kept)
+    if (c < std::ssize(rates)) acceptance.push_back(rates[c]);
   set_acceptance(s, acceptance);
   for (const SamplerEntry& e : samplers())
     if (e.name == s.sampler && e.asks_nothing()) s.stuck = 0;  // cold spins may be right to stay
   if (!reader.has_draws()) return;
   s.divergences = 0;
-  for (std::size_t c = 0; const std::int64_t count : reader.num_diverging()) s.divergences += out[c++] ? 0 : count;
+  const std::vector<std::int64_t> diverging = reader.num_diverging();
+  for (const std::int64_t c : kept) s.divergences += diverging[c];
 }
 
-std::vector<ParameterSummary> summarise_parameters(const DrawsReader& reader, const std::vector<bool>& out,
-                                                   std::size_t max_bytes) {
+std::vector<ParameterSummary> summarise_parameters(const DrawsReader& reader, const std::vector<std::int64_t>& kept,
+                                                   std::size_t max_bytes, const FileWishes& wishes) {
   const auto& names = reader.header().names;
-  const std::int64_t dim = std::ssize(names), draws = reader.draws_written();
+  const std::int64_t dim = std::ssize(names), draws = reader.draws_written(), chains = std::ssize(kept);
   const std::int64_t group = std::min(dim, reader.parameters_within(max_bytes));
   std::vector<ParameterSummary> parameters(names.size());
   std::vector<double> values;
   for (std::int64_t first = 0; first < dim; first += group) {
     const std::int64_t count = std::min(group, dim - first);
     reader.read_parameters(first, count, values);
-    const std::int64_t kept = keep_chains(values, count, reader.header().num_chains, draws, out);
+    keep_chains(values, count, reader.header().num_chains, draws, kept);
 #pragma omp parallel for schedule(dynamic)
-    for (std::int64_t p = 0; p < count; ++p)
-      parameters.data()[first + p] =
-          summarise(names.data()[first + p], Series{values.data() + p * kept * draws, kept, draws});
+    for (std::int64_t p = 0; p < count; ++p) {
+      const Series series{values.data() + p * chains * draws, chains, draws};
+      parameters.data()[first + p] = summarise(names.data()[first + p], series);
+      if (wishes.look) wishes.look(first + p, series);
+    }
   }
   return parameters;
 }
 
 }  // namespace
 
-RunSummary summarise_file(const std::string& path, std::size_t max_bytes) {
+std::vector<std::int64_t> chains_that_count(const DrawsReader& reader, const std::vector<std::int64_t>& without) {
+  const std::string& path = reader.path();
+  const std::int64_t chains = reader.header().num_chains;
+  std::vector<bool> out(static_cast<std::size_t>(chains));
+  const auto leave_out = [&](const std::vector<std::int64_t>& list, ExitStatus status, const char* what,
+                             const char* fix) {
+    for (const std::int64_t c : list) {
+      require(c >= 0 && c < chains, status, path + what, fmt::format("chain {} of {}", c, chains), fix);
+      out[static_cast<std::size_t>(c)] = true;
+    }
+  };
+  leave_out(reader.quarantined(), ExitStatus::data, ": the list of quarantined chains is damaged",
+            "Is there a copy of it?");
+  leave_out(without, ExitStatus::usage, ": no such chain to leave out", "Chains are numbered from 0.");
+  std::vector<std::int64_t> kept;
+  for (std::int64_t c = 0; c < chains; ++c)
+    if (!out[static_cast<std::size_t>(c)]) kept.push_back(c);
+  return kept;
+}
+
+RunSummary summarise_file(const std::string& path, std::size_t max_bytes, const FileWishes& wishes) {
   const DrawsReader reader(path);
   RunSummary s = summary_without_draws(reader);
   const bool any = reader.has_draws() ? reader.draws_written() > 0 : reader.has_summary();
@@ -117,17 +148,21 @@ RunSummary summarise_file(const std::string& path, std::size_t max_bytes) {
           reader.has_draws() ? "0 draws of each chain: the run ended in its warm-up"
                              : "no summary: the run kept moments only, and did not come to its end",
           "Run it again?");
-  std::vector<bool> out(s.num_chains);
-  for (const auto c : reader.quarantined()) {
-    require(c >= 0 && c < s.num_chains, ExitStatus::data, path + ": the file is damaged",
-            "quarantined chain " + std::to_string(c) + " of " + std::to_string(s.num_chains), "Is there a copy of it?");
-    out[c] = true;
-  }
-  summarise_stats(s, reader, out);
+  require(reader.has_draws() || wishes.without.empty(), ExitStatus::usage,
+          path + ": no chain can be left out of the summary", "the run kept moments of all chains together",
+          "Leave out --without-chains?");
+  const std::vector<std::int64_t> kept = chains_that_count(reader, wishes.without);
+  s.without = wishes.without;
+  std::sort(s.without.begin(), s.without.end());
+  s.without.erase(std::unique(s.without.begin(), s.without.end()), s.without.end());
+  s.num_chains -= std::ssize(s.without);
+  s.quarantined = s.num_chains - std::ssize(kept);
+  s.resumes_from = resumes_from(reader, path);
+  summarise_stats(s, reader, kept);
   if (!reader.has_draws())
     s.parameters = reader.read_summary();
-  else if (s.quarantined < s.num_chains)
-    s.parameters = summarise_parameters(reader, out, max_bytes);
+  else if (!kept.empty())
+    s.parameters = summarise_parameters(reader, kept, max_bytes, wishes);
   return s;
 }
 

@@ -77,7 +77,7 @@ class Reproduction final : public papers::Reproduction {
       const PaperRow& row = *chosen_[k].row;
       const Index repeats = repeats_of(row);
       const double seconds = predicted(row, repeats);
-      if (row.table == 7 || row.sampler == "nuts")
+      if (!flags_.quiet && (row.table == 7 || row.sampler == "nuts"))
         say(fmt::format("{} {}: {} repeats take about {} of one core", row.target, row.paper_name, repeats,
                         seconds_text(seconds)));
       out.push_back({row.target + " " + row.paper_name, seconds, [this, k, &row, repeats](const auto& tick) {
@@ -85,7 +85,8 @@ class Reproduction final : public papers::Reproduction {
                      }});
     }
     for (const int f : figures_) {
-      if (f >= 6) say(fmt::format("figure {}: takes about {} of one core", f, seconds_text(figure_seconds(f))));
+      if (f >= 6 && !flags_.quiet)
+        say(fmt::format("figure {}: takes about {} of one core", f, seconds_text(figure_seconds(f))));
       const std::string mnist = f >= 6 ? labels() : "";
       out.push_back({fmt::format("figure {}", f), figure_seconds(f), [this, f, mnist](const auto& tick) {
                        const Json data = figure_data(

@@ -100,10 +100,10 @@ TEST(Program, InfoNamesBuildDevicesAndLibraries) {
 
 TEST(Program, RefusesWrongCommandsAndFlags) {
   ScratchFiles files;
-  expect_refusal(
-      files, {"sumary"}, 2,
-      "command line: unknown command \"sumary\" (sample, resume, summary, samplers, targets, info, estimate, "
-      "tune, generate, stan, reproduce). Did you mean summary?");
+  expect_refusal(files, {"sumary"}, 2,
+                 "command line: unknown command \"sumary\" (sample, resume, summary, diagnose, report, samplers, "
+                 "targets, info, estimate, "
+                 "tune, generate, stan, reproduce). Did you mean summary?");
   expect_refusal(files, {"--target"}, 2,
                  "command line: unknown flag --target (a command comes first). Try kilochain sample --target?");
   expect_refusal(files, {"summary", "x.nc", "--jsn"}, 2,

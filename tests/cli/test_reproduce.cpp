@@ -47,9 +47,11 @@ TEST(Reproduce, JsonOfARow) {
 TEST(Reproduce, InSinglePrecision) {
   if (!std::filesystem::exists(data_folder)) GTEST_SKIP() << "no data sets in " << data_folder;
   ScratchFiles files;
-  const Outcome o = kilochain(files, {"reproduce", "titsias2019", "--only", "ripley/rwm", "--repeats", "2", "--real",
-                                      "float", "--json", "--data-dir", data_folder, "--output", files.path("page")});
+  const Outcome o =
+      kilochain(files, {"reproduce", "titsias2019", "--only", "ripley/rwm", "--repeats", "2", "--real", "float",
+                        "--json", "--data-dir", data_folder, "--quiet", "--output", files.path("page")});
   ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_FALSE(contains(o.err, "[1/1]")) << "--quiet: no progress";
   const auto row = nlohmann::json::parse(o.out).at(0);
   EXPECT_EQ(row["real"], "float");
   EXPECT_TRUE(contains(files.read("page/titsias2019_float.md"), "single precision"));
