@@ -8,8 +8,11 @@
 namespace kilochain {
 namespace {
 
-constexpr const char* kind_names[] = {"real",     "reals",   "positive",         "positives", "lower",  "upper",
-                                      "interval", "ordered", "positive_ordered", "simplex",   "report", "report"};
+constexpr const char* kind_names[] = {
+    "real",      "reals",    "positive",          "positives", "lower",         "upper",
+    "interval",  "ordered",  "positive_ordered",  "simplex",   "lowers",        "uppers",
+    "intervals", "ordereds", "positive_ordereds", "simplexes", "cholesky_corr", "report",
+    "report"};
 
 const char* name(const Block& b) { return b.recorded ? b.recorded : b.given; }
 /// reals "z" of 8
@@ -25,7 +28,8 @@ std::string list(const std::vector<Block>& blocks) {
 bool stands(const std::vector<Block>& recorded, std::size_t at, const Block& block) {
   if (at >= recorded.size()) return false;
   const Block& b = recorded[at];
-  return b.kind == block.kind && b.size == block.size && std::strcmp(b.recorded, block.given) == 0;
+  return b.kind == block.kind && b.size == block.size && b.columns == block.columns &&
+         std::strcmp(b.recorded, block.given) == 0;
 }
 constexpr const char* same_always =
     "Read the same parameters in the same order every time, and put the condition around their use?";
@@ -77,8 +81,15 @@ void Variables::throw_fewer(const std::vector<Block>& recorded, std::size_t coun
               "it reads " + list(parameters_), same_always);
 }
 
-void compare_names(const Variables* variables, Index at, const char* name, Index size, Index coordinates, Kind kind) {
-  const Block block{name, size, coordinates, kind};
+void Variables::throw_room(const char* name, Index wanted) const {
+  throw Error(ExitStatus::usage, "model \"" + model_ + "\" takes more room for arrays than before",
+              std::to_string(wanted) + " numbers for \"" + name + "\", " + std::to_string(room_) + " in all before",
+              "Do its arrays have the same lengths every time?");
+}
+
+void compare_names(const Variables* variables, Index at, const char* name, Index size, Index coordinates, Kind kind,
+                   Index columns) {
+  const Block block{name, size, coordinates, kind, columns};
   const auto& recorded = variables->parameters();
   if (!stands(recorded, static_cast<std::size_t>(at), block))
     variables->throw_other(recorded, static_cast<std::size_t>(at), block);
@@ -97,7 +108,14 @@ double* Recorder::next(const Block& block) {
   return to;
 }
 
-void Recorder::finish() const {
+double* Recorder::take(Index count, const char* name) {
+  require(count > 0, ExitStatus::usage, std::string("model: \"") + name + "\" is an array of " + std::to_string(count),
+          "an array has at least one element", "Are the data there?");
+  return room_.emplace_back(static_cast<std::size_t>(count)).data();
+}
+
+void Recorder::finish(Index room) const {
+  if (found_) found_->set_room(room);
   if (!found_ && at_ < variables_->all().size()) variables_->throw_fewer(variables_->all(), at_);
 }
 

@@ -22,11 +22,19 @@ enum class Kind : std::uint8_t {
   ordered,
   positive_ordered,
   simplex,
+  lowers,
+  uppers,
+  intervals,
+  ordereds,
+  positive_ordereds,
+  simplexes,
+  cholesky_corr,
   report,
   reports
 };
 KC_INLINE bool is_array(Kind k) {
-  return k == Kind::reals || k == Kind::positives || k == Kind::reports || (k >= Kind::ordered && k <= Kind::simplex);
+  return k == Kind::reals || k == Kind::positives || k == Kind::reports ||
+         (k >= Kind::ordered && k <= Kind::cholesky_corr);
 }
 KC_INLINE bool is_parameter(Kind k) { return k < Kind::report; }
 
@@ -36,12 +44,13 @@ struct Block {
   Index size;         ///< values; 1 for a number
   Index coordinates;  ///< that it takes
   Kind kind;
+  Index columns = 0;               ///< of a matrix, whose rows stand one after the other
   const char* recorded = nullptr;  ///< the record's own copy of the name
 };
 
 /// A sum over the kinds and sizes that were read, in their order (Fowler, Noll and Vo's hash, 32 bits).
 KC_INLINE std::uint32_t read_more(std::uint32_t sum, Kind kind, Index size) {
-  return (sum ^ (static_cast<std::uint32_t>(size) << 4 | static_cast<std::uint32_t>(kind))) * 16777619u;
+  return (sum ^ (static_cast<std::uint32_t>(size) << 5 | static_cast<std::uint32_t>(kind))) * 16777619u;
 }
 inline constexpr std::uint32_t nothing_read = 2166136261u;
 
@@ -56,30 +65,35 @@ class Variables {
   Index num_coordinates() const { return num_coordinates_; }
   Index num_values() const { return num_values_; }
   std::uint32_t sum() const { return sum_; }
+  /// Numbers that an evaluation keeps in arrays whose length it learns from data (model/room.hpp).
+  Index room() const { return room_; }
+  void set_room(Index room) { room_ = room; }
 
   /// An evaluation read `block` where the record has another or none; `at`: among all() or parameters().
   [[noreturn]] void throw_other(const std::vector<Block>& recorded, std::size_t at, const Block& block) const;
   /// It read `count` parameters, or reported until `count` variables, and ended.
   [[noreturn]] void throw_fewer(const std::vector<Block>& recorded, std::size_t count) const;
+  /// It wanted `wanted` numbers for array `name`, more in all than in the first evaluation.
+  [[noreturn]] void throw_room(const char* name, Index wanted) const;
 
  private:
   std::string model_;
   std::deque<std::string> names_;
   std::vector<Block> all_, parameters_;
-  Index num_coordinates_ = 0, num_values_ = 0;
+  Index num_coordinates_ = 0, num_values_ = 0, room_ = 0;
   std::uint32_t sum_ = nothing_read;
 };
 
 /// Throws an Error when the parameter that was read as number `at` is not the one on record. What the quick comparison
 /// leaves to be compared as texts comes here; by value, so that nothing of the evaluation has to stay in memory.
 __attribute__((cold)) void compare_names(const Variables* variables, Index at, const char* name, Index size,
-                                         Index coordinates, Kind kind);
+                                         Index coordinates, Kind kind, Index columns);
 
 /// The same as evaluations have it. Plain memory: it travels to devices, which do not follow the pointers.
 struct Layout {
   const Variables* variables = nullptr;  ///< null: on a device
   const Block* parameters = nullptr;
-  Index num_parameters = 0, num_coordinates = 0;
+  Index num_parameters = 0, num_coordinates = 0, room = 0;
   std::uint32_t sum = nothing_read;
 
   Layout() = default;
@@ -88,6 +102,7 @@ struct Layout {
         parameters(v.parameters().data()),
         num_parameters(static_cast<Index>(v.parameters().size())),
         num_coordinates(v.num_coordinates()),
+        room(v.room()),
         sum(v.sum()) {}
 };
 
@@ -99,7 +114,10 @@ class Recorder {
   Recorder(const Variables& variables, double* values) : variables_(&variables), values_(values) {}
   /// Where the values of the next variable go; null in the first evaluation.
   double* next(const Block& block);
-  void finish() const;
+  /// Room for `count` numbers until the evaluation has ended.
+  double* take(Index count, const char* name);
+  /// room: the most numbers that it held at a time.
+  void finish(Index room) const;
   bool finds() const { return found_ != nullptr; }
 
  private:
@@ -107,6 +125,7 @@ class Recorder {
   const Variables* variables_;
   double* values_ = nullptr;
   std::size_t at_ = 0;
+  std::deque<std::vector<double>> room_;
 };
 
 }  // namespace kilochain
