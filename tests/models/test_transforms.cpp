@@ -68,7 +68,8 @@ TEST(Transforms, ValuesKeepTheirConstraints) {
     EXPECT_NEAR(sum, 1, c);
   }
   double x[5], j = 0;
-  transforms::simplex(5, [](Index) { return 0.0; }, x, j);
+  transforms::simplex(
+      5, [](Index) { return 0.0; }, x, j);
   for (const double p : x) EXPECT_NEAR(p, 0.2, c);
 }
 
@@ -103,7 +104,8 @@ TEST(Parameters, AreReadInOrderAndRecorded) {
   read_all(p);
   p.finish(0.0);
   double weight[3], j = 0;
-  transforms::simplex(3, [&](Index k) { return u[4 + k]; }, weight, j);
+  transforms::simplex(
+      3, [&](Index k) { return u[4 + k]; }, weight, j);
   EXPECT_EQ(values[6], weight[2]);
   EXPECT_EQ(values[11], 10.0);
   EXPECT_EQ(values[12], -1);
