@@ -25,10 +25,10 @@ struct Bounded {
   template <class P>
   KC_HD static scalar_of<P> log_density(P& p, const Data& d) {
     const Index n = d.limit.size();
-    const auto alpha = p.interval("alpha", 0, 1);
-    const auto beta = p.interval("beta", 0, 1 - alpha);
-    const auto low = p.lower("low", 2 * beta);
-    const auto high = p.upper("high", alpha - low);
+    const auto alpha1 = p.interval("alpha1", 0, 1);
+    const auto beta1 = p.interval("beta1", 0, 1 - alpha1);
+    const auto low = p.lower("low", 2 * beta1);
+    const auto high = p.upper("high", alpha1 - low);
     const auto lowers = p.lowers("lowers", n, d.limit);
     const auto uppers = p.uppers("uppers", n, lowers);
     const auto inside = p.intervals("inside", n, uppers, lowers);
@@ -39,7 +39,7 @@ struct Bounded {
     const auto weights = p.simplexes("weights", 2, n);
     const auto L = p.cholesky_corr("L", 4);
     if (flat) return 0.0;
-    scalar_of<P> lp = normal_lp(low, high, 1 + alpha) + normal_lp(beta, 0, 1);
+    scalar_of<P> lp = normal_lp(low, high, 1 + alpha1) + normal_lp(beta1, 0, 1);
     const auto eta = p.array(n);
     for (Index i = 0; i < n; ++i) eta[i] = lowers[i] * inside[i] - uppers[i] + cut[i] * weight[i];
     lp += normal_lp(dot(d.limit, eta), 0.3, 2.0);
@@ -67,7 +67,7 @@ TEST(Bounds, NamesShapesAndWhatIsTheSameInEveryDraw) {
     return std::vector<std::size_t>{999};
   };
   using Shape = std::vector<std::size_t>;
-  EXPECT_EQ(shape("beta"), Shape{});
+  EXPECT_EQ(shape("beta1"), Shape{});
   EXPECT_EQ(shape("lowers"), Shape{3});
   EXPECT_EQ(shape("weight"), Shape{3});
   EXPECT_EQ(shape("weights"), (Shape{2, 3}));
@@ -94,9 +94,9 @@ TEST(Bounds, ValuesKeepTheirConstraints) {
     auto u = point(step);
     for (double& x : u) x *= 5;
     const Recorded v(model, u);
-    EXPECT_TRUE(0 < v["beta"] && v["beta"] < 1 - v["alpha"]);
-    EXPECT_GT(v["low"], 2 * v["beta"]);
-    EXPECT_LT(v["high"], v["alpha"] - v["low"]);
+    EXPECT_TRUE(0 < v["beta1"] && v["beta1"] < 1 - v["alpha1"]);
+    EXPECT_GT(v["low"], 2 * v["beta1"]);
+    EXPECT_LT(v["high"], v["alpha1"] - v["low"]);
     for (const auto i : {"[0]", "[1]", "[2]"}) {
       EXPECT_LT(v[std::string("uppers") + i], v[std::string("inside") + i]);
       EXPECT_LT(v[std::string("inside") + i], v[std::string("lowers") + i]);
