@@ -46,7 +46,7 @@ KC_INLINE void ode_rk45(const F& f, T* y, double start, const Times& times, cons
                                     {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
                                     {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84}};
   constexpr double errors[7] = {71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
-  T slopes[7][N], next[N];
+  T slopes[7][N] = {}, next[N] = {};
   const auto column = [&](int i) {
     struct Column {
       const T (*slopes)[N];

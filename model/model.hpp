@@ -92,7 +92,7 @@ struct ModelTarget {
       evaluated(Parameters<double>({nullptr}, {}, finds), host->data);
       info.dim = host->variables.num_coordinates();
       name_values(host->variables, info);
-      info.constrain = [host](const double* x, const DrawId&, double* values) { record(*host, x, values); };
+      info.constrain = [host](const double* x, const DrawId& draw, double* values) { record(*host, x, draw, values); };
     } else {
       info.dim = Model::dim(host->data);
       for (Index i = 0; i < info.dim; ++i) info.names.push_back("x[" + std::to_string(i) + "]");
@@ -160,9 +160,18 @@ struct ModelTarget {
   }
 
   static void name_values(const Variables& variables, TargetInfo& info) {
+    for (const DataArray& y : variables.observed())
+      info.constants.push_back({y.name(),
+                                {std::string(y.name()) + "_dim"},
+                                {static_cast<std::size_t>(y.size())},
+                                {y.begin(), y.end()},
+                                "observed_data"});
+    info.num_posterior = static_cast<std::size_t>(variables.num_posterior_values());
     for (const Block& block : variables.all()) {
       const std::string name = block.recorded;
       info.variables.push_back({name, {}});
+      if (block.kind == Kind::predictions) info.variables.back().group = "posterior_predictive";
+      if (block.kind == Kind::log_likelihood) info.variables.back().group = "log_likelihood";
       const Index columns = block.columns;
       auto& shape = info.variables.back().shape;
       if (columns > 0)
@@ -185,8 +194,8 @@ struct ModelTarget {
     const typename P::Scalar lp = Model::log_density(p, data);
     return p.finish(lp);
   }
-  static void record(const OnHost& host, const double* x, double* values) {
-    Recorder recorder(host.variables, values);
+  static void record(const OnHost& host, const double* x, const DrawId& draw, double* values) {
+    Recorder recorder(host.variables, values, {draw.seed, draw.chain, draw.draw});
     evaluated(Parameters<double>({x}, {}, recorder), host.data);
   }
   /// Evaluates once with every check, what is only recorded too; where the model has plain pointers, what stands around
@@ -194,7 +203,7 @@ struct ModelTarget {
   static void check(const OnHost& host, Index n, const double* x) {
     if constexpr (automatic) {
       std::vector<double> values(static_cast<std::size_t>(host.variables.num_values()));
-      record(host, x, values.data());
+      record(host, x, {}, values.data());
     } else if constexpr (own_gradient) {
       check_gradient(meaning, n, x, [&](const double* at, double* gradient) {
         return Model::log_density_and_gradient(host.data, at, gradient);

@@ -181,6 +181,25 @@ class Parameters {
     if (recording()) write(next({name, n, 0, Kind::reports}), n, value);
   }
 
+  /// Records log p(observation i | parameters) and returns it, for leave-one-out: lp += p.log_likelihood(i, normal_lp(...)).
+  KC_INLINE T log_likelihood([[maybe_unused]] Index i, const T& value) {
+#if !defined(__CUDA_ARCH__)
+    if constexpr (std::is_same_v<T, double>)
+      if (recording()) recorder_->log_likelihood(i, value);
+#endif
+    return value;
+  }
+  /// Records value(rng, 0) .. value(rng, n - 1), drawn from what the parameters predict (model/predictive.hpp).
+  template <class F>
+  KC_INLINE void predict(const char* name, Index n, const F& value) {
+    predict({name, n, 0, Kind::predictions}, value);
+  }
+  /// As many as were observed, which is stored beside them.
+  template <class F>
+  KC_INLINE void predict(const char* name, const DataArray& observed, const F& value) {
+    predict({name, observed.size(), 0, Kind::predictions, 0, nullptr, &observed}, value);
+  }
+
   /// Whether this call records: values that are only reported need not be computed otherwise.
   KC_INLINE bool recording() const {
     if constexpr (std::is_same_v<T, double>) return recorder_ != nullptr;
@@ -238,6 +257,13 @@ class Parameters {
   }
   static KC_INLINE bool is_same(const Block& a, const Block& b) {
     return a.kind == b.kind && a.size == b.size && a.columns == b.columns && a.given == b.given;
+  }
+  template <class F>
+  KC_INLINE void predict([[maybe_unused]] const Block& block, [[maybe_unused]] const F& value) {
+#if !defined(__CUDA_ARCH__)
+    if constexpr (std::is_same_v<T, double>)
+      if (recording()) write(next(block), block.size, [&](Index i) { return value(recorder_->rng(), i); });
+#endif
   }
   template <class F>
   KC_INLINE T number(Kind kind, const char* name, const F& transform) {
