@@ -42,7 +42,8 @@ struct Bounded {
     scalar_of<P> lp = normal_lp(low, high, 1 + alpha1) + normal_lp(beta1, 0, 1);
     const auto eta = p.array(n);
     for (Index i = 0; i < n; ++i) eta[i] = lowers[i] * inside[i] - uppers[i] + cut[i] * weight[i];
-    lp += normal_lp(dot(d.limit, eta), 0.3, 2.0);
+    const scalar_of<P> local[] = {alpha1, beta1, low};
+    lp += normal_lp(dot(d.limit, eta), dot(d.limit, local), 2.0);
     for (Index r = 0; r < 2; ++r)
       for (Index i = 0; i < n; ++i) lp += log(weights(r, i)) * 2 - scale(r, i) - 0.1 * square(cut[i] - cuts(r, i % 2));
     for (Index i = 0; i < 4; ++i)
