@@ -1,7 +1,7 @@
 // Log densities of the usual distributions, normalised, for numbers and duals in any place; names and parameters are
-// Stan's (normal: standard deviation; gamma: shape and rate; inv_gamma: shape and scale). Outside the support: -infinity,
-// or NaN where a logarithm has none; both reject. Constants that only data enter are computed too: lp is comparable
-// between models.
+// Stan's (normal: standard deviation; gamma: shape and rate; inv_gamma: shape and scale). Outside the support:
+// -infinity, or NaN where a logarithm has none; both reject. Constants that only data enter are computed too:
+// lp is comparable between models.
 #pragma once
 #include <limits>
 

@@ -100,8 +100,8 @@ KC_HD inline double digamma(double x) {
          q * (1.0 / 12 - q * (1.0 / 120 - q * (1.0 / 252 - q * (1.0 / 240 - q * (1.0 / 132 - q * (691.0 / 32760))))));
 }
 
-/// log I0 and I1 / I0 of x >= 0, modified Bessel functions: their series up to 30, then the asymptotic one (DLMF 10.25.2,
-/// 10.40.1). Error about 1e-15 relative to 1.
+/// log I0 and I1 / I0 of x >= 0, modified Bessel functions: their series up to 30,
+/// then the asymptotic one (DLMF 10.25.2, 10.40.1). Error about 1e-15 relative to 1.
 KC_HD inline double bessel_series(int order, double x) {
   double term = 1, sum = 1;
   if (x <= 30) {

@@ -31,9 +31,9 @@ struct Tolerances {
   int max_num_steps = 100000;  ///< more are given up, with NaN: the point is rejected
 };
 
-/// Solves dy/dt = f from y at `start` and calls each(i, y) at times[i], which ascend, with derivatives of all that f and
-/// y depend on. f(t, y, slope): N numbers y, of which it sets N slopes. Dormand and Prince 1980, order 5(4), with the step
-/// chosen by the values alone; not for stiff equations.
+/// Solves dy/dt = f from y at `start` and calls each(i, y) at times[i], which ascend,
+/// with derivatives of all that f and y depend on. f(t, y, slope): N numbers y, of which it sets N slopes.
+/// Dormand and Prince 1980, order 5(4), with the step chosen by the values alone; not for stiff equations.
 template <int N, class T, class F, class Times, class Each>
 KC_INLINE void ode_rk45(const F& f, T* y, double start, const Times& times, const Tolerances& tolerances,
                         const Each& each) {

@@ -1,7 +1,8 @@
-// Log densities of vectors, counts and matrices, as model/densities.hpp: names and parameters are Stan's, categories and
-// indices count from 0. An array has x[i] and x.size(), a matrix L(i, j) and L.rows(). `p`, the model's Parameters, lends
-// the room to compute in.
-// Cost: n^2 / 2 multiply-adds for multi_normal_cholesky_lp, n^3 / 6 for cholesky_decompose; on a tape a node an element.
+// Log densities of vectors, counts and matrices, as model/densities.hpp: names and parameters are Stan's,
+// categories and indices count from 0. An array has x[i] and x.size(), a matrix L(i, j) and L.rows(). `p`,
+// the model's Parameters, lends the room to compute in.
+// Cost: n^2 / 2 multiply-adds for multi_normal_cholesky_lp, n^3 / 6 for cholesky_decompose;
+// on a tape a node an element.
 #pragma once
 #include "model/densities.hpp"
 #include "model/room.hpp"
@@ -19,7 +20,7 @@ KC_INLINE auto element(const X& x, [[maybe_unused]] Index i) {
 }
 }  // namespace model_detail
 
-/// The logarithm of the sum of e^x(k) over k < n, without overflow: one node of a tape.
+/// The logarithm of the sum of e^x(k) over k < n, without overflow: one node of a tape. Asks for each x(k) three times.
 template <class X>
 KC_INLINE auto log_sum_exp(Index n, const X& x) {
   using T = std::remove_cvref_t<decltype(x(0))>;

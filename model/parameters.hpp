@@ -181,7 +181,8 @@ class Parameters {
     if (recording()) write(next({name, n, 0, Kind::reports}), n, value);
   }
 
-  /// Records log p(observation i | parameters) and returns it, for leave-one-out: lp += p.log_likelihood(i, normal_lp(...)).
+  /// Records log p(observation i | parameters) and returns it, for leave-one-out: lp += p.log_likelihood(i,
+  /// normal_lp(...)).
   KC_INLINE T log_likelihood([[maybe_unused]] Index i, const T& value) {
 #if !defined(__CUDA_ARCH__)
     if constexpr (std::is_same_v<T, double>)

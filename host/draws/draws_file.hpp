@@ -97,7 +97,8 @@ class DrawsWriter {
   /// The same for the statistics of warm-up iterations (no draws); needs header.save_warmup_stats.
   template <class Real>
   void append_warmup_stats(const Window<Real>& window);
-  /// Adds a variable of group constant_data, or another of what is the same in every draw, row-major over `dims` (name and size; a name keeps its size).
+  /// Adds a variable of group constant_data, or another of what is the same in every draw,
+  /// row-major over `dims` (name and size; a name keeps its size).
   void add_constant_data(const std::string& name, const std::vector<std::pair<std::string, std::int64_t>>& dims,
                          const std::vector<double>& values, const std::string& group = "constant_data");
   /// Adds what a run that kept moments only leaves: a variable for each of summary_columns over the parameters, and the

@@ -99,8 +99,8 @@ TEST(Multivariate, CategoriesSumToOne) {
   EXPECT_TRUE(std::isfinite(multinomial_lp(counts, DataArray(zero, 3, "theta"))));
 }
 
-/// In coordinates the density of a factor integrates to one: transform and density belong together. The trapezoidal rule of
-/// what is smooth and vanishes at the ends.
+/// In coordinates the density of a factor integrates to one: transform and density belong together.
+/// The trapezoidal rule of what is smooth and vanishes at the ends.
 TEST(Multivariate, CorrelationsIntegrateToOne) {
   for (const double eta : {0.8, 1.0, 3.0}) {
     const double h = 0.15;

@@ -1,4 +1,5 @@
-// Log likelihoods and predictions: their own groups of the file, where ArviZ finds them; not judged; the same when resumed.
+// Log likelihoods and predictions: their own groups of the file, where ArviZ finds them; not judged;
+// the same when resumed.
 #include <gtest/gtest.h>
 
 #include <cmath>
