@@ -1,7 +1,7 @@
 // Log densities of the usual distributions, normalised, for numbers and duals in any place; names and parameters are
-// Stan's (normal: standard deviation; gamma: shape and rate; inv_gamma: shape and scale). Outside the support: -infinity,
-// or NaN where a logarithm has none; both reject. Constants that only data enter are computed too: lp is comparable
-// between models.
+// Stan's (normal: standard deviation; gamma: shape and rate; inv_gamma: shape and scale). Outside the support:
+// -infinity, or NaN where a logarithm has none; both reject. Constants that only data enter are computed too:
+// lp is comparable between models.
 #pragma once
 #include <limits>
 
@@ -81,6 +81,48 @@ KC_INLINE auto uniform_lp(const X& x, double low, double high) {
       },
       x, low, high);
 }
+template <class X, class M, class S>
+KC_INLINE auto laplace_lp(const X& x, const M& location, const S& scale) {
+  return in_one_node(
+      [](auto x, auto location, auto scale) { return -fabs((x - location) / scale) - log(scale) - log_2; }, x, location,
+      scale);
+}
+template <class X, class M, class S>
+KC_INLINE auto logistic_lp(const X& x, const M& location, const S& scale) {
+  return in_one_node(
+      [](auto x, auto location, auto scale) {
+        const auto z = fabs((x - location) / scale);
+        return -z - 2.0 * log1p(exp(-z)) - log(scale);
+      },
+      x, location, scale);
+}
+template <class X, class A, class S>
+KC_INLINE auto weibull_lp(const X& x, const A& shape, const S& scale) {
+  return in_one_node(
+      [](auto x, auto shape, auto scale) {
+        const auto z = shape * (log(x) - log(scale));
+        return log(shape) + z - log(x) - exp(z);
+      },
+      x, shape, scale);
+}
+template <class X, class M, class S, class A>
+KC_INLINE auto skew_normal_lp(const X& x, const M& location, const S& scale, const A& shape) {
+  return in_one_node(
+      [](auto x, auto location, auto scale, auto shape) {
+        const auto z = (x - location) / scale;
+        return -0.5 * square(z) - log(scale) - 0.5 * log_2pi + log_erfc(-0.70710678118654752440 * (shape * z));
+      },
+      x, location, scale, shape);
+}
+/// Angles; concentration >= 0.
+template <class X, class M, class K>
+KC_INLINE auto von_mises_lp(const X& x, const M& mean, const K& concentration) {
+  return in_one_node(
+      [](auto x, auto mean, auto concentration) {
+        return concentration * cos(x - mean) - log_bessel_i0(concentration) - log_2pi;
+      },
+      x, mean, concentration);
+}
 /// p: a point of the simplex, alpha: its concentrations, K of each, by index; K need not be said of a parameter.
 template <int K, class P, class A>
 KC_INLINE auto dirichlet_lp(const P& p, const A& alpha) {
@@ -114,6 +156,16 @@ KC_INLINE auto bernoulli_logit_lp(double y, const T& logit) {
 template <class T>
 KC_INLINE auto poisson_log_lp(double y, const T& log_rate) {
   return in_one_node([](auto y, auto log_rate) { return y * log_rate - exp(log_rate) - ::lgamma(y + 1); }, y, log_rate);
+}
+/// Counts of mean e^log_mean and variance mean + mean^2 / precision.
+template <class T, class P>
+KC_INLINE auto neg_binomial_2_log_lp(double y, const T& log_mean, const P& precision) {
+  return in_one_node(
+      [](auto y, auto log_mean, auto precision) {
+        const auto z = log_mean - log(precision);
+        return lgamma(y + precision) - lgamma(precision) - ::lgamma(y + 1) + y * z - (y + precision) * log1p_exp(z);
+      },
+      y, log_mean, precision);
 }
 
 }  // namespace kilochain

@@ -100,22 +100,48 @@ KC_HD inline double digamma(double x) {
          q * (1.0 / 12 - q * (1.0 / 120 - q * (1.0 / 252 - q * (1.0 / 240 - q * (1.0 / 132 - q * (691.0 / 32760))))));
 }
 
+/// log I0 and I1 / I0 of x >= 0, modified Bessel functions: their series up to 30,
+/// then the asymptotic one (DLMF 10.25.2, 10.40.1). Error about 1e-15 relative to 1.
+KC_HD inline double bessel_series(int order, double x) {
+  double term = 1, sum = 1;
+  if (x <= 30) {
+    for (int k = 1; term > 1e-17 * sum; ++k) sum += term *= x * x / 4 / (k * (k + order));
+    return order ? sum * x / 2 : sum;
+  }
+  for (int k = 1; k < 60 && ::fabs(term) > 1e-17; ++k)
+    sum += term *= ((2 * k - 1) * (2 * k - 1) - 4 * order) / (8 * x * k);
+  return sum;
+}
+KC_HD inline double log_bessel_i0(double x) {
+  return ::log(bessel_series(0, x)) + (x <= 30 ? 0 : x - 0.5 * ::log(6.28318530717958647693 * x)) + (x < 0 ? NAN : 0);
+}
+KC_HD inline double bessel_i1_over_i0(double x) { return bessel_series(1, x) / bessel_series(0, x); }
+/// log(1 - erf x), without underflow (DLMF 7.12.1).
+KC_HD inline double log_erfc(double x) {
+  if (x < 25) return ::log(::erfc(x));
+  const double q = 1 / (2 * x * x);
+  return -x * x - ::log(1.7724538509055160273 * x) + ::log1p(-q * (1 - 3 * q * (1 - 5 * q * (1 - 7 * q))));
+}
+
 // Functions of one variable: name, value f and slope, given x. Inside, those of x's type are found by argument or in
 // <cmath>.
-#define KILOCHAIN_FUNCTIONS_OF_ONE(DEFINE)                 \
-  DEFINE(exp, exp(x), f)                                   \
-  DEFINE(expm1, expm1(x), f + 1.0)                         \
-  DEFINE(log, log(x), 1.0 / x)                             \
-  DEFINE(log1p, log1p(x), 1.0 / (1.0 + x))                 \
-  DEFINE(sqrt, sqrt(x), 0.5 / f)                           \
-  DEFINE(sin, sin(x), cos(x))                              \
-  DEFINE(cos, cos(x), -sin(x))                             \
-  DEFINE(tan, tan(x), 1.0 + f * f)                         \
-  DEFINE(atan, atan(x), 1.0 / (1.0 + x * x))               \
-  DEFINE(tanh, tanh(x), 1.0 - f * f)                       \
-  DEFINE(erf, erf(x), 1.1283791670955125739 * exp(-x * x)) \
-  DEFINE(digamma, digamma(x), trigamma(x))                 \
-  DEFINE(lgamma, lgamma(x), digamma(x))                    \
+#define KILOCHAIN_FUNCTIONS_OF_ONE(DEFINE)                                                          \
+  DEFINE(exp, exp(x), f)                                                                            \
+  DEFINE(expm1, expm1(x), f + 1.0)                                                                  \
+  DEFINE(log, log(x), 1.0 / x)                                                                      \
+  DEFINE(log1p, log1p(x), 1.0 / (1.0 + x))                                                          \
+  DEFINE(sqrt, sqrt(x), 0.5 / f)                                                                    \
+  DEFINE(sin, sin(x), cos(x))                                                                       \
+  DEFINE(cos, cos(x), -sin(x))                                                                      \
+  DEFINE(tan, tan(x), 1.0 + f * f)                                                                  \
+  DEFINE(atan, atan(x), 1.0 / (1.0 + x * x))                                                        \
+  DEFINE(tanh, tanh(x), 1.0 - f * f)                                                                \
+  DEFINE(erf, erf(x), 1.1283791670955125739 * exp(-x * x))                                          \
+  DEFINE(log_erfc, log_erfc(x), -1.1283791670955125739 * exp(-x * x - f))                           \
+  DEFINE(bessel_i1_over_i0, bessel_i1_over_i0(x), x < Base(1e-8) ? Base(0.5) : 1.0 - f / x - f * f) \
+  DEFINE(log_bessel_i0, log_bessel_i0(x), bessel_i1_over_i0(x))                                     \
+  DEFINE(digamma, digamma(x), trigamma(x))                                                          \
+  DEFINE(lgamma, lgamma(x), digamma(x))                                                             \
   DEFINE(fabs, fabs(x), Base(x < Base(0.0) ? -1.0 : 1.0))
 #define KILOCHAIN_DUAL(NAME, VALUE, SLOPE)                  \
   template <class Base, int W>                              \

@@ -81,6 +81,7 @@ struct ModelTarget {
     Index n;
     Layout layout;         ///< of the parameters, where derivatives are made here
     bool by_tape = false;  ///< derivatives on the host, rather than by duals
+    std::size_t room = 0;  ///< doubles for the model's arrays
   };
 
   static Data prepare(const Settings& s, Arena<Real>& arena, TargetInfo& info) {
@@ -91,7 +92,7 @@ struct ModelTarget {
       evaluated(Parameters<double>({nullptr}, {}, finds), host->data);
       info.dim = host->variables.num_coordinates();
       name_values(host->variables, info);
-      info.constrain = [host](const double* x, const DrawId&, double* values) { record(*host, x, values); };
+      info.constrain = [host](const double* x, const DrawId& draw, double* values) { record(*host, x, draw, values); };
     } else {
       info.dim = Model::dim(host->data);
       for (Index i = 0; i < info.dim; ++i) info.names.push_back("x[" + std::to_string(i) + "]");
@@ -100,17 +101,24 @@ struct ModelTarget {
     require(info.dim > 0, ExitStatus::usage, std::string("model \"") + meaning + "\" has no parameters",
             "0 coordinates", "Read at least one parameter in log_density?");
     info.check = [host, n = info.dim](const double* x) { check(*host, n, x); };
-    return {load(s, arena.doubles()), info.dim, Layout(host->variables)};
+    const Layout layout(host->variables);
+    // Each lane of a device has its own; its widest numbers are 4 doubles, the host's 2 (1 + host_directions).
+    const Index widest =
+        arena.context().backend == Backend::cpu ? 2 * (1 + host_directions) : 4 * std::min(info.dim, 32);
+    return {load(s, arena.doubles()), info.dim, layout, false,
+            static_cast<std::size_t>(layout.room) * static_cast<std::size_t>(widest)};
   }
   /// Chooses how derivatives are made on the host: what a tape holds at 0 says what each way costs.
   static void prepare_host(Data& d) requires automatic {
     const std::vector<double> zeros(static_cast<std::size_t>(d.n));
     const auto& tape = Tape<double>::start(d.n);
-    evaluated(Parameters<Var<double>>({zeros.data()}, d.layout), d.user);
+    std::vector<Var<double>> room(static_cast<std::size_t>(d.layout.room));
+    evaluated(Parameters<Var<double>>({zeros.data()}, d.layout, room.data()), d.user);
     d.by_tape = tape.is_quicker_than_duals(host_directions);
   }
   static KC_HD std::size_t scratch(const Data& d) {
-    return 3 * static_cast<std::size_t>(d.n) * (sizeof(double) / sizeof(Real));  // point, direction, gradient in double
+    // point, direction, gradient in double, and the model's arrays
+    return (3 * static_cast<std::size_t>(d.n) + d.room) * (sizeof(double) / sizeof(Real));
   }
 
   template <class Team>
@@ -128,7 +136,7 @@ struct ModelTarget {
     } else if constexpr (value_only) {
       team.single([&] { *reply.lp = Model::log_density(d.user, x); });
     } else {
-      differentiate(team, d, needs, x, direction, reply);
+      differentiate(team, d, needs, x, direction, reply, gradient + d.n);
     }
   }
 
@@ -152,12 +160,31 @@ struct ModelTarget {
   }
 
   static void name_values(const Variables& variables, TargetInfo& info) {
+    for (const DataArray& y : variables.observed())
+      info.constants.push_back({y.name(),
+                                {std::string(y.name()) + "_dim"},
+                                {static_cast<std::size_t>(y.size())},
+                                {y.begin(), y.end()},
+                                "observed_data"});
+    info.num_posterior = static_cast<std::size_t>(variables.num_posterior_values());
     for (const Block& block : variables.all()) {
       const std::string name = block.recorded;
       info.variables.push_back({name, {}});
-      if (is_array(block.kind)) info.variables.back().shape = {static_cast<std::size_t>(block.size)};
-      for (Index i = 0; i < block.size; ++i)
-        info.names.push_back(is_array(block.kind) ? name + "[" + std::to_string(i) + "]" : name);
+      if (block.kind == Kind::predictions) info.variables.back().group = "posterior_predictive";
+      if (block.kind == Kind::log_likelihood) info.variables.back().group = "log_likelihood";
+      const Index columns = block.columns;
+      auto& shape = info.variables.back().shape;
+      if (columns > 0)
+        shape = {static_cast<std::size_t>(block.size / columns), static_cast<std::size_t>(columns)};
+      else if (is_array(block.kind))
+        shape = {static_cast<std::size_t>(block.size)};
+      for (Index i = 0; i < block.size; ++i) {
+        const std::string at =
+            columns > 0 ? std::to_string(i / columns) + "," + std::to_string(i % columns) : std::to_string(i);
+        info.names.push_back(is_array(block.kind) ? name + "[" + at + "]" : name);
+        if (block.kind == Kind::cholesky_corr && (i == 0 || i % columns > i / columns))
+          info.fixed.push_back(info.names.back());
+      }
     }
   }
 
@@ -167,8 +194,8 @@ struct ModelTarget {
     const typename P::Scalar lp = Model::log_density(p, data);
     return p.finish(lp);
   }
-  static void record(const OnHost& host, const double* x, double* values) {
-    Recorder recorder(host.variables, values);
+  static void record(const OnHost& host, const double* x, const DrawId& draw, double* values) {
+    Recorder recorder(host.variables, values, {draw.seed, draw.chain, draw.draw});
     evaluated(Parameters<double>({x}, {}, recorder), host.data);
   }
   /// Evaluates once with every check, what is only recorded too; where the model has plain pointers, what stands around
@@ -176,7 +203,7 @@ struct ModelTarget {
   static void check(const OnHost& host, Index n, const double* x) {
     if constexpr (automatic) {
       std::vector<double> values(static_cast<std::size_t>(host.variables.num_values()));
-      record(host, x, values.data());
+      record(host, x, {}, values.data());
     } else if constexpr (own_gradient) {
       check_gradient(meaning, n, x, [&](const double* at, double* gradient) {
         return Model::log_density_and_gradient(host.data, at, gradient);
@@ -188,39 +215,49 @@ struct ModelTarget {
 
   template <class Team>
   static KC_HD void differentiate(const Team& team, const Data& d, Needs needs, const double* x,
-                                  const double* direction, const Reply<Real>& reply) {
+                                  const double* direction, const Reply<Real>& reply, double* room) {
     if constexpr (Team::on_host)
-      if (d.by_tape && needs != Needs::value) return sweep_back(d, needs, x, direction, reply);
+      if (d.by_tape && needs != Needs::value) return sweep_back(d, needs, x, direction, reply, room);
     constexpr int W = Team::on_host ? host_directions : 1;  // on a device the other lanes have the others
     const Index blocks = (d.n + W - 1) / W;
     Layout layout = d.layout;
     if constexpr (!Team::on_host) layout.variables = nullptr;
     if (needs == Needs::value) {
-      team.single([&] { *reply.lp = evaluated(Parameters<double>({x}, layout), d.user); });
+      team.single([&] { *reply.lp = evaluated(Parameters<double>({x}, layout, room), d.user); });
     } else if (needs == Needs::gradient) {
       for_blocks(team, blocks, [&](Index b) {
-        const auto lp = evaluated(Parameters<Dual<double, W>>({x, b * W}, layout), d.user);
+        using T = Dual<double, W>;
+        const auto lp = evaluated(Parameters<T>({x, b * W}, layout, lane_room<Team, T>(layout, room, b)), d.user);
         for (int k = 0; k < W && b * W + k < d.n; ++k) reply.gradient[b * W + k] = Real(lp.d[k]);
         if (b == 0) *reply.lp = lp.v;
       });
     } else {
       for_blocks(team, blocks, [&](Index b) {
-        const auto lp = evaluated(Parameters<Dual<Dual<double, 1>, W>>({x, direction, b * W}, layout), d.user);
+        using T = Dual<Dual<double, 1>, W>;
+        const auto lp =
+            evaluated(Parameters<T>({x, direction, b * W}, layout, lane_room<Team, T>(layout, room, b)), d.user);
         for (int k = 0; k < W && b * W + k < d.n; ++k) reply.hessian_vector[b * W + k] = Real(lp.d[k].d[0]);
       });
     }
   }
-  static void sweep_back(const Data& d, Needs needs, const double* x, const double* direction,
-                         const Reply<Real>& reply) {
+  /// Where block b of directions has the model's arrays: blocks that lanes differentiate at a time are apart.
+  template <class Team, class T>
+  static KC_INLINE T* lane_room(const Layout& layout, double* room, Index b) {
+    return reinterpret_cast<T*>(room) +
+           (Team::on_host ? 0 : b % Team::lanes * static_cast<std::ptrdiff_t>(layout.room));
+  }
+  static void sweep_back(const Data& d, Needs needs, const double* x, const double* direction, const Reply<Real>& reply,
+                         double* room) {
     if (needs == Needs::gradient) {
       auto& tape = Tape<double>::start(d.n);
-      const auto lp = evaluated(Parameters<Var<double>>({x}, d.layout), d.user);
+      const auto lp = evaluated(Parameters<Var<double>>({x}, d.layout, reinterpret_cast<Var<double>*>(room)), d.user);
       const double* const slopes = tape.sweep(lp.node);
       for (Index i = 0; i < d.n; ++i) reply.gradient[i] = Real(slopes[i]);
       *reply.lp = lp.v;
     } else {
       auto& tape = Tape<Dual<double, 1>>::start(d.n);
-      const auto lp = evaluated(Parameters<Var<Dual<double, 1>>>({x, direction}, d.layout), d.user);
+      using T = Var<Dual<double, 1>>;
+      const auto lp = evaluated(Parameters<T>({x, direction}, d.layout, reinterpret_cast<T*>(room)), d.user);
       const Dual<double, 1>* const slopes = tape.sweep(lp.node);
       for (Index i = 0; i < d.n; ++i) reply.hessian_vector[i] = Real(slopes[i].d[0]);
     }

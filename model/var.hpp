@@ -219,5 +219,11 @@ KC_INLINE auto dot(const DataArray& weight, const X& x) {
     return T(std::numeric_limits<double>::quiet_NaN());
   return dot(weight.data(), x, weight.size());
 }
+/// A local array: scalar_of<Parameters> x[N].
+template <class T, int N>
+KC_INLINE T dot(const DataArray& weight, const T (&x)[N]) {
+  if (!model_detail::same_length(weight.name(), weight.size(), N)) return T(std::numeric_limits<double>::quiet_NaN());
+  return dot(weight.data(), x, N);
+}
 
 }  // namespace kilochain

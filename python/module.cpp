@@ -90,7 +90,7 @@ nb::dict dict_of(Result result) {
       if (values.size() == chains * draws) statistics[name.c_str()] = view(r, values, {chains, draws});
   }
   nb::list variables, quarantined;
-  for (const Variable& v : r->variables) variables.append(nb::make_tuple(v.name, v.shape));
+  for (const Variable& v : r->variables) variables.append(nb::make_tuple(v.name, v.shape, v.group));
   for (const QuarantinedChain& q : r->quarantined) quarantined.append(nb::make_tuple(q.chain, q.iteration, q.reason));
   out["statistics"] = statistics;
   out["names"] = r->names;

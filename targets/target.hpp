@@ -52,12 +52,14 @@ struct Constant {
   std::vector<std::string> dims;
   std::vector<std::size_t> shape;
   std::vector<double> values;
+  std::string group = "constant_data";
 };
 
 /// A variable of the posterior: some of the names, in their order, as an array.
 struct Variable {
   std::string name;
-  std::vector<std::size_t> shape;  ///< empty: a number
+  std::vector<std::size_t> shape;   ///< empty: a number
+  std::string group = "posterior";  ///< of the file; those of others stand behind the posterior's
 };
 
 /// Which draw is recorded: what random numbers among its recorded values depend on.
@@ -72,6 +74,8 @@ struct TargetInfo {
   std::string variable = "x";       ///< name of the posterior variable, where `variables` is empty
   std::vector<Variable> variables;  ///< how the names divide into variables
   std::vector<std::string> names;   ///< one per recorded value; per coordinate where `constrain` is empty
+  /// How many of the names are the posterior's, the first ones: what is summarised and judged.
+  std::size_t num_posterior = std::numeric_limits<std::size_t>::max();
   /// What is recorded in place of the coordinates: (dim) to (names.size()), on the host. Empty: the coordinates.
   std::function<void(const double* x, const DrawId& draw, double* recorded)> constrain;
   std::vector<std::string> fixed;  ///< names of recorded values that are the same in every draw: not judged

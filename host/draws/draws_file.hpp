@@ -13,6 +13,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -39,15 +40,16 @@ struct DrawsHeader {
   Precision real = Precision::double_precision;  ///< of the stored draws
   std::string variable = "x";                    ///< name of the posterior variable, where `variables` is empty
   std::vector<std::pair<std::string, std::int64_t>>
-      variables;                             ///< names and sizes (0: a number); the names divide into them
-  std::vector<std::string> names;            ///< label of each recorded value; their number is the dimension
-  std::vector<std::int64_t> spins;           ///< shape of the int8 variable `spins` beside the draws; empty: none
-  nlohmann::json config;                     ///< whole configuration: becomes attributes
-  std::optional<std::vector<Input>> inputs;  ///< what was read before the run; empty: not known
-  std::vector<std::string> stats;            ///< float statistics beside lp, acceptance_rate, diverging
-  bool save_warmup_stats = false;            ///< make the group warmup_sample_stats
-  KeptDraws kept = KeptDraws::all;           ///< moments: no posterior and sample_stats, a summary instead
-  std::int64_t draws_per_append = 100;       ///< expected; chunks fit it, so that each is written once. Any other works
+      variables;                              ///< names and sizes (0: a number); the names divide into them
+  std::map<std::string, std::string> groups;  ///< of variables that are not of the posterior, behind which they stand
+  std::vector<std::string> names;             ///< label of each recorded value; their number is the dimension
+  std::vector<std::int64_t> spins;            ///< shape of the int8 variable `spins` beside the draws; empty: none
+  nlohmann::json config;                      ///< whole configuration: becomes attributes
+  std::optional<std::vector<Input>> inputs;   ///< what was read before the run; empty: not known
+  std::vector<std::string> stats;             ///< float statistics beside lp, acceptance_rate, diverging
+  bool save_warmup_stats = false;             ///< make the group warmup_sample_stats
+  KeptDraws kept = KeptDraws::all;            ///< moments: no posterior and sample_stats, a summary instead
+  std::int64_t draws_per_append = 100;  ///< expected; chunks fit it, so that each is written once. Any other works
 };
 
 /// Shape of the chunks of a [chain][draw][parameter] variable.
@@ -63,7 +65,11 @@ struct DrawsVariable {
   std::int64_t first, size;
   int id = -1;
   ChunkShape chunk{1, 1, 1};
+  std::string group = "posterior";
+  int in = -1;  ///< the group's id
 };
+/// Values of a draw that are summarised: those of the posterior.
+std::int64_t posterior_values(const DrawsHeader& header);
 /// The header's variables; one of all names where it lists none.
 std::vector<DrawsVariable> variables_of(const DrawsHeader& header);
 
@@ -91,9 +97,10 @@ class DrawsWriter {
   /// The same for the statistics of warm-up iterations (no draws); needs header.save_warmup_stats.
   template <class Real>
   void append_warmup_stats(const Window<Real>& window);
-  /// Adds a variable of group constant_data, row-major over `dims` (name and size; a name keeps its size).
+  /// Adds a variable of group constant_data, or another of what is the same in every draw,
+  /// row-major over `dims` (name and size; a name keeps its size).
   void add_constant_data(const std::string& name, const std::vector<std::pair<std::string, std::int64_t>>& dims,
-                         const std::vector<double>& values);
+                         const std::vector<double>& values, const std::string& group = "constant_data");
   /// Adds what a run that kept moments only leaves: a variable for each of summary_columns over the parameters, and the
   /// mean acceptance probability of each chain while sampling, NaN where there is none.
   void write_summary(const std::vector<ParameterSummary>& parameters, const std::vector<double>& acceptance_rates);
@@ -122,6 +129,7 @@ class DrawsWriter {
   void find();
   int close();
   void define_posterior();
+  void define_variable(DrawsVariable& v, int group, int dims[3]);
   void define_spins(const int* chain_and_draw);
   StatsGroup define_stats(const char* name);
   int define_chain_and_draw(int group, int dims[2]);
@@ -142,7 +150,11 @@ class DrawsWriter {
   FileIdentity identity_;
   DrawsHeader header_;
   std::vector<DrawsVariable> variables_;
-  int file_ = -1, posterior_ = -1, draw_ = -1, written_variable_ = -1, constant_ = -1, spins_ = -1;
+  int file_ = -1, posterior_ = -1, draw_ = -1, written_variable_ = -1, spins_ = -1;
+  struct Apart {
+    int group = -1, draw = -1, dims[3];
+  };
+  std::map<std::string, Apart> apart_;  ///< groups of draws beside the posterior
   StatsGroup sample_stats_, warmup_stats_;
   struct StateVariables {
     int bytes[2] = {-1, -1}, size[2] = {-1, -1}, latest = -1;

@@ -111,7 +111,7 @@ void require_header(const std::string& path, const DrawsHeader& h) {
 std::string header_hash(const nlohmann::json& attributes, const std::vector<std::string>& names) {
   nlohmann::json of = names;
   for (const char* key : {"target", "sampler", "num_chains", "thin", "seed", "real", "variable", "variables",
-                          "configuration", "kept_draws", "stats", "inputs"})
+                          "configuration", "kept_draws", "stats", "inputs", "groups"})
     if (attributes.contains(key)) of.push_back(attributes.at(key));
   return hash_text(of.dump());
 }
@@ -130,6 +130,7 @@ void DrawsWriter::define() {
   put_header(file_, header_);
   netcdf::put_attribute(file_, "kilochain_draws_format", 1);
   if (header_.inputs) netcdf::put_attribute(file_, "inputs", nlohmann::json(*header_.inputs).dump());
+  if (!header_.groups.empty()) netcdf::put_attribute(file_, "groups", nlohmann::json(header_.groups).dump());
   netcdf::put_attribute(file_, "kept_draws", name_of(header_.kept));
   if (!header_.stats.empty()) netcdf::put_attribute(file_, "stats", nlohmann::json(header_.stats).dump());
   put_labels(file_, define_dim(file_, "parameter", std::ssize(header_.names)), "parameter", header_.names);
@@ -164,21 +165,37 @@ void DrawsWriter::define_posterior() {
   int dims[3];
   draw_ = define_chain_and_draw(posterior_, dims);
   for (auto& v : variables_) {
-    if (!v.scalar) {
-      const std::string dim = v.name + "_dim";
-      dims[2] = define_dim(posterior_, dim, v.size);
-      const auto labels =
-          without_variable(v.name, {header_.names.begin() + v.first, header_.names.begin() + v.first + v.size});
-      if (are_indices(labels))
-        put_indices(posterior_, dims[2], dim, v.size);
-      else
-        put_labels(posterior_, dims[2], dim, labels);
+    if (v.group == "posterior") {
+      define_variable(v, posterior_, dims);
+      continue;
     }
-    const int rank = v.scalar ? 2 : 3;
-    v.id = in_precision(header_.real,
-                        [&](auto of) { return define_real<decltype(of)>(posterior_, v.name, rank, dims, v.chunk); });
+    Apart& apart = apart_[v.group];
+    if (apart.group < 0) {
+      check(nc_def_grp(file_, v.group.c_str(), &apart.group));
+      put_origin(apart.group);
+      apart.draw = define_chain_and_draw(apart.group, apart.dims);
+    }
+    define_variable(v, apart.group, apart.dims);
   }
   if (!header_.spins.empty()) define_spins(dims);
+}
+
+/// dims: chain and draw, and room for one more.
+void DrawsWriter::define_variable(DrawsVariable& v, int group, int dims[3]) {
+  if (!v.scalar) {
+    const std::string dim = v.name + "_dim";
+    dims[2] = define_dim(group, dim, v.size);
+    const auto labels =
+        without_variable(v.name, {header_.names.begin() + v.first, header_.names.begin() + v.first + v.size});
+    if (are_indices(labels))
+      put_indices(group, dims[2], dim, v.size);
+    else
+      put_labels(group, dims[2], dim, labels);
+  }
+  const int rank = v.scalar ? 2 : 3;
+  v.in = group;
+  v.id = in_precision(header_.real,
+                      [&](auto of) { return define_real<decltype(of)>(group, v.name, rank, dims, v.chunk); });
 }
 
 DrawsWriter::StatsGroup DrawsWriter::define_stats(const char* name) {

@@ -75,14 +75,16 @@ void DrawsReader::open() {
   check(nc_get_var_longlong(file_, find_variable(file_, "draws_written"), &written));
   variables_ = variables_of(header_);
   for (auto& v : variables_) {
-    v.id = find_variable(posterior_, v.name);
-    const auto shape = shape_of(posterior_, v.id);
+    v.in = find_group(file_, v.group.c_str());
+    if (v.in < 0) throw netcdf::Failure{NC_ENOGRP};
+    v.id = find_variable(v.in, v.name);
+    const auto shape = shape_of(v.in, v.id);
     require(
         shape.size() == (v.scalar ? 2u : 3u) && shape[0] == header_.num_chains && (v.scalar || shape[2] == v.size),
         ExitStatus::data, path_ + ": the draws have another shape than the header says",
         std::to_string(header_.num_chains) + " chains and " + std::to_string(v.size) + " names of variable " + v.name,
         "Was the file changed by another program?");
-    v.chunk = read_chunk(posterior_, v.id, header_.num_chains);
+    v.chunk = read_chunk(v.in, v.id, header_.num_chains);
     written = std::min<long long>(written, shape[1]);
   }
   written_ = written;
@@ -111,6 +113,8 @@ void DrawsReader::read_header() {
     for (const auto& v : nlohmann::json::parse(attributes_.at("variables").get<std::string>()))
       header_.variables.emplace_back(v.at(0).get<std::string>(), v.at(1).get<std::int64_t>());
   }
+  if (attributes_.contains("groups"))
+    nlohmann::json::parse(attributes_.at("groups").get<std::string>()).get_to(header_.groups);
   header_.config = nlohmann::json::parse(attributes_.at("configuration").get<std::string>());
   if (attributes_.contains("inputs"))
     header_.inputs = nlohmann::json::parse(attributes_.at("inputs").get<std::string>()).get<std::vector<Input>>();
@@ -145,7 +149,7 @@ void DrawsReader::read_parameters(std::int64_t first, std::int64_t count, std::v
     for (const auto& of : variables_) {
       const std::int64_t begin = std::max(first, of.first), end = std::min(first + count, of.first + of.size);
       if (begin >= end) continue;
-      const ChunkedVariable v{posterior_, of.id, header_.num_chains, of.size, of.chunk};
+      const ChunkedVariable v{of.in, of.id, header_.num_chains, of.size, of.chunk};
       double* to = out.data() + (begin - first) * header_.num_chains * written_;
       in_precision(header_.real, [&](auto real) {
         get_transposed<decltype(real)>(v, written_, begin - of.first, end - of.first, to);

@@ -72,8 +72,10 @@ void DrawsWriter::find() {
   posterior_ = find_group(file_, "posterior");
   draw_ = find_variable(posterior_, "draw");
   for (auto& v : variables_) {
-    v.id = find_variable(posterior_, v.name);
-    v.chunk = read_chunk(posterior_, v.id, header_.num_chains);
+    v.in = find_group(file_, v.group.c_str());
+    v.id = find_variable(v.in, v.name);
+    v.chunk = read_chunk(v.in, v.id, header_.num_chains);
+    if (v.group != "posterior") apart_[v.group].group = v.in, apart_[v.group].draw = find_variable(v.in, "draw");
   }
   if (!header_.spins.empty()) spins_ = find_variable(posterior_, "spins");
   StatsGroup& s = sample_stats_;
@@ -94,6 +96,7 @@ void DrawsWriter::find() {
     d.written = std::count_if(draws.begin(), draws.end(), [&](long long draw) { return draw < written_; });
   }
   for (const int group : {file_, posterior_, sample_stats_.group}) open_all(group);
+  for (const auto& [name, apart] : apart_) open_all(apart.group);
   if (!has_variable(file_, kLatest)) return;
   for (int k = 0; k < 2; ++k) {
     state_.bytes[k] = find_variable(file_, kBytes[k]);

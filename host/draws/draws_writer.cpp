@@ -204,10 +204,11 @@ template <class Real>
 void DrawsWriter::put_draws(const Window<Real>& window) {
   const std::int64_t first_draw = window.first, count = window.count;
   put_draw_index(posterior_, draw_, first_draw, count);
+  for (const auto& [name, apart] : apart_) put_draw_index(apart.group, apart.draw, first_draw, count);
   if (spins_ >= 0) put_spins(first_draw, count, window.spins);
   const std::int64_t row = std::ssize(header_.names);
   for (const auto& v : variables_) {
-    const ChunkedVariable variable{posterior_, v.id, header_.num_chains, v.size, v.chunk};
+    const ChunkedVariable variable{v.in, v.id, header_.num_chains, v.size, v.chunk};
     put_window(variable, window.draws.data + v.first, row, window.capacity(), first_draw, count, scratch_);
   }
 }
@@ -237,23 +238,24 @@ void DrawsWriter::put_draw_index(int group, int variable, std::int64_t first_dra
 
 void DrawsWriter::add_constant_data(const std::string& name,
                                     const std::vector<std::pair<std::string, std::int64_t>>& dims,
-                                    const std::vector<double>& values) {
+                                    const std::vector<double>& values, const std::string& group) {
   reserve(std::ssize(values) * 8, 0, 0);
   guarded("constant data " + name, [&] {
-    if (constant_ < 0) {
-      check(nc_def_grp(file_, "constant_data", &constant_));
-      draws_detail::put_origin(constant_);
+    int to = netcdf::find_group(file_, group.c_str());
+    if (to < 0) {
+      check(nc_def_grp(file_, group.c_str(), &to));
+      draws_detail::put_origin(to);
     }
     std::vector<int> ids;
     for (const auto& [dim, size] : dims) {
       int id = -1;
       // inq_dimid would also find dimensions of the root, such as parameter, which mean something else.
-      if (!dim_of_group(constant_, dim, id)) id = define_dim(constant_, dim, size);
+      if (!dim_of_group(to, dim, id)) id = define_dim(to, dim, size);
       ids.push_back(id);
     }
     int variable = -1;
-    check(nc_def_var(constant_, name.c_str(), NC_DOUBLE, std::ssize(ids), ids.data(), &variable));
-    check(nc_put_var_double(constant_, variable, values.data()));
+    check(nc_def_var(to, name.c_str(), NC_DOUBLE, std::ssize(ids), ids.data(), &variable));
+    check(nc_put_var_double(to, variable, values.data()));
     check(nc_sync(file_));
   });
 }

@@ -135,7 +135,7 @@ Diagnosis diagnose(const std::string& path, const std::vector<std::int64_t>& wit
     }
     for (const std::int64_t c : reader.quarantined())
       if (std::find(without.begin(), without.end(), c) == without.end()) d.quarantined.push_back(c);
-    if (reader.has_draws()) d.spreads.resize(reader.header().names.size());
+    if (reader.has_draws()) d.spreads.resize(static_cast<std::size_t>(posterior_values(reader.header())));
   }
   d.run = summarise_file(path, max_bytes, {without, [&](std::int64_t parameter, const Series& series) {
                                              const Places places = places_of(series);

@@ -43,10 +43,12 @@ void OutputFile::create(std::int64_t num_warmup, std::int64_t num_samples) {
   h.real = precision_;
   h.variable = info_.variable;
   h.names = info_.names;
-  for (const Variable& v : info_.variables)
+  for (const Variable& v : info_.variables) {
+    if (v.group != "posterior") h.groups[v.name] = v.group;
     h.variables.emplace_back(
         v.name,
         v.shape.empty() ? 0 : std::accumulate(v.shape.begin(), v.shape.end(), std::int64_t{1}, std::multiplies()));
+  }
   if (kept_spins(options_, info_) > 0) h.spins.assign(info_.spins.begin(), info_.spins.end());
   h.config = to_json(options_);
   h.inputs = options_.inputs;
@@ -61,7 +63,7 @@ void OutputFile::create(std::int64_t num_warmup, std::int64_t num_samples) {
   for (const Constant& c : info_.constants) {
     std::vector<std::pair<std::string, std::int64_t>> dims;
     for (std::size_t k = 0; k < c.dims.size(); ++k) dims.emplace_back(c.dims[k], c.shape[k]);
-    writer_->add_constant_data(c.name, dims, c.values);
+    writer_->add_constant_data(c.name, dims, c.values, c.group);
   }
 }
 

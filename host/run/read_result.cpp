@@ -19,7 +19,8 @@ std::vector<double> all_draws(const DrawsReader& reader) {
 std::vector<Variable> variables_of_names(const DrawsHeader& header) {
   std::vector<Variable> out;
   for (const DrawsVariable& v : variables_of(header))
-    out.push_back({v.name, v.scalar ? std::vector<std::size_t>{} : std::vector{static_cast<std::size_t>(v.size)}});
+    out.push_back(
+        {v.name, v.scalar ? std::vector<std::size_t>{} : std::vector{static_cast<std::size_t>(v.size)}, v.group});
   return out;
 }
 

@@ -59,7 +59,7 @@ std::vector<ParameterSummary> parameters_of(const Phases<Real>& run, Sampled<Rea
     case SummaryFrom::nothing:
       return {};
     case SummaryFrom::stream:
-      return sampled.streaming->summary().results(names, run.context.threads);
+      return posterior_only(sampled.streaming->summary().results(names, run.context.threads), run);
     case SummaryFrom::memory:
       return sampled.parameters.empty() ? summary_in_memory(run, *sampled.memory) : std::move(sampled.parameters);
     case SummaryFrom::file:

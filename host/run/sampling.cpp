@@ -173,9 +173,10 @@ std::vector<ParameterSummary> summary_in_memory(const Phases<Real>& run, DrawsIn
   const auto draws = memory.drawn();
   const auto quarantined = run.chains.quarantine().chains();
   if constexpr (std::is_same_v<Real, double>)
-    return summarise_draws(names, draws.data, draws.planes, draws.rows, quarantined);
+    return posterior_only(summarise_draws(names, draws.data, draws.planes, draws.rows, quarantined), run);
   const std::vector<double> wide(draws.data, draws.data + draws.planes * draws.rows * draws.columns);
-  return summarise_draws(names, wide.data(), draws.planes, draws.rows, quarantined);  // as a file is: the same bits
+  return posterior_only(summarise_draws(names, wide.data(), draws.planes, draws.rows, quarantined),
+                        run);  // as a file is: the same bits
 }
 
 template <class Real>

@@ -40,6 +40,12 @@ class ThreadsOf {
   int before_;
 };
 
+/// Predictions and log likelihoods are recorded, but not judged.
+template <class Real>
+std::vector<ParameterSummary> posterior_only(std::vector<ParameterSummary> all, const Phases<Real>& run) {
+  all.resize(std::min(all.size(), run.target.info().num_posterior));
+  return all;
+}
 template <class Real>
 std::vector<ParameterSummary> summary_in_memory(const Phases<Real>& run, DrawsInMemory<Real>& memory);
 

@@ -100,9 +100,9 @@ void summarise_stats(RunSummary& s, const DrawsReader& reader, const std::vector
 std::vector<ParameterSummary> summarise_parameters(const DrawsReader& reader, const std::vector<std::int64_t>& kept,
                                                    std::size_t max_bytes, const FileWishes& wishes) {
   const auto& names = reader.header().names;
-  const std::int64_t dim = std::ssize(names), draws = reader.draws_written(), chains = std::ssize(kept);
+  const std::int64_t dim = posterior_values(reader.header()), draws = reader.draws_written(), chains = std::ssize(kept);
   const std::int64_t group = std::min(dim, reader.parameters_within(max_bytes));
-  std::vector<ParameterSummary> parameters(names.size());
+  std::vector<ParameterSummary> parameters(static_cast<std::size_t>(dim));
   std::vector<double> values;
   for (std::int64_t first = 0; first < dim; first += group) {
     const std::int64_t count = std::min(group, dim - first);

@@ -199,8 +199,9 @@ class Trials::Of : public Anything {
     double mean = std::numeric_limits<double>::infinity(), square = mean;
     const TargetInfo& info = target_->info();
     const auto is_fixed = [&](Index i) {
-      return std::any_of(info.fixed.begin(), info.fixed.end(),
-                         [&](const std::string& name) { return name == info.names[static_cast<std::size_t>(i)]; });
+      return !info.constrain && std::any_of(info.fixed.begin(), info.fixed.end(), [&](const std::string& name) {
+        return name == info.names[static_cast<std::size_t>(i)];
+      });
     };
     for (Index i = 0; i < dim(); ++i) {
       if (is_fixed(i)) continue;

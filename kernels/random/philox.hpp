@@ -44,7 +44,8 @@ enum class Purpose : std::uint32_t {
   progressive = 5,
   trajectory = 6,
   adaptation = 7,
-  policy = 8
+  policy = 8,
+  predictive = 9
 };
 
 /// The random numbers of one chain in one iteration. A value, not a generator: asking twice gives the same number.

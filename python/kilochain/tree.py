@@ -29,11 +29,11 @@ def _labels(own, variable, shape):
     return [inside] if len(shape) == 1 else [range(n) for n in shape]
 
 
-def _posterior(result):
-    """Data variables, and the labels of their dimensions."""
+def _groups(result):
+    """For each group its data variables, and the labels of all dimensions."""
     draws, names, at = result["draws"], result["names"], 0
-    variables, coords = {}, {}
-    for variable, shape in result["variables"]:
+    groups, coords = {"posterior": {}}, {}
+    for variable, shape, group in result["variables"]:
         size = int(np.prod(shape)) if shape else 1
         values, own = draws[:, :, at : at + size], names[at : at + size]
         at += size
@@ -41,8 +41,9 @@ def _posterior(result):
         dims = [f"{variable}_dim_{k}" for k in range(len(labels))]
         coords.update(zip(dims, map(list, labels)))
         grid = [len(column) for column in labels]
-        variables[variable] = (("chain", "draw", *dims), values.reshape(*values.shape[:2], *grid))
-    return variables, coords
+        of_group = groups.setdefault(group, {})
+        of_group[variable] = (("chain", "draw", *dims), values.reshape(*values.shape[:2], *grid))
+    return groups, coords
 
 
 def tree_of(result, constrain=None, labels={}):
@@ -53,17 +54,18 @@ def tree_of(result, constrain=None, labels={}):
     if "draws" in result:
         chains, draws = result["draws"].shape[:2]
         places = {"chain": np.arange(chains), "draw": np.arange(draws)}
-        variables, coords = _posterior(result)
+        found, coords = _groups(result)
         if constrain:
-            coords, variables = {}, {}
+            coords, found = {}, {"posterior": {}}
             for name, values in constrain(result["draws"]).items():
                 dims, values = values if isinstance(values, tuple) else ((), values)
                 values = np.asarray(values)
                 dims = dims or [f"{name}_dim_{k}" for k in range(values.ndim - 2)]
-                variables[name] = (("chain", "draw", *dims), values)
+                found["posterior"][name] = (("chain", "draw", *dims), values)
         coords.update(labels)
-        used = {dim for dims, _ in variables.values() for dim in dims}
-        groups["posterior"] = xr.Dataset(variables, {**places, **{d: c for d, c in coords.items() if d in used}})
+        for group, variables in found.items():
+            used = {dim for dims, _ in variables.values() for dim in dims}
+            groups[group] = xr.Dataset(variables, {**places, **{d: c for d, c in coords.items() if d in used}})
         statistics = {"lp": result["lp"], **result["statistics"]} if "lp" in result else {}
         if "diverging" in statistics:
             statistics["diverging"] = statistics["diverging"] != 0

@@ -22,6 +22,10 @@ struct Each {
     f("lgamma", 3.6, [](auto x) { return lgamma(x); });
     f("lgamma at small x", 0.4, [](auto x) { return lgamma(x); });
     f("lgamma below 0", -0.4, [](auto x) { return lgamma(x); });
+    f("log_erfc", 0.7, [](auto x) { return log_erfc(x); });
+    f("log_erfc at 3", 3.0, [](auto x) { return log_erfc(x); });
+    f("log_bessel_i0", 1.7, [](auto x) { return log_bessel_i0(x); });
+    f("bessel_i1_over_i0", 1.7, [](auto x) { return bessel_i1_over_i0(x); });
     f("fabs", -0.8, [](auto x) { return fabs(x); });
     f("pow to a number", 1.3, [](auto x) { return pow(x, 2.5); });
     f("pow to a variable", 1.3, [](auto x) { return pow(x, x); });

@@ -41,10 +41,10 @@ TEST(Transforms, LogJacobiansAreThoseOfTheDerivatives) {
   expect_jacobian<1>("lower", [](auto&& u, auto* x, auto& j) { x[0] = transforms::lower(u(0), 2.0, j); });
   expect_jacobian<1>("upper", [](auto&& u, auto* x, auto& j) { x[0] = transforms::upper(u(0), -1.0, j); });
   expect_jacobian<1>("interval", [](auto&& u, auto* x, auto& j) { x[0] = transforms::interval(u(0), -1.0, 3.0, j); });
-  expect_jacobian<4>("ordered", [](auto&& u, auto* x, auto& j) { transforms::ordered<4>(u, x, j); });
-  expect_jacobian<4>("positive_ordered", [](auto&& u, auto* x, auto& j) { transforms::positive_ordered<4>(u, x, j); });
-  expect_jacobian<4>("simplex", [](auto&& u, auto* x, auto& j) { transforms::simplex<5>(u, x, j); });
-  expect_jacobian<1>("simplex of two", [](auto&& u, auto* x, auto& j) { transforms::simplex<2>(u, x, j); });
+  expect_jacobian<4>("ordered", [](auto&& u, auto* x, auto& j) { transforms::ordered(4, u, x, j); });
+  expect_jacobian<4>("positive_ordered", [](auto&& u, auto* x, auto& j) { transforms::positive_ordered(4, u, x, j); });
+  expect_jacobian<4>("simplex", [](auto&& u, auto* x, auto& j) { transforms::simplex(5, u, x, j); });
+  expect_jacobian<1>("simplex of two", [](auto&& u, auto* x, auto& j) { transforms::simplex(2, u, x, j); });
 }
 
 TEST(Transforms, ValuesKeepTheirConstraints) {
@@ -55,11 +55,11 @@ TEST(Transforms, ValuesKeepTheirConstraints) {
     const double inside = transforms::interval(u[0], -1.0, 3.0, j);
     EXPECT_TRUE(inside > -1 && inside < 3);
     const auto at = [&](Index k) { return u[k]; };
-    transforms::ordered<4>(at, x, j);
+    transforms::ordered(4, at, x, j);
     EXPECT_TRUE(x[0] < x[1] && x[1] < x[2] && x[2] < x[3]);
-    transforms::positive_ordered<4>(at, x, j);
+    transforms::positive_ordered(4, at, x, j);
     EXPECT_TRUE(0 < x[0] && x[0] < x[1] && x[1] < x[2] && x[2] < x[3]);
-    transforms::simplex<5>(at, x, j);
+    transforms::simplex(5, at, x, j);
     double sum = 0;
     for (const double p : x) {
       EXPECT_GT(p, 0);
@@ -68,7 +68,8 @@ TEST(Transforms, ValuesKeepTheirConstraints) {
     EXPECT_NEAR(sum, 1, c);
   }
   double x[5], j = 0;
-  transforms::simplex<5>([](Index) { return 0.0; }, x, j);
+  transforms::simplex(
+      5, [](Index) { return 0.0; }, x, j);
   for (const double p : x) EXPECT_NEAR(p, 0.2, c);
 }
 
@@ -103,7 +104,8 @@ TEST(Parameters, AreReadInOrderAndRecorded) {
   read_all(p);
   p.finish(0.0);
   double weight[3], j = 0;
-  transforms::simplex<3>([&](Index k) { return u[4 + k]; }, weight, j);
+  transforms::simplex(
+      3, [&](Index k) { return u[4 + k]; }, weight, j);
   EXPECT_EQ(values[6], weight[2]);
   EXPECT_EQ(values[11], 10.0);
   EXPECT_EQ(values[12], -1);

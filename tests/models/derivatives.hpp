@@ -1,0 +1,51 @@
+// A model's derivatives by duals, by the tape and lane by lane as on a device, against differences and in float.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/models/evaluated.hpp"
+#include "tests/support/device_path_team.hpp"
+
+namespace kilochain::testing_support {
+
+template <class Model>
+void expect_derivatives(const std::vector<double>& u) {
+  Evaluated<Model, double> model;
+  Evaluated<Model, float> single;
+  const std::size_t n = u.size();
+  model.scratch.resize(3 * n + static_cast<std::size_t>(model.data.layout.room) * 32 * 4);  // as a device has it
+  std::vector<double> duals, tape, lanes, direction(n), hv, tape_hv, lanes_hv, up, down;
+  for (std::size_t i = 0; i < n; ++i) direction[i] = std::cos(1.7 * static_cast<double>(i));
+  const double lp = model.at(u, Needs::gradient, &duals);
+  EXPECT_NEAR(lp, model.at(u, Needs::value), 1e-13 * (1 + std::abs(lp)));
+  EXPECT_NEAR(lp, model.template at<DevicePathTeam>(u, Needs::gradient, &lanes), 1e-13 * (1 + std::abs(lp)));
+  model.at(u, Needs::hessian_vector, &hv, direction);
+  model.template at<DevicePathTeam>(u, Needs::hessian_vector, &lanes_hv, direction);
+  model.data.by_tape = true;
+  EXPECT_NEAR(lp, model.at(u, Needs::gradient, &tape), 1e-13 * (1 + std::abs(lp)));
+  model.at(u, Needs::hessian_vector, &tape_hv, direction);
+  const std::vector<float> rounded(u.begin(), u.end());
+  std::vector<float> float_g;
+  single.at(rounded, Needs::gradient, &float_g);
+  const double h = 1e-4;
+  for (std::size_t i = 0; i < n; ++i) {
+    auto a = u, b = u;
+    a[i] += h, b[i] -= h;
+    const double slope = (model.at(a, Needs::value) - model.at(b, Needs::value)) / (2 * h);
+    EXPECT_NEAR(duals[i], slope, 1e-6 * (1 + std::abs(slope))) << i;  // h^2 times a third derivative below 600
+    EXPECT_NEAR(tape[i], duals[i], 1e-12 * (1 + std::abs(duals[i]))) << i;
+    EXPECT_NEAR(lanes[i], duals[i], 1e-12 * (1 + std::abs(duals[i]))) << i;
+    EXPECT_NEAR(float_g[i], duals[i], 1e-4 * (1 + std::abs(duals[i]))) << i;
+    EXPECT_NEAR(tape_hv[i], hv[i], 1e-10 * (1 + std::abs(hv[i]))) << i;
+    EXPECT_NEAR(lanes_hv[i], hv[i], 1e-10 * (1 + std::abs(hv[i]))) << i;
+  }
+  auto a = u, b = u;
+  for (std::size_t i = 0; i < n; ++i) a[i] += h * direction[i], b[i] -= h * direction[i];
+  model.at(a, Needs::gradient, &up);
+  model.at(b, Needs::gradient, &down);
+  for (std::size_t i = 0; i < n; ++i)
+    EXPECT_NEAR(hv[i], (up[i] - down[i]) / (2 * h), 1e-5 * (10 + std::abs(hv[i]))) << i;
+}
+
+}  // namespace kilochain::testing_support
