@@ -1,6 +1,6 @@
-// What this device reaches at best, for bench/roofline.py's assumptions: copies, products of matrices in each mode at the
-// shapes of MNIST and Caravan with 4 096 chains, the products of a run of MNIST with its leading dimensions, and the time
-// between two small nodes of a graph. Prints one JSON object.
+// What this device reaches at best, for bench/roofline.py's assumptions: copies, products of matrices in each mode at
+// the shapes of MNIST and Caravan with 4 096 chains, the products of a run of MNIST with its leading dimensions, and
+// the time between two small nodes of a graph. Prints one JSON object.
 // Each figure is the best of some repeats, timed by events; products are checked against their first entry.
 // And what rounding does to X W and X^T R of MNIST's shape in each --matmul: tensor cores may drop bits where they add.
 // Without tensor cores of bf16 and tf32 (compute capability 8.0) only float32 is there.
@@ -109,8 +109,8 @@ __global__ void __launch_bounds__(256)
     to(i, from[i]);
 }
 
-/// X of pixels (a fifth of them not 0), W normal, R uniform, `kinds` different columns of both, again and again; and the
-/// products of these in double.
+/// X of pixels (a fifth of them not 0), W normal, R uniform, `kinds` different columns of both, again and again; and
+/// the products of these in double.
 class KnownProducts {
  public:
   KnownProducts(int rows, int dim, int chains) : chains_(chains) {
@@ -222,7 +222,8 @@ void run() {
                   product(blas, shape, half, quarter, CUDA_R_16BF, CUBLAS_COMPUTE_32F));
     std::printf("}");
   }
-  // As a run of MNIST calls for them: logits in three parts of bf16, gradients from X as it lies, a factor of all chains.
+  // As a run of MNIST calls for them: logits in three parts of bf16, gradients from X as it lies, a factor of all
+  // chains.
   {
     const int rows = shapes[0].rows, dim = shapes[0].dim, row = (dim + 31) / 32 * 32, column = (rows + 31) / 32 * 32;
     const Shape logits{CUBLAS_OP_T, rows, chains, 3 * row, 3 * row, 3 * row, column},

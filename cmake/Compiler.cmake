@@ -7,8 +7,9 @@ target_compile_options(kilochain_options INTERFACE
   # which no loop with a square root or a comparison is vectorised.
   $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno -fno-trapping-math>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # GCC 12 warns of its own AVX-512 intrinsics and of std::string's operator+ (GCC bugs 105593 and 105329).
-  target_compile_options(kilochain_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized -Wno-uninitialized -Wno-restrict>)
+  # GCC 12 warns of its own AVX-512 intrinsics, and of std::string's operator+ and operator= of literals of one character
+  # (GCC bugs 105593 and 105329).
+  target_compile_options(kilochain_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized -Wno-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds>)
   # Packs wider than this machine's registers: one program, one ABI.
   target_compile_options(kilochain_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-psabi>)
 endif()

@@ -1,10 +1,12 @@
-// Of a round's chains those that ask, side by side, so that matrix products are made of them alone: chains of samplers that
-// ask often (About::asks) wait for each other at the end of a stretch, pooled ones after every iteration.
+// Of a round's chains those that ask, side by side, so that matrix products are made of them alone: chains of samplers
+// that ask often (About::asks) wait for each other at the end of a stretch, pooled ones after every iteration.
 //   select_asking   their numbers, in order, and how many there are, which stays on the device
 //   gather_points   their points as columns; zeros in columns of nobody
-// The host knows a bound on how many ask (Exchange::asking), and queues as many panels of `width` columns as they may fill.
-// Promise: every product has the same shape whoever asks, so a chain's bits depend neither on who else does nor on the bound,
-// where a BLAS sums all columns of a product alike; docs/decisions/0016-chains-that-wait.md says what is known of that.
+// The host knows a bound on how many ask (Exchange::asking), and queues as many panels of `width` columns as they may
+// fill.
+// Promise: every product has the same shape whoever asks, so a chain's bits depend neither on who else does nor on the
+// bound, where a BLAS sums all columns of a product alike; docs/decisions/0016-chains-that-wait.md says what is known
+// of that.
 #pragma once
 #include <algorithm>
 
@@ -19,9 +21,9 @@ struct Panels {
   KC_INLINE Index columns() const { return count * width; }
 };
 
-/// Columns of a panel, for a matrix of `rows` rows and so many chains. Wide panels reach the rate of products (2.5 times as
-/// many tiles of 128 x 128 as there are multiprocessors), narrow ones leave little over; not by the device at hand, and not
-/// by who asks, or bits would follow them.
+/// Columns of a panel, for a matrix of `rows` rows and so many chains. Wide panels reach the rate of products (2.5
+/// times as many tiles of 128 x 128 as there are multiprocessors), narrow ones leave little over; not by the device at
+/// hand, and not by who asks, or bits would follow them.
 inline Index panel_width(Index rows, Index chains, Index most) {
   constexpr Index tile = 128, tiles = 330, least_panels = 8, granule = 32, widest = 1024;
   const Index of_rows = (rows + tile - 1) / tile, fast = std::min(widest, (tiles + of_rows - 1) / of_rows * tile);
@@ -69,7 +71,8 @@ __global__ void __launch_bounds__(Threads, 1) select_asking(const Needs* __restr
   if (thread == 0) *count = found;
 }
 
-/// A block a chain of `of`: its point, `classes` times n numbers, as columns of `row` numbers each, zero in their padding.
+/// A block a chain of `of`: its point, `classes` times n numbers, as columns of `row` numbers each, zero in their
+/// padding.
 template <class Real>
 __global__ void __launch_bounds__(max_block, 1)
     gather_points(const __grid_constant__ Columns of, const Real* __restrict__ rows, std::size_t from_row, Index n,

@@ -2,10 +2,11 @@
 //   fit(data, chains, bytes, block), bytes(), warps()   for so many chains, in so much shared memory
 //   load(shared)                                        what all its chains share, once
 //   evaluate(shared, exchange, first, last)             answers these chains: a call of the whole block (by_blocks)
-//   evaluate_chain(shared, needs, query, reply)         answers one: a call of a warp, which waits for no other (by_warps)
-//   alone(data)                                         whether the latter is to be used where there are both
-// This one wraps a model's own function of one chain, a warp a chain: what every model has. A model whose chains share reads of
-// its data specialises it (gaussian_block.cuh, logistic_block.cuh).
+//   evaluate_chain(shared, needs, query, reply)         answers one: a call of a warp, which waits for no other
+//   (by_warps) alone(data)                                         whether the latter is to be used where there are
+//   both
+// This one wraps a model's own function of one chain, a warp a chain: what every model has. A model whose chains share
+// reads of its data specialises it (gaussian_block.cuh, logistic_block.cuh).
 #pragma once
 #include <algorithm>
 
@@ -40,8 +41,8 @@ struct BlockModel {
 #endif
 };
 
-/// The block for so many chains: no more of them than bring one block to every multiprocessor, at most 4 K; of warps that need no
-/// company at most 4. False where not even the least of these fits.
+/// The block for so many chains: no more of them than bring one block to every multiprocessor, at most 4 K; of warps
+/// that need no company at most 4. False where not even the least of these fits.
 template <class Block, class Data>
 bool fit_block(const Data& data, Index chains, const Context& context, Block& out) {
   Block larger;

@@ -1,8 +1,10 @@
-// What a block does for several chains that share a matrix X in its shared memory; a warp works for a group of K chains at a time:
+// What a block does for several chains that share a matrix X in its shared memory; a warp works for a group of K chains
+// at a time:
 //   multiply    a[v][c] = sum_j x[j][v] w[j][c]: V observations to a lane, each read of X serves K chains
 //   transposed  s[c][f] = sum_i x[f][i] r[c][i]: lanes are observations, J features by K chains of sums to a lane
 //   fold        adds what the lanes hold; lane l keeps the sums of chain folded_chain(l)
-// Sums run in an order that neither the number of chains nor of warps changes, so a chain's bits do not depend on its company.
+// Sums run in an order that neither the number of chains nor of warps changes, so a chain's bits do not depend on its
+// company.
 // Of 128 bytes a clock that leave shared memory, multiply needs 3/4 as many clocks as its multiply-adds, transposed 1.
 #pragma once
 #include <cstdint>
@@ -43,7 +45,8 @@ __device__ __forceinline__ Several<Real, V> several(const Real* at) {
   return *reinterpret_cast<const Several<Real, V>*>(at);
 }
 
-/// Into shared memory; four floats as one store, which nvcc makes four of here: their lanes, 16 bytes apart, would share banks.
+/// Into shared memory; four floats as one store, which nvcc makes four of here: their lanes, 16 bytes apart, would
+/// share banks.
 template <int V, class Real>
 __device__ __forceinline__ void put(Real* at, const Several<Real, V>& s) {
 #if defined(__CUDA_ARCH__)
@@ -104,7 +107,8 @@ __device__ __forceinline__ void transposed(const Real* x, Index ldx, Index first
   }
 }
 
-/// Combines what the lanes hold of chain c, s[c][...], until a lane has one chain's, in s[0][...]: of 1 / K of the lanes.
+/// Combines what the lanes hold of chain c, s[c][...], until a lane has one chain's, in s[0][...]: of 1 / K of the
+/// lanes.
 template <int half, int bit, int K, int J, class T, class Combine>
 __device__ __forceinline__ void fold_half(T (&s)[K][J], Combine&& combine) {
   if constexpr (half > 0) {
@@ -140,8 +144,8 @@ __device__ __forceinline__ int folded_chain() {
   return chain;
 }
 
-/// Which of a block's chains ask, at most 32, and where they stand in its arrays: side by side from the front, so that groups
-/// of K in which nobody asks cost nothing; then those that do not ask.
+/// Which of a block's chains ask, at most 32, and where they stand in its arrays: side by side from the front, so that
+/// groups of K in which nobody asks cost nothing; then those that do not ask.
 struct Asking {
   unsigned mask;
   __device__ Index count() const { return __popc(mask); }

@@ -1,12 +1,14 @@
-// A regression whose log density is sum_i f_i(x_i w_1, ..., x_i w_K) - |W|^2/(2 s^2) + c, of all chains on CUDA as matrix
-// products (design_products.cuh): T = X W (observation x chain and class), T -> residuals, G = X^T T; a Hessian product takes
-// X V as well. A block of threads for each chain does the rest; log densities are sums in double in a fixed order.
+// A regression whose log density is sum_i f_i(x_i w_1, ..., x_i w_K) - |W|^2/(2 s^2) + c, of all chains on CUDA as
+// matrix products (design_products.cuh): T = X W (observation x chain and class), T -> residuals, G = X^T T; a Hessian
+// product takes X V as well. A block of threads for each chain does the rest; log densities are sums in double in a
+// fixed order.
 // Terms, of one observation, whose K logits stand `column` apart:
 //   value(d, t, i, column, write)         log density; write(k, residual) for each class
 //   curvature(d, t, a, i, column, write)  write(k, derivative of the residual along the slopes a)
 //   classes(d)                            K
 // Of samplers that ask often, products are made of the chains that ask, in panels (targets/asking.cuh).
-// Promise: the same bits for the same number of chains (cuBLAS may sum in another order for another shape), whoever asks.
+// Promise: the same bits for the same number of chains (cuBLAS may sum in another order for another shape), whoever
+// asks.
 // Cost: 4 N n K operations a gradient; T is written and read twice. Chains go in batches, so that T stays within 1 GiB.
 #pragma once
 #include <algorithm>
@@ -19,7 +21,8 @@ namespace kilochain::cuda {
 
 inline constexpr int design_block = 256;
 
-/// One block a chain of `of`: logits -> residuals and lp; for a Hessian product, logits and slopes -> the residuals' derivatives.
+/// One block a chain of `of`: logits -> residuals and lp; for a Hessian product, logits and slopes -> the residuals'
+/// derivatives.
 template <class Terms, class Data, class Real, class Residuals>
 __global__ void __launch_bounds__(design_block, 1)
     design_residuals(const __grid_constant__ Data d, const __grid_constant__ Exchange<Real> exchange,

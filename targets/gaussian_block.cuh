@@ -1,5 +1,6 @@
-// A Gaussian of several chains by one block, its precision in the block's shared memory: a warp multiplies 32 or 64 of its
-// rows by K chains' centred points, in the order in which the model's own function adds, so that the bits are the same.
+// A Gaussian of several chains by one block, its precision in the block's shared memory: a warp multiplies 32 or 64 of
+// its rows by K chains' centred points, in the order in which the model's own function adds, so that the bits are the
+// same.
 // A diagonal precision needs no company: then a warp evaluates a chain by the model's function.
 #pragma once
 #include "targets/block_model.cuh"
@@ -68,8 +69,8 @@ struct BlockModel<Gaussian<Real>, Real> {
   __device__ void evaluate_chain(char* shared, Needs needs, const Query<Real>& query, const Reply<Real>& reply) const {
     Model::evaluate(WarpTeam{}, d, needs, query, reply, places(shared).out + cuda::here::warp() * d.row);
   }
-  /// Answers chains first..last-1, at most `chains`, which ask for at most a gradient. The block must meet before it calls
-  /// this again; the warp of chain - first, counted round, sees the answer after its next sync.
+  /// Answers chains first..last-1, at most `chains`, which ask for at most a gradient. The block must meet before it
+  /// calls this again; the warp of chain - first, counted round, sees the answer after its next sync.
   __device__ void evaluate(char* shared, const Exchange<Real>& exchange, Index first, Index last) const {
     const Places p = places(shared);
     const Index warp = cuda::here::warp(), warps = cuda::here::warps();

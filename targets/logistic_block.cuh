@@ -2,8 +2,8 @@
 //   a warp: 128 observations x K chains of logits, their residuals, their share of lp;   the block meets;
 //   a warp: J features x K chains of X^T r over a stage of 512 observations;             the block meets;
 //   a warp: one chain's lp and gradient, from shares in the order of observations.
-// Sums: 32 observations (double: 16) in Real, then double; of a gradient a stage, then stages in order. A float's exp, inverse
-// come from the device's own units: 2 ulp in place of the model's 2 and 1/2.
+// Sums: 32 observations (double: 16) in Real, then double; of a gradient a stage, then stages in order. A float's exp,
+// inverse come from the device's own units: 2 ulp in place of the model's 2 and 1/2.
 // Cost for a chain: 4 N n multiply-adds' flops, X and r read from shared memory (3 n / 16 + n / 16) N times 4 bytes.
 #pragma once
 #include "targets/block_model.cuh"
@@ -119,8 +119,8 @@ struct BlockModel<LogisticRegression<Real>, Real> {
       p.sign[i] = i < d.num_padded ? d.sign[i] : Real(0);
   }
 
-  /// Answers chains first..last-1, at most `chains`, which ask for at most a gradient. The block must meet before it calls
-  /// this again; the warp of chain - first, counted round, sees the answer after its next sync.
+  /// Answers chains first..last-1, at most `chains`, which ask for at most a gradient. The block must meet before it
+  /// calls this again; the warp of chain - first, counted round, sees the answer after its next sync.
   __device__ void evaluate(char* shared, const Exchange<Real>& exchange, Index first, Index last) const {
     const Places p = places(shared);
     const Index warp = cuda::here::warp(), warps = cuda::here::warps();

@@ -1,6 +1,7 @@
-// Logistic regression of all chains on CUDA as matrix products (design_target.cuh), for data that no block's shared memory
-// holds, or where products are asked for; and what is refused. A float's terms come from the device's own units, as
-// those of blocks: with the polynomials of all machines the kernel between the products waits for arithmetic, not for memory.
+// Logistic regression of all chains on CUDA as matrix products (design_target.cuh), for data that no block's shared
+// memory holds, or where products are asked for; and what is refused. A float's terms come from the device's own units,
+// as those of blocks: with the polynomials of all machines the kernel between the products waits for arithmetic, not
+// for memory.
 #include "targets/design_target.cuh"
 #include "targets/logistic_block.cuh"
 

@@ -34,8 +34,8 @@ struct LogisticSettings : RegressionSettings {
   LogisticEvaluator evaluator = LogisticEvaluator::automatic;
   Matmul matmul = Matmul::automatic;
 };
-/// The design that the settings name; it lives as long as they do. Throws an Error for neither or both kinds of data, and
-/// as dataset.hpp does.
+/// The design that the settings name; it lives as long as they do. Throws an Error for neither or both kinds of data,
+/// and as dataset.hpp does.
 const Design& read_logistic_design(const LogisticSettings& settings);
 /// Names, constants and costs of a design; `element` is the size of a number.
 TargetInfo describe_logistic(const Design& design, double prior_sd, std::size_t element);

@@ -1,5 +1,5 @@
-// How a CUDA device makes the matrix products of a regression (targets/design_products.cuh): a setting of the models that have
-// such products, and what is said where it cannot be.
+// How a CUDA device makes the matrix products of a regression (targets/design_products.cuh): a setting of the models
+// that have such products, and what is said where it cannot be.
 #pragma once
 #include <string>
 #include <type_traits>

@@ -1,4 +1,5 @@
-// What the logistic and the softmax regression share: which data their settings name, and their design where chains run.
+// What the logistic and the softmax regression share: which data their settings name, and their design where chains
+// run.
 #pragma once
 #include "targets/data/dataset.hpp"
 #include "targets/target.hpp"
@@ -39,8 +40,8 @@ void regression_fields(V&& visit, RegressionSettings& s) {
   visit("labels", s.labels, "IDX labels of the images");
 }
 
-/// Whether the settings of `model` name a table, else images and their labels. Throws Error (usage) for neither, for both,
-/// for one of images and labels alone, and for a setting that is the other kind's.
+/// Whether the settings of `model` name a table, else images and their labels. Throws Error (usage) for neither, for
+/// both, for one of images and labels alone, and for a setting that is the other kind's.
 template <class Settings>
 bool names_a_table(const std::string& model, const Settings& s) {
   const bool table = !s.data.empty(), images = !s.images.empty() || !s.labels.empty();
@@ -72,7 +73,8 @@ inline void describe_observations(const Design& design, TargetInfo& info) {
   info.constants.push_back({"x_scale", {"feature"}, {design.columns}, design.scale});
 }
 
-/// The sizes and the prior of a model's data, and the copies of X that are asked for: (n, num_padded), (num_padded, row).
+/// The sizes and the prior of a model's data, and the copies of X that are asked for: (n, num_padded), (num_padded,
+/// row).
 template <class Real, class Data>
 void place_design(const Design& design, double prior_sd, Arena<Real>& arena, bool columns, bool rows, Data& d) {
   const std::size_t n = design.columns, num = design.rows, padded = (num + 31) / 32 * 32, row = (n + 31) / 32 * 32;

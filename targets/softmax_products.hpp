@@ -1,6 +1,7 @@
-// Softmax regression for many chains on one CPU core: the products of targets/sparse_products.hpp, a column for each class
-// of a chain. MNIST's ten digits keep 0.4 of X, as bytes. A BLAS is no quicker where nothing is 0 (0.84 ms beside 0.71: 20 000
-// observations x 60 features x 10 classes, 64 chains), and for a few chains it has to multiply zeros to keep its order of sums.
+// Softmax regression for many chains on one CPU core: the products of targets/sparse_products.hpp, a column for each
+// class of a chain. MNIST's ten digits keep 0.4 of X, as bytes. A BLAS is no quicker where nothing is 0 (0.84 ms beside
+// 0.71: 20 000 observations x 60 features x 10 classes, 64 chains), and for a few chains it has to multiply zeros to
+// keep its order of sums.
 // Promise: a chain's result has the same bits whichever and however many chains are evaluated with it.
 #pragma once
 #include "targets/logistic_batches.hpp"

@@ -1,9 +1,11 @@
-// Softmax (multinomial logistic) regression, y_i in {0, ..., K - 1}, W = (w_0, ..., w_{K-1}) ~ N(0, s^2 I), t_ik = x_i.w_k
+// Softmax (multinomial logistic) regression, y_i in {0, ..., K - 1}, W = (w_0, ..., w_{K-1}) ~ N(0, s^2 I), t_ik =
+// x_i.w_k
 //   p_ik = e^t_ik / sum_l e^t_il;   lp = sum_i log p_{i,y_i} - |W|^2/(2 s^2) - K n log s - K n/2 log 2pi
 //   gradient_k = X^T (1[y = k] - p_k) - w_k/s^2;   (H V)_k = -X^T (p_k (a_k - sum_l p_l a_l)) - v_k/s^2,  a = X V
 // All K classes have weights; the prior makes the posterior proper. Coordinates: class after class, (K, n).
-// Here: the data, and the function of one team (one chain), which every backend can run. For many chains, matrix products:
-// softmax_products.hpp and softmax_cuda.cu. Cost: 4 N n K operations a gradient; X is read twice. lp is a sum in double.
+// Here: the data, and the function of one team (one chain), which every backend can run. For many chains, matrix
+// products: softmax_products.hpp and softmax_cuda.cu. Cost: 4 N n K operations a gradient; X is read twice. lp is a sum
+// in double.
 #pragma once
 #include "targets/matmul.hpp"
 #include "targets/regression_data.hpp"
@@ -16,8 +18,8 @@ struct SoftmaxSettings : RegressionSettings {
   SoftmaxEvaluator evaluator = SoftmaxEvaluator::automatic;
   Matmul matmul = Matmul::automatic;
 };
-/// The design that the settings name; it lives as long as they do. Throws an Error for neither or both kinds of data, and
-/// as dataset.hpp does.
+/// The design that the settings name; it lives as long as they do. Throws an Error for neither or both kinds of data,
+/// and as dataset.hpp does.
 const Design& read_softmax_design(const SoftmaxSettings& settings);
 /// Names w[class, feature], constants and costs of a design; `element` is the size of a number.
 TargetInfo describe_softmax(const Design& design, double prior_sd, std::size_t element);

@@ -26,7 +26,8 @@ class SparseProducts {
   SparseProducts(const Context& context, const Design& design, const Panels& panels, double unit);
   Index n() const { return n_; }
 
-  /// How columns go together: registers hold a set of at most logistic::micro, and the T of a group is in cache at once.
+  /// How columns go together: registers hold a set of at most logistic::micro, and the T of a group is in cache at
+  /// once.
   struct Columns {
     std::vector<Index> sets;    ///< first column of each, and the number of columns
     std::vector<Index> groups;  ///< first set of each, and the number of sets

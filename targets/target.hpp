@@ -1,6 +1,6 @@
 // A target as the host sees it: many chains' points in, log densities and gradients out. Models are written one chain
-// at a time (targets/funnel.hpp is the shortest example) and wrapped by host/chains (cpu_target.hpp, cuda_target.cuh); a
-// target that is faster for many chains at once (logistic regression) overrides evaluate itself.
+// at a time (targets/funnel.hpp is the shortest example) and wrapped by host/chains (cpu_target.hpp, cuda_target.cuh);
+// a target that is faster for many chains at once (logistic regression) overrides evaluate itself.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -104,7 +104,8 @@ class Arena {
       for (std::size_t k = 0; k < values.size(); ++k) to[k] = static_cast<Real>(values[k]);
     });
   }
-  /// Room for `count` numbers, zeros but for what fill(to) writes: where they stay on the CPU, to be copied to a device.
+  /// Room for `count` numbers, zeros but for what fill(to) writes: where they stay on the CPU, to be copied to a
+  /// device.
   template <class Fill>
   const Real* place(std::size_t count, Fill&& fill) {
     count = padded(count + 1);  // rows may be read a whole register at a time

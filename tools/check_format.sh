@@ -26,4 +26,9 @@ if [ "${#off[@]}" -gt 0 ]; then
   echo "check_format: ${#off[@]} of ${#files[@]} files are not as .clang-format has them. tools/check_format.sh --fix?"
   exit 1
 fi
+# Comments are not wrapped by it.
+if awk 'length($0) > 120 && /^ *\/\// { print FILENAME ":" FNR; found = 1 } END { exit !found }' "${files[@]}"; then
+  echo "check_format: these comments are longer than 120 columns. Break them at a clause?"
+  exit 1
+fi
 echo "check_format: ${#files[@]} files, all as .clang-format has them"

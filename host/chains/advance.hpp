@@ -1,10 +1,11 @@
-// The bodies that every sampler's chains run through, on a CUDA team or a CPU loop. One iteration is: propose, evaluate, update
-// until no more points are asked for, adapt alone, record.
+// The bodies that every sampler's chains run through, on a CUDA team or a CPU loop. One iteration is: propose,
+// evaluate, update until no more points are asked for, adapt alone, record.
 //   advance_chain   the part between two evaluations of all chains' points (rounds)
 //   iterate_chain   whole iterations, where the team evaluates its own points
-// Where the products with the factor are made elsewhere (products_made), a proposal ends where its product is wanted, and
-// place_chain goes on when it is there. A chain counts its own iterations, so chains need no lock-step. A proposal that is not
-// finite is a rejection; a chain whose own state or adaptation is not finite is quarantined where it stands.
+// Where the products with the factor are made elsewhere (products_made), a proposal ends where its product is wanted,
+// and place_chain goes on when it is there. A chain counts its own iterations, so chains need no lock-step. A proposal
+// that is not finite is a rejection; a chain whose own state or adaptation is not finite is quarantined where it
+// stands.
 #pragma once
 #include "host/chains/chains.hpp"
 #include "host/chains/checkpoint.hpp"
@@ -90,8 +91,8 @@ KC_HD void record(const Team& team, const Recording<Real>& r, Row<Real> x, Row<R
   });
 }
 
-/// The point is written: the chain waits for its value. A point that is not finite will be rejected, and the target is asked
-/// where the chain stands; a chain is quarantined when what it keeps is not finite itself.
+/// The point is written: the chain waits for its value. A point that is not finite will be rejected, and the target is
+/// asked where the chain stands; a chain is quarantined when what it keeps is not finite itself.
 template <class Sampler, class Real, class Team>
 KC_HD void take_point(const Team& team, const ChainsView<Sampler, Real>& c, typename Sampler::State& st,
                       typename Sampler::Adaptation& a, const Query<Real>& query, ChainControl& control) {
@@ -223,8 +224,8 @@ KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, c
   return control.waiting;
 }
 
-/// Whole iterations of one chain, up to `until`: evaluate() answers its query, a call of the whole team. No query is out before
-/// and after.
+/// Whole iterations of one chain, up to `until`: evaluate() answers its query, a call of the whole team. No query is
+/// out before and after.
 template <class Sampler, class Real, class Team, class Evaluate>
 KC_HD void iterate_chain(const Team& team, const ChainsView<Sampler, Real>& c, const Segment<Real>& segment,
                          std::int64_t until, BoundChain<Sampler, Real>& b, Evaluate&& evaluate) {

@@ -134,8 +134,8 @@ class ChainMemory {
     }
     return std::numeric_limits<double>::quiet_NaN();
   }
-  /// The fields that chains keep between iterations, and the host's record of each chain (checkpoint.hpp). Every chain must
-  /// be between iterations: no query is out.
+  /// The fields that chains keep between iterations, and the host's record of each chain (checkpoint.hpp). Every chain
+  /// must be between iterations: no query is out.
   std::vector<char> save() const {
     CheckpointWriter out(what());
     const Image states(place_, states_), adaptations(place_, adaptations_);
@@ -148,8 +148,8 @@ class ChainMemory {
     out.field("control", control.data(), control.size(), 1, 1);
     return std::move(out).bytes();
   }
-  /// Throws Error (data), and changes nothing, when `bytes` are not those of such chains. Workspace is left as it is, or
-  /// poisoned where promises are checked: no iteration may rely on it.
+  /// Throws Error (data), and changes nothing, when `bytes` are not those of such chains. Workspace is left as it is,
+  /// or poisoned where promises are checked: no iteration may rely on it.
   void load(const std::vector<char>& bytes) {
     std::vector<char> states(states_.size()), adaptations(adaptations_.size());
     std::vector<ChainControl> control(control_.size());

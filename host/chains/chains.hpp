@@ -107,14 +107,14 @@ class Chains {
   virtual void place(const std::vector<Real>& x) = 0;
   /// Takes the answers at the starting points; quarantines chains with zero density there.
   virtual void start(Index first, Index last) = 0;
-  /// Updates chains whose query was answered, then proposes for those short of segment.until. Returns how many wait for an
-  /// answer, or more: in a stretch they only become fewer.
+  /// Updates chains whose query was answered, then proposes for those short of segment.until. Returns how many wait for
+  /// an answer, or more: in a stretch they only become fewer.
   virtual Index advance(Index first, Index last, unsigned actions, const Segment<Real>& segment) = 0;
   /// One pooled adaptation step from the signals that all chains left in their last update.
   virtual void pool(const Segment<Real>& segment) = 0;
-  /// Runs every chain to segment.until by its own means, pooled adaptation included, if it has any (a captured CUDA graph):
-  /// the same bits as rounds of evaluate, advance and pool. Returns the iteration that it has queued when `stop` came or the
-  /// end; nothing when it has no such means, so that the caller drives the rounds.
+  /// Runs every chain to segment.until by its own means, pooled adaptation included, if it has any (a captured CUDA
+  /// graph): the same bits as rounds of evaluate, advance and pool. Returns the iteration that it has queued when
+  /// `stop` came or the end; nothing when it has no such means, so that the caller drives the rounds.
   virtual std::optional<std::int64_t> replay(Target<Real>& /*target*/, const Segment<Real>& /*segment*/,
                                              const std::atomic<bool>& /*stop*/) {
     return std::nullopt;
@@ -122,8 +122,8 @@ class Chains {
   /// Whether replay has such means for segments like this one and only queues: a stretch of any length returns at once.
   virtual bool runs_ahead(Target<Real>& /*target*/, const Segment<Real>& /*segment*/) const { return false; }
   virtual std::vector<ChainControl> controls() const = 0;
-  /// Whether products with a factor that the chains share are made of all chains at once, where that can be: for tests, in
-  /// place of the rule. Only before the chains start.
+  /// Whether products with a factor that the chains share are made of all chains at once, where that can be: for tests,
+  /// in place of the rule. Only before the chains start.
   virtual void multiply_together(bool) {}
   /// How those products are made, for --verbose; empty where there is no choice.
   virtual std::string products() const { return ""; }
@@ -136,10 +136,11 @@ class Chains {
   virtual std::vector<Real> gradients() const { return {}; }
   /// What chain's adaptation (the pooled one: chain 0) has learnt; a copy of it, for reports.
   virtual Learnt learnt(Index /*chain*/) const { return {}; }
-  /// Puts `metric` in every copy of the adaptation and begins dual averaging again from its step; false where the sampler
-  /// has no mass matrix. No query may be out; the next iteration must be one that adapts.
+  /// Puts `metric` in every copy of the adaptation and begins dual averaging again from its step; false where the
+  /// sampler has no mass matrix. No query may be out; the next iteration must be one that adapts.
   virtual bool set_metric(const Metric& /*metric*/) { return false; }
-  /// The mean of the steps that dual averaging took since it began; NaN where there is none. Of chain 0 or the pooled one.
+  /// The mean of the steps that dual averaging took since it began; NaN where there is none. Of chain 0 or the pooled
+  /// one.
   virtual double averaged_step() const { return std::numeric_limits<double>::quiet_NaN(); }
   /// Everything of the state and adaptation that must survive an interruption, and back.
   virtual std::vector<char> save() const = 0;

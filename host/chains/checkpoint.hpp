@@ -1,7 +1,9 @@
 // Checkpoints of chains: the fields marked Keep::yes of every chain and the host's record of it, by name, nothing else.
-//   header, then for each field: name, copies, length of one, bytes of an element, elements. Numbers are 64 bits, as they lie.
-// Promise: chains that load what others of the same sampler, settings, precision and backend have saved go on with the same
-// bits; anything else is an Error that names the field, and changes nothing. Not promised: other machines' byte orders.
+//   header, then for each field: name, copies, length of one, bytes of an element, elements. Numbers are 64 bits, as
+//   they lie.
+// Promise: chains that load what others of the same sampler, settings, precision and backend have saved go on with the
+// same bits; anything else is an Error that names the field, and changes nothing. Not promised: other machines' byte
+// orders.
 #pragma once
 #include <cstring>
 #include <limits>

@@ -1,4 +1,5 @@
-// A sampler's chains on the CPU: the kernel bodies in loops. Threads bring their own ranges of chains; only pool uses many.
+// A sampler's chains on the CPU: the kernel bodies in loops. Threads bring their own ranges of chains; only pool uses
+// many.
 #pragma once
 #include "host/chains/chain_memory.hpp"
 #include "kernels/linalg/triangular.hpp"

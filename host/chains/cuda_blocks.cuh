@@ -1,9 +1,12 @@
 // The engine inside: where blocks of a CUDA device can evaluate a model (targets/block_model.cuh), a launch makes whole
-// iterations, up to the segment's end: propose, evaluate, update, and again. The bodies are those of rounds (advance.hpp).
+// iterations, up to the segment's end: propose, evaluate, update, and again. The bodies are those of rounds
+// (advance.hpp).
 // Where adaptation is pooled a launch makes one iteration, and the end of a kernel is the barrier that all chains need.
-//   iterate_warps    a warp runs its chain from the first iteration to the last and waits for nobody. State, queries and answers
+//   iterate_warps    a warp runs its chain from the first iteration to the last and waits for nobody. State, queries
+//   and answers
 //                    lie in shared memory where that has room for them, so a trajectory leaves it at its end
-//   iterate_blocks   a block's chains are evaluated together: a warp for a chain, one after another; a chain that asks for more
+//   iterate_blocks   a block's chains are evaluated together: a warp for a chain, one after another; a chain that asks
+//   for more
 //                    points than others keeps its block waiting. A block that is done takes the next ones
 //   evaluate_blocks  all chains' queries answered: the same evaluation, in rounds
 // Draws are those of rounds but for rounding: one body, which nvcc compiles twice and may fuse differently.
@@ -42,7 +45,8 @@ __global__ void __launch_bounds__(block_threads<Real>, 1)
   }
 }
 
-/// Threads of a block of whole iterations, at most: 512 leave each 128 registers, and a factor or many questions need more.
+/// Threads of a block of whole iterations, at most: 512 leave each 128 registers, and a factor or many questions need
+/// more.
 template <class Sampler, class Real>
 inline constexpr int iterate_threads = sizeof(Real) == 8 || Sampler::about.asks != Asks::once ? 256
                                        : Sampler::moves == Moves::by_factor                   ? 384
@@ -66,7 +70,8 @@ __global__ void __launch_bounds__((iterate_threads<Sampler, Real>), 1)
   }
 }
 
-/// Moves a chain's fields between all chains' memory and a slice of its own, and points to those there. Workspace begins as zeros.
+/// Moves a chain's fields between all chains' memory and a slice of its own, and points to those there. Workspace
+/// begins as zeros.
 template <int P>
 struct FieldMover : FieldVisitor<P, FieldMover<P>> {
   char *all, *own;
@@ -102,14 +107,14 @@ struct FieldSizes : FieldVisitor<P, FieldSizes<P>> {
   }
 };
 
-/// Shared memory of iterate_warps: the model's, then a slice for each warp: point, direction and gradient; log density; what is
-/// wanted; state. None: chains stay where they are.
+/// Shared memory of iterate_warps: the model's, then a slice for each warp: point, direction and gradient; log density;
+/// what is wanted; state. None: chains stay where they are.
 struct Slices {
   std::uint32_t first = 0, state = 0, bytes = 0;
 };
 
-/// Blocks of a multiprocessor, at least: as many as leave a thread the registers that the sampler needs (a factor or a tree has
-/// more rows) and the model (the derivatives of one that is only wrapped take many).
+/// Blocks of a multiprocessor, at least: as many as leave a thread the registers that the sampler needs (a factor or a
+/// tree has more rows) and the model (the derivatives of one that is only wrapped take many).
 template <class Sampler, class Block>
 inline constexpr int blocks_of_warps = Sampler::about.asks == Asks::once
                                            ? (Sampler::moves == Moves::by_factor ? 3 : 4)
@@ -146,7 +151,8 @@ __global__ void __launch_bounds__(max_block, (blocks_of_warps<Sampler, Block>))
   if (slices.bytes > 0) move(true);
 }
 
-/// The slices of a sampler's chains: where four blocks of a multiprocessor have room for them, or its warps would be too few.
+/// The slices of a sampler's chains: where four blocks of a multiprocessor have room for them, or its warps would be
+/// too few.
 template <class Sampler, class Real>
 Slices slices_of(const ChainsView<Sampler, Real>& c, std::size_t model, Index warps, std::size_t shared) {
   FieldSizes<32> state(c.dim);

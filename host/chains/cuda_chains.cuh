@@ -1,10 +1,10 @@
-// A sampler's chains on CUDA: the kernel bodies of host/chains/advance.hpp, a warp for each chain, in rounds with the target or,
-// where blocks can evaluate that, whole iterations in one kernel (cuda_blocks.cuh). Rounds are cut at the products with a factor that all
-// chains share where those are made together (cuda_products.cuh).
-// The host runs ahead of the device. A sampler that asks once an iteration (About::asks) is done after as many rounds as
-// iterations, so nothing is read back and the host waits for nothing. Of others the number of waiting chains is read one round
-// late: the last round of a stretch may find nothing to do. Which iterations to do lies in device memory (SegmentOnDevice): a
-// captured graph serves a whole phase.
+// A sampler's chains on CUDA: the kernel bodies of host/chains/advance.hpp, a warp for each chain, in rounds with the
+// target or, where blocks can evaluate that, whole iterations in one kernel (cuda_blocks.cuh). Rounds are cut at the
+// products with a factor that all chains share where those are made together (cuda_products.cuh).
+// The host runs ahead of the device. A sampler that asks once an iteration (About::asks) is done after as many rounds
+// as iterations, so nothing is read back and the host waits for nothing. Of others the number of waiting chains is read
+// one round late: the last round of a stretch may find nothing to do. Which iterations to do lies in device memory
+// (SegmentOnDevice): a captured graph serves a whole phase.
 #pragma once
 #include "host/chains/chain_memory.hpp"
 #include "host/chains/cuda_blocks.cuh"
@@ -153,8 +153,9 @@ class CudaChains final : public Chains<Real> {
   void multiply_together(bool together) override { products_.choose(memory_.view(), together); }
   std::string products() const override { return products_.text(memory_.view(), products_.together()); }
 
-  /// Whole iterations where the target makes them: all in one launch, or where adaptation is pooled one in each, with its step
-  /// behind it. Else, of a sampler that asks once, rounds, each an iteration. What is the same again and again is replayed.
+  /// Whole iterations where the target makes them: all in one launch, or where adaptation is pooled one in each, with
+  /// its step behind it. Else, of a sampler that asks once, rounds, each an iteration. What is the same again and again
+  /// is replayed.
   std::optional<std::int64_t> replay(Target<Real>& target, const Segment<Real>& segment,
                                      const std::atomic<bool>& stop) override {
     const bool whole = iterates(target, segment, nullptr);
@@ -218,8 +219,8 @@ class CudaChains final : public Chains<Real> {
   const ChainsView<Sampler, Real>& view() const { return memory_.view(); }
 
  private:
-  /// Queues whole iterations of the segment, which is `sent` to the device: one where it pools, else all. Null: asks whether
-  /// that can be.
+  /// Queues whole iterations of the segment, which is `sent` to the device: one where it pools, else all. Null: asks
+  /// whether that can be.
   bool iterates(Target<Real>& target, const Segment<Real>& segment, const Segment<Real>* sent) const {
     if (!context_.fuse || products_.together() || Sampler::about.needs.in(segment.phase()) > Needs::gradient)
       return false;

@@ -1,7 +1,8 @@
 // Pooled adaptation on CUDA: the mean over chains of sum_k a_k b_k^T in the layout of the factor, then one step of it.
 //   partial[chunk] = sum over the chunk's chains, in their order; the step adds the chunks in order as it reads them.
 // The split into chunks depends on n and the number of chains alone, so a run is bit-equal on every device.
-// A dense factor is summed in 32 x 32 tiles, one block each: 1024 (chains x rank) multiply-adds against 64 loads from L2.
+// A dense factor is summed in 32 x 32 tiles, one block each: 1024 (chains x rank) multiply-adds against 64 loads from
+// L2.
 #pragma once
 #include <algorithm>
 
@@ -14,8 +15,8 @@ namespace kilochain::cuda {
 inline constexpr int adapt_block = 512;
 
 /// How the sum over chains is cut: about as many blocks as a device has multiprocessors, never less than 32 chains to a
-/// chunk, and at most 64 chunks, which the step reads one after the other. Not by the device's own number: a run has the same
-/// bits on all of them.
+/// chunk, and at most 64 chunks, which the step reads one after the other. Not by the device's own number: a run has
+/// the same bits on all of them.
 struct PoolSplit {
   Index tiles = 1, chunk = 1, chunks = 1;
   PoolSplit() = default;
@@ -34,9 +35,9 @@ __device__ Signal<Real> pooled_signal(const ChainsView<Sampler, Real>& c, Index 
   return Sampler::signal(c.settings, c.template state<32>(chain), c.exchange.adaptation_signal[chain]);
 }
 
-/// Blocks (tile, chunk) of 256 threads: tile (p, q) of the packed factor, entry (l, j) at 1024 tile + 32 j + l. Four groups
-/// of 64 threads take every fourth chain each, 4 x 4 entries to a thread: 16 multiply-adds for two reads of 4 numbers from
-/// shared memory. The groups' sums are added in their order.
+/// Blocks (tile, chunk) of 256 threads: tile (p, q) of the packed factor, entry (l, j) at 1024 tile + 32 j + l. Four
+/// groups of 64 threads take every fourth chain each, 4 x 4 entries to a thread: 16 multiply-adds for two reads of 4
+/// numbers from shared memory. The groups' sums are added in their order.
 template <class Sampler, class Real>
 __global__ void __launch_bounds__(256, 1)
     pool_tiles(const __grid_constant__ ChainsView<Sampler, Real> c, Index chunk, std::size_t size, Real* partial) {

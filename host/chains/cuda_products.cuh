@@ -1,7 +1,9 @@
-// The products of a sampler's table (kernels/factor_products.hpp) of all chains at once: to = L from or L^T from, where the
-// rows of all chains are the columns of a matrix, by cuBLAS in the run's own precision.
-// L lies in panels; products want it as a square with zeros above the diagonal, which one kernel writes after each change.
-// Promise: the same bits for the same number of chains; a chain is a column, so numbers that are not finite stay in theirs.
+// The products of a sampler's table (kernels/factor_products.hpp) of all chains at once: to = L from or L^T from, where
+// the rows of all chains are the columns of a matrix, by cuBLAS in the run's own precision.
+// L lies in panels; products want it as a square with zeros above the diagonal, which one kernel writes after each
+// change.
+// Promise: the same bits for the same number of chains; a chain is a column, so numbers that are not finite stay in
+// theirs.
 // Cost: 2 n^2 flops for a product and chain, twice what the triangle needs.
 #pragma once
 #include "host/chains/advance.hpp"
@@ -15,8 +17,8 @@ struct ProductsTeam : WarpTeam {
   static constexpr bool products_made = true;
 };
 
-/// From this dimension on products are made of all chains: a smaller one would not fill a tile of 128 x 128 of cuBLAS, and its
-/// factor (33 KB of floats) stays in the L1 cache that all warps of a multiprocessor read it from.
+/// From this dimension on products are made of all chains: a smaller one would not fill a tile of 128 x 128 of cuBLAS,
+/// and its factor (33 KB of floats) stays in the L1 cache that all warps of a multiprocessor read it from.
 inline constexpr Index least_product_dim = 128;
 
 /// L, in panels, to a column-major square with `row` numbers in a column, whose zeros above the diagonal stay. Blocks

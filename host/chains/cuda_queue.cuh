@@ -1,5 +1,5 @@
-// How far the host runs ahead of the device: far enough that the device never waits for it, and never so far that a clock,
-// a progress line or Ctrl-C waits for thousands of queued rounds.
+// How far the host runs ahead of the device: far enough that the device never waits for it, and never so far that a
+// clock, a progress line or Ctrl-C waits for thousands of queued rounds.
 #pragma once
 #include "kernels/device/launch.cuh"
 

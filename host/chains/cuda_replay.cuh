@@ -1,6 +1,6 @@
-// Rounds captured as a CUDA graph and replayed: one submission in place of many. Once for each kind of round: what changes
-// from window to window lies in device memory. A graph holds addresses, so it is captured anew when device memory was given
-// back since. What is captured must not allocate, copy to the host or wait.
+// Rounds captured as a CUDA graph and replayed: one submission in place of many. Once for each kind of round: what
+// changes from window to window lies in device memory. A graph holds addresses, so it is captured anew when device
+// memory was given back since. What is captured must not allocate, copy to the host or wait.
 #pragma once
 #include <optional>
 #include <utility>
@@ -35,7 +35,8 @@ class Replay {
   bool capturing() const { return capturing_; }
   void launch() { CUDA_CHECK(cudaGraphLaunch(exec_, stream_of(place_))); }
 
-  /// Records what body() launches on the context's stream, without running it. A graph of the same shape is updated in place.
+  /// Records what body() launches on the context's stream, without running it. A graph of the same shape is updated in
+  /// place.
   template <class F>
   void capture(const RoundKind& kind, F&& body) {
     kind_.reset();

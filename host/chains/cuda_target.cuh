@@ -1,6 +1,8 @@
-// A model written for one chain, as a target for all chains on CUDA. In rounds: a warp for each chain, scratch in device memory;
-// or several chains to a block, of a model whose chains share reads of its data (targets/block_model.cuh). With a sampler of the
-// list: whole iterations in one kernel (cuda_blocks.cuh), where a block of the model fits into shared memory.
+// A model written for one chain, as a target for all chains on CUDA. In rounds: a warp for each chain, scratch in
+// device memory;
+// or several chains to a block, of a model whose chains share reads of its data (targets/block_model.cuh). With a
+// sampler of the list: whole iterations in one kernel (cuda_blocks.cuh), where a block of the model fits into shared
+// memory.
 #pragma once
 #include <type_traits>
 

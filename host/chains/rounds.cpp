@@ -85,7 +85,8 @@ bool Rounds<Real>::run(const Segment<Real>& segment, const std::atomic<bool>& st
   return reached_ == segment.until && !broken_off_;
 }
 
-/// An iteration of all chains, then one step of the adaptation that they share, and again. Returns the iteration reached.
+/// An iteration of all chains, then one step of the adaptation that they share, and again. Returns the iteration
+/// reached.
 template <class Real>
 std::int64_t Rounds<Real>::run_together(const Segment<Real>& segment, const std::atomic<bool>& stop) {
   std::int64_t now = slowest_iteration(segment.until);
@@ -130,8 +131,8 @@ std::int64_t Rounds<Real>::run_together(const Segment<Real>& segment, const std:
   return reached;
 }
 
-/// Where other programs want the cores too, every iteration waits for a thread that has none: one thread may be faster than
-/// several. The faster of the two is taken, and every sixteenth time the other, to see whether that has changed.
+/// Where other programs want the cores too, every iteration waits for a thread that has none: one thread may be faster
+/// than several. The faster of the two is taken, and every sixteenth time the other, to see whether that has changed.
 template <class Real>
 int Rounds<Real>::threads_for_pooled() {
   const int all = std::min<int>(context_.threads, tiles());
@@ -141,7 +142,8 @@ int Rounds<Real>::threads_for_pooled() {
   return team != other ? all : 1;
 }
 
-/// Does a few iterations on this thread and notes what one takes, so that short ones are not shared. Returns where it got to.
+/// Does a few iterations on this thread and notes what one takes, so that short ones are not shared. Returns where it
+/// got to.
 template <class Real>
 std::int64_t Rounds<Real>::time_alone(std::int64_t now, const Segment<Real>& segment) {
   const std::int64_t few = std::min(segment.until, now + 8);

@@ -1,7 +1,8 @@
 // Rounds of evaluate and advance: the loop that brings samplers and targets together, on either backend.
 //   CPU: each thread takes tiles of chains through a whole stretch of iterations, so a tile's state stays in its cache.
 //   CUDA: all chains are one tile; evaluate and advance are launches on the context's stream.
-// Pooled adaptation makes every iteration a barrier: propose, evaluate, update for all chains, then one step of the factor.
+// Pooled adaptation makes every iteration a barrier: propose, evaluate, update for all chains, then one step of the
+// factor.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -26,10 +27,11 @@ class Rounds {
 
   /// Evaluates the starting points, x: (chain, dim), and starts every chain there.
   void start(const std::vector<Real>& x);
-  /// Runs every chain to segment.until; a segment that pools takes one step of the shared adaptation after each iteration.
-  /// Returns false when it ended early because of `stop`. One that pools, or that is replayed on a device, ends after an
-  /// iteration; callers keep others short. An iteration that still goes on half a second after `stop`, such as a tree of a
-  /// model with dear gradients, is left where it is.
+  /// Runs every chain to segment.until; a segment that pools takes one step of the shared adaptation after each
+  /// iteration.
+  /// Returns false when it ended early because of `stop`. One that pools, or that is replayed on a device, ends after
+  /// an iteration; callers keep others short. An iteration that still goes on half a second after `stop`, such as a
+  /// tree of a model with dear gradients, is left where it is.
   bool run(const Segment<Real>& segment, const std::atomic<bool>& stop);
   /// Where the last run ended: what a device has queued, what all chains have done.
   std::int64_t reached() const { return reached_; }
@@ -52,8 +54,8 @@ class Rounds {
   Target<Real>& target_;
   Chains<Real>& sampler_;
   Index num_chains_, tile_;
-  /// Below this an iteration is not worth meeting for: two meetings cost microseconds when the cores are free, and wait for
-  /// the scheduler when they are not.
+  /// Below this an iteration is not worth meeting for: two meetings cost microseconds when the cores are free, and wait
+  /// for the scheduler when they are not.
   double least_shared_seconds_;
   std::int64_t reached_ = 0;
   const std::atomic<bool>* stop_ = nullptr;  ///< of the run under way

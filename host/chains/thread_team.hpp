@@ -40,8 +40,8 @@ class TeamMember {
   std::barrier<>& all_;
 };
 
-/// f(member) on `threads` threads at most, the caller's among them; fewer where the system has no more to give. Throws what
-/// the first of them to fail threw, when all have ended: who fails between meetings must still come to them.
+/// f(member) on `threads` threads at most, the caller's among them; fewer where the system has no more to give. Throws
+/// what the first of them to fail threw, when all have ended: who fails between meetings must still come to them.
 template <class F>
 void in_team(int threads, F&& f) {
   FirstFailure failure;

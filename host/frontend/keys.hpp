@@ -1,6 +1,6 @@
 // The keys that every run has, as flags (--num-chains) and as TOML keys (num_chains): what
-// host/run/option_table.hpp lists, and how to speak about a run. The settings of the chosen sampler and target come beside
-// them, from the registry.
+// host/run/option_table.hpp lists, and how to speak about a run. The settings of the chosen sampler and target come
+// beside them, from the registry.
 #pragma once
 #include <string>
 #include <vector>
@@ -31,7 +31,8 @@ const std::vector<Key>& common_keys();
 /// nullptr when there is none of that name.
 const Key* find_common_key(const std::string& name);
 
-/// Parses the assignment's text into the common key of that name; throws Error (usage) that begins `owner: shown = text`.
+/// Parses the assignment's text into the common key of that name; throws Error (usage) that begins `owner: shown =
+/// text`.
 void set_common(Configuration& configuration, const std::string& key, const Assignment& assignment);
 
 /// num_chains for --num-chains, num-chains and num_chains.

@@ -32,8 +32,8 @@ struct Found {
   bool policy = false;  ///< whether policy.csv was written
 };
 
-/// Writes the table line by line into the configuration's folder, and what was found at the end. `tell` is called once a
-/// trial, by the thread that ran it, one at a time. Throws Error where a run would, and for another search's folder.
+/// Writes the table line by line into the configuration's folder, and what was found at the end. `tell` is called once
+/// a trial, by the thread that ran it, one at a time. Throws Error where a run would, and for another search's folder.
 Found search(const TuneConfiguration& configuration, const ProgressCallback& warm_up,
              const std::function<void(const SearchProgress&)>& tell, std::atomic<bool>& stop);
 

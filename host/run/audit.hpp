@@ -42,8 +42,8 @@ struct AuditFigures {
 };
 
 /// Independent draws that one iteration of a chain is worth, the slowest eighth of x_i and |x_i - mean| together:
-/// (1 - rho)/(1 + rho), rho the correlation of neighbouring draws. Unlike an effective sample size it tells slow from slower
-/// where no chain crosses the posterior within the block. Of thinned blocks: of one kept draw.
+/// (1 - rho)/(1 + rho), rho the correlation of neighbouring draws. Unlike an effective sample size it tells slow from
+/// slower where no chain crosses the posterior within the block. Of thinned blocks: of one kept draw.
 template <class Real>
 double mixing_of(const FrozenDraws<Real>& draws);
 

@@ -1,5 +1,6 @@
-// How many chains pay, where nobody has said it: few where a gradient is dear, for each must forget its start; many where
-// it is cheap, for all learn together. Decided once, by the clock, before the run begins; draws follow from the number.
+// How many chains pay, where nobody has said it: few where a gradient is dear, for each must forget its start; many
+// where it is cheap, for all learn together. Decided once, by the clock, before the run begins; draws follow from the
+// number.
 #pragma once
 #include "host/run/options.hpp"
 

@@ -1,5 +1,6 @@
-// The warm-up of ensemble_hmc: scouts arrive, all chains begin at their places and learn one metric, step and trajectory
-// length; then all is frozen and audited. What fails the audit sends them back to learn for twice as long, five times at most.
+// The warm-up of ensemble_hmc: scouts arrive, all chains begin at their places and learn one metric, step and
+// trajectory length; then all is frozen and audited. What fails the audit sends them back to learn for twice as long,
+// five times at most.
 //   1. scouts find the posterior (scouts.hpp)           3. lengths K = 2, 4, 8, ... are tried; the most effective stays
 //   2. all chains adapt the step; a metric from draws   4. the step settles; adaptation ends; audit (audit.hpp)
 #pragma once

@@ -38,8 +38,8 @@ double median(VectorXd v) {
   return v[v.size() / 2];
 }
 
-/// Of each column, from its entry that lies farthest out: 1 within `usual` standard deviations, then as the inverse. A whole
-/// draw counts less, so that of a Gaussian every draw still tells the same.
+/// Of each column, from its entry that lies farthest out: 1 within `usual` standard deviations, then as the inverse. A
+/// whole draw counts less, so that of a Gaussian every draw still tells the same.
 VectorXd weights_of(const MatrixXd& columns) {
   constexpr double usual = 5;
   VectorXd farthest = VectorXd::Zero(columns.cols());

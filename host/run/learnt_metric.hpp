@@ -1,9 +1,9 @@
-// The metric of many draws and their gradients: A with A Sg A = Sx, the geometric mean of the covariance Sx of draws and the
-// inverse of that of gradients, Sg (Fisher's divergence between the draws' law and a Gaussian is smallest for it: Seyboldt,
-// Carlson & Carpenter 2026, arXiv 2603.18845).
+// The metric of many draws and their gradients: A with A Sg A = Sx, the geometric mean of the covariance Sx of draws
+// and the inverse of that of gradients, Sg (Fisher's divergence between the draws' law and a Gaussian is smallest for
+// it: Seyboldt, Carlson & Carpenter 2026, arXiv 2603.18845).
 //   in the scale s_i^2 = sd(x_i)/sd(g_i):   Sx = L L^T,  A = L (L^T Sg L)^(-1/2) L^T
-// For a Gaussian that is its covariance, whatever draws there are, as soon as they span the space: g = -P (x - mean) gives
-// Sg = P Sx P. So draws that have not arrived yet tell the metric too. Off-diagonals of both are shrunk by
+// For a Gaussian that is its covariance, whatever draws there are, as soon as they span the space: g = -P (x - mean)
+// gives Sg = P Sx P. So draws that have not arrived yet tell the metric too. Off-diagonals of both are shrunk by
 // 1 - exp(-r/(4 n)) for r draws of n coordinates; a draw with an outlying gradient, as in a funnel's neck, counts less.
 // Cost: n^2 a draw, about 12 n^3 a metric.
 #pragma once
@@ -20,8 +20,8 @@ inline constexpr Index most_dense = 1024;
 class MetricLearner {
  public:
   explicit MetricLearner(Index n);
-  /// `count` draws and their gradients, (draw, n); about the means of this group. Those with a value that is not finite are
-  /// left out.
+  /// `count` draws and their gradients, (draw, n); about the means of this group. Those with a value that is not finite
+  /// are left out.
   template <class Real>
   void add(const Real* x, const Real* g, Index count);
   /// Draws less the means that were taken.

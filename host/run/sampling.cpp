@@ -84,8 +84,9 @@ void Sampling<Real>::draw() {
   if (saves_ && saved_ != out_.iterations) save_state();
 }
 
-/// Iterations of each chain that an automatic length wants, now that the draws are there: as many as were made where they
-/// are enough, where more would not help (chains that disagree outright), or where their memory has no room for more.
+/// Iterations of each chain that an automatic length wants, now that the draws are there: as many as were made where
+/// they are enough, where more would not help (chains that disagree outright), or where their memory has no room for
+/// more.
 template <class Real>
 std::int64_t Sampling<Real>::enough() {
   const Options& o = run_.options;

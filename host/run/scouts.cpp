@@ -135,8 +135,8 @@ class Party {
     return {median(at), std::max(1e-3, median(sds))};
   }
 
-  /// They have arrived when the log densities of half of them agree and do not drift, and at most a quarter of the others
-  /// may still come: one that is far below and no longer rises stays there.
+  /// They have arrived when the log densities of half of them agree and do not drift, and at most a quarter of the
+  /// others may still come: one that is far below and no longer rises stays there.
   void judge() {
     const auto [at, width] = usual();
     double drift = 0, square = 0;
@@ -176,8 +176,8 @@ class Party {
             "Choose other starting points with --init?");
   }
 
-  /// From the late draws of the half with the highest densities, about each scout's own mean: on their way they tell it as
-  /// well, but those in another place would tell that of it.
+  /// From the late draws of the half with the highest densities, about each scout's own mean: on their way they tell it
+  /// as well, but those in another place would tell that of it.
   void learn_metric() {
     std::vector<Real> x;
     std::vector<Index> counts;

@@ -1,6 +1,7 @@
 // Scouts find where the posterior is, before all chains share a proposal (docs/decisions/0019-ensemble.md).
-// Each scout is a NUTS chain that adapts its own step and scale: one in a bad place holds nobody else. They run until their
-// log densities agree and stand still, or until a limit. Scouts that ended far below the others are left behind, by number.
+// Each scout is a NUTS chain that adapts its own step and scale: one in a bad place holds nobody else. They run until
+// their log densities agree and stand still, or until a limit. Scouts that ended far below the others are left behind,
+// by number.
 // Cost: 16 chains times 150 iterations, twice that as long again where they have not arrived.
 #pragma once
 #include <string>

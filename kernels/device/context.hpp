@@ -1,6 +1,7 @@
 // Where memory lives and work runs: backend, device, stream. The first parameter of everything that allocates,
-// copies or launches. CUDA work goes to one explicit stream; its handles are void* so that a build without CUDA sees the same
-// type. Streams, and a BLAS handle where one is asked for, have one owner, which every context and buffer of theirs shares: the last one frees them.
+// copies or launches. CUDA work goes to one explicit stream; its handles are void* so that a build without CUDA sees
+// the same type. Streams, and a BLAS handle where one is asked for, have one owner, which every context and buffer of
+// theirs shares: the last one frees them.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -45,19 +46,20 @@ Context cpu_context(int threads = 0);
 Context cuda_context(int device);
 /// Why no CUDA device can be used; empty when one can.
 std::string cuda_unavailable();
-/// Whether this build's CUDA device is one that the CPU plays, for tests (tests/emulated_device): only who asks for it gets it.
+/// Whether this build's CUDA device is one that the CPU plays, for tests (tests/emulated_device): only who asks for it
+/// gets it.
 bool cuda_emulated();
 /// One line for each CUDA device: name, memory, compute capability.
 std::vector<std::string> cuda_devices();
 /// Bytes that can be allocated now at this place.
 std::size_t available_bytes(const Place& place);
 
-/// working: where the kernels run. pinned: on the host, where a device copies to and from without a stop in between; on the
-/// CPU the same as working.
+/// working: where the kernels run. pinned: on the host, where a device copies to and from without a stop in between; on
+/// the CPU the same as working.
 enum class Memory { working, pinned };
 
-/// Zeroed, 128-byte aligned, and 128 bytes longer: a row may be read a little past its end. Throws Error (device) when a
-/// device has no room: `what`, the row of `kilochain estimate` that the bytes belong to, is in the message.
+/// Zeroed, 128-byte aligned, and 128 bytes longer: a row may be read a little past its end. Throws Error (device) when
+/// a device has no room: `what`, the row of `kilochain estimate` that the bytes belong to, is in the message.
 void* allocate_bytes(const Place& place, std::size_t bytes, Memory memory, const char* what);
 void release_bytes(const Place& place, Memory memory, void* pointer) noexcept;
 /// Both wait until the bytes are there.
@@ -68,8 +70,8 @@ void begin_copy_to_host(const Place& place, void* to, const void* from, std::siz
 void synchronize(const Place& place);
 /// Begins to set bytes to zero, in the order of the work that is queued; on the CPU it is done at once.
 void begin_clear(const Place& place, void* to, std::size_t bytes);
-/// Sends what the work queued so far leaves behind to pinned memory, beside the work that is queued later. One send is under
-/// way at a time: it waits for the one before.
+/// Sends what the work queued so far leaves behind to pinned memory, beside the work that is queued later. One send is
+/// under way at a time: it waits for the one before.
 void send_to_host(const Place& place, void* to, const void* from, std::size_t bytes);
 /// Waits for what was sent, and for nothing that was queued since.
 void wait_for_sent(const Place& place);

@@ -1,6 +1,6 @@
-// Every CUDA and cuBLAS call goes through here: what failed, where in the source, and the library's own words. Three kinds:
-// no memory left (fewer chains help), a device that this build was not compiled for, and a device that failed under the run,
-// after which nothing on it can be used. All are the device's, none is a wrong flag.
+// Every CUDA and cuBLAS call goes through here: what failed, where in the source, and the library's own words. Three
+// kinds: no memory left (fewer chains help), a device that this build was not compiled for, and a device that failed
+// under the run, after which nothing on it can be used. All are the device's, none is a wrong flag.
 // Only for translation units that see the CUDA headers.
 #pragma once
 #include <cublas_v2.h>

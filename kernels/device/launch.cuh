@@ -1,5 +1,6 @@
 // Launches over chains: a warp each, several warps to a block, on the context's stream; every launch is checked.
-//   for_each_chain(context, kernel, first, last, arguments...)   kernel(arguments..., first, last) finds its chain itself
+//   for_each_chain(context, kernel, first, last, arguments...)   kernel(arguments..., first, last) finds its chain
+//   itself
 // How many chains share a block changes no result: warps do not talk to each other.
 #pragma once
 #include "kernels/device/context.hpp"
@@ -8,7 +9,8 @@
 
 namespace kilochain::cuda {
 
-/// Threads to a block of chain kernels, at most. Their bounds say (max_block, 1): without the 1, ptxas spills to fit more.
+/// Threads to a block of chain kernels, at most. Their bounds say (max_block, 1): without the 1, ptxas spills to fit
+/// more.
 inline constexpr int max_block = 128;
 
 /// cudaSetDevice where the thread works on another one.
@@ -74,8 +76,8 @@ void launch(const Place& place, void (*kernel)(Parameters...), dim3 blocks, int 
   launch_sharing(place, kernel, blocks, threads, 0, arguments...);
 }
 
-/// Blocks that run at once and may meet (GridTeam): no more than the device has multiprocessors, each with a launch bound
-/// under which one fits.
+/// Blocks that run at once and may meet (GridTeam): no more than the device has multiprocessors, each with a launch
+/// bound under which one fits.
 template <class... Parameters, class... Arguments>
 void launch_together(const Place& place, void (*kernel)(Parameters...), int blocks, int threads,
                      const Arguments&... arguments) {

@@ -1,7 +1,8 @@
 // HMC whose metric, step and length all chains learn together (host/run/ensemble_warmup.hpp): the default.
-//   leapfrog steps of iteration t: 1 + floor(h(t) (2 K - 1)), h the base-2 van der Corput sequence, K the learnt mean length
-// One length for all chains in an iteration, whatever their state: none waits for another, and the law is that of HMC with
-// a random length (Hoffman, Radul, Sountsov 2021, sec. 3: jittered by a Halton sequence).
+//   leapfrog steps of iteration t: 1 + floor(h(t) (2 K - 1)), h the base-2 van der Corput sequence, K the learnt mean
+//   length
+// One length for all chains in an iteration, whatever their state: none waits for another, and the law is that of HMC
+// with a random length (Hoffman, Radul, Sountsov 2021, sec. 3: jittered by a Halton sequence).
 // Where its energy error is large, a trajectory is made again with finer steps (finer_steps.hpp).
 // Cost: K gradients an iteration; dense mass 2 K passes over its factor.
 #pragma once

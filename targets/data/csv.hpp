@@ -23,8 +23,8 @@ std::size_t find_column(const std::string& path, const std::vector<std::string>&
 
 /// Parses `text`; `path` is for messages. With Header::optional a first line of numbers alone is data, and the names
 /// are then empty. Row i is line i + 2 of a headed file, i + 1 of another: blank lines are an error, except at the end;
-/// rows that `observations` leaves out are not counted. All that is wrong is in one message: the first of each kind, and
-/// how many there are.
+/// rows that `observations` leaves out are not counted. All that is wrong is in one message: the first of each kind,
+/// and how many there are.
 Table parse_csv(const std::string& path, const std::string& text, Header header, Observations* observations = nullptr);
 
 }  // namespace kilochain

@@ -1,8 +1,8 @@
 // Data input: numeric CSV tables, matrices (CSV or NumPy), labelled CSV and IDX images as a logistic-regression design.
 // Every file may be gzipped, or in memory (bytes.hpp); what it is is decided by its bytes, not by its name.
 // Layout: every matrix is row-major, rows x columns, double.
-// Promises: nothing is repaired or filled in, and dropped only where it is asked for; a file is used, or is an Error that
-// says all that is wrong.
+// Promises: nothing is repaired or filled in, and dropped only where it is asked for; a file is used, or is an Error
+// that says all that is wrong.
 // Cost: one read of the file into memory, one pass; CSV at about 200 MB/s.
 #pragma once
 #include <cstddef>
@@ -68,8 +68,8 @@ class DesignOnce {
   mutable std::shared_ptr<const Design> design_;
 };
 
-/// Reads a CSV file: a header, then rows of numbers, separated by commas; LF or CRLF line ends; names may be quoted. Or a
-/// NumPy .npy file of records of float64, whose fields are the columns.
+/// Reads a CSV file: a header, then rows of numbers, separated by commas; LF or CRLF line ends; names may be quoted. Or
+/// a NumPy .npy file of records of float64, whose fields are the columns.
 /// Throws Error (ExitStatus::data) on a missing or empty file, a missing header, no rows, a ragged row, text where a
 /// number belongs, NaN or infinity, a duplicate or empty column name; with line and column.
 Table read_csv(const std::string& path);

@@ -89,7 +89,8 @@ inline bool wait_until(Program& program, const std::function<bool()>& done) {
   return false;
 }
 
-/// How often a word stands in what the program has said on standard error: a phase's second line comes seconds after its first.
+/// How often a word stands in what the program has said on standard error: a phase's second line comes seconds after
+/// its first.
 inline int times_said(const Program& program, const std::string& word) {
   int count = 0;
   const std::string told = program.err();

@@ -1,5 +1,5 @@
-// Trajectories that are made again with finer steps leave the law unchanged, also where nearly every one is; one that never
-// looks back is rejected by the same test.
+// Trajectories that are made again with finer steps leave the law unchanged, also where nearly every one is; one that
+// never looks back is rejected by the same test.
 #include <gtest/gtest.h>
 
 #include "host/chains/cpu_chains.hpp"

@@ -1,5 +1,5 @@
-// Boards to choose from: weights are the law's of the fields at any time, a choice takes each spin as often as it weighs,
-// and a mutant whose weights go stale, as the original experiments' did, is found.
+// Boards to choose from: weights are the law's of the fields at any time, a choice takes each spin as often as it
+// weighs, and a mutant whose weights go stale, as the original experiments' did, is found.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -134,8 +134,8 @@ void check_rows(const SpinModel& m, Law::Kind kind, double rate) {
     for (const int side : {0, 1}) {
       ASSERT_EQ(board.total(side), total[side]);
       if (total[side] == 0) continue;
-      // In the order of rows, and of neighbours that are up: the first and the last random bits of each class, and of its
-      // first and last member.
+      // In the order of rows, and of neighbours that are up: the first and the last random bits of each class, and of
+      // its first and last member.
       const auto whole = static_cast<std::uint64_t>(total[side]);
       std::uint64_t before = 0;
       for (Index r = 0; r < m.shape[0]; ++r)

@@ -1,5 +1,5 @@
-// No sampler has states that it never leaves: one sweep's matrix is primitive, draws from every state connect all states,
-// and runs from several starts have the enumerated law, also at beta = 0, where every move is a tie.
+// No sampler has states that it never leaves: one sweep's matrix is primitive, draws from every state connect all
+// states, and runs from several starts have the enumerated law, also at beta = 0, where every move is a tie.
 #include <gtest/gtest.h>
 
 #include <bitset>
@@ -90,7 +90,8 @@ std::vector<SpinModel> swept_models(double beta) {
   return models;
 }
 
-// Rounding: a probability adds up some hundreds of products of as many factors as spins; what counts as a tie moves it by
+// Rounding: a probability adds up some hundreds of products of as many factors as spins; what counts as a tie moves it
+// by
 // 2^-40 at most.
 TEST(ClosedClasses, ASweepHasNone) {
   for (const double beta : {0.0, 1e-17, 0.2, 0.6})
@@ -102,8 +103,8 @@ TEST(ClosedClasses, ASweepHasNone) {
       }
 }
 
-// Mutants: ties that are always taken close classes on every small lattice; ties known by v = 0 alone do at beta = 0 and
-// where exp(-2 beta v) is rounded to 1.
+// Mutants: ties that are always taken close classes on every small lattice; ties known by v = 0 alone do at beta = 0
+// and where exp(-2 beta v) is rounded to 1.
 TEST(ClosedClasses, AreFoundInRulesThatTakeTies) {
   const auto taken = [](double beta) { return [=](double v) { return v > 0 ? std::exp(-2 * beta * v) : 1.0; }; };
   const auto exact = [](double beta) {
@@ -126,7 +127,8 @@ void every_small_replica(double beta, Visit&& visit) {
                  rounded_ties(5 * beta));  // weak ones: at 0.2 hardly a sweep leaves all alone
 }
 
-// Draws from every state connect all states, both ways, and some state stays. Common ways alone do: 300 draws find those.
+// Draws from every state connect all states, both ways, and some state stays. Common ways alone do: 300 draws find
+// those.
 TEST(ClosedClasses, DrawsConnectAllStates) {
   for (const double beta : {0.0, 0.2})
     every_small_replica(beta, [&](const std::string& name, const SpinModel& m, auto& replica) {
@@ -160,8 +162,8 @@ TEST(ClosedClasses, DrawsConnectAllStates) {
     });
 }
 
-/// Means of the energy and of its square over a run from `start`, against the enumerated ones. 5.5 standard errors by 30
-/// blocks (t of 29): 6e-6 a comparison.
+/// Means of the energy and of its square over a run from `start`, against the enumerated ones. 5.5 standard errors by
+/// 30 blocks (t of 29): 6e-6 a comparison.
 void expect_law(const std::string& name, const Enumeration& all, const Spins& start, auto& replica, int per_block) {
   replica.assign(start);
   constexpr int blocks = 30;

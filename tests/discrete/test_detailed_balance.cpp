@@ -1,6 +1,7 @@
 // Detailed balance of every move over all pairs of states of a 3x3 lattice, from the samplers' own probabilities:
 //   pi(x) T(x, y) = pi(y) T(y, x), T added up over every way from x to y
-// Tolerance: rounding, 2000 eps of the larger flow: a flow adds up at most some thousands of products of about ten factors.
+// Tolerance: rounding, 2000 eps of the larger flow: a flow adds up at most some thousands of products of about ten
+// factors.
 #include <gtest/gtest.h>
 
 #include "tests/discrete/every_replica.hpp"

@@ -32,7 +32,8 @@ TEST(SpinSamplers, LeaveTheLawUnchanged) {
   });
 }
 
-// Energy, count and spins of a board agree with the model's after many steps. Integers: exact; added up reals: rounding.
+// Energy, count and spins of a board agree with the model's after many steps. Integers: exact; added up reals:
+// rounding.
 TEST(SpinSamplers, CountWhatTheSpinsSay) {
   every_replica([&](const std::string& name, const SpinModel& m, auto& replica) {
     const Enumeration all(m);

@@ -52,7 +52,8 @@ TEST(FreeLattice, HasOnsagersEnergyAndYangsMagnetization) {
   compare<Metropolis<Board>, Board>("metropolis, classes", m, {*a.class_graph<std::uint16_t>(), a.colours()}, 1200);
 }
 
-// Words do what spins do one at a time: sizes about those of words, against the energy and count of the spins themselves.
+// Words do what spins do one at a time: sizes about those of words, against the energy and count of the spins
+// themselves.
 TEST(FreeLattice, CountsItsWords) {
   const Context context = cpu_context(1);
   for (const char* size : {"4x4", "4x6", "6x4", "4x128", "130x4", "32x32", "34x30", "66x62", "256x8", "60x60"})

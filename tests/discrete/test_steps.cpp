@@ -1,5 +1,5 @@
-// Detailed balance through `step` itself, and that the tests of invariance find samplers that are wrong: of states drawn by
-// the law, as many steps lead from x to y as from y to x.
+// Detailed balance through `step` itself, and that the tests of invariance find samplers that are wrong: of states
+// drawn by the law, as many steps lead from x to y as from y to x.
 #include <gtest/gtest.h>
 
 #include "tests/discrete/every_replica.hpp"

@@ -1,4 +1,5 @@
-// ArviZ opens our files and sees our draws. Skipped aloud where the interpreter (KILOCHAIN_PYTHON, else python3) has no ArviZ.
+// ArviZ opens our files and sees our draws. Skipped aloud where the interpreter (KILOCHAIN_PYTHON, else python3) has no
+// ArviZ.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,8 +1,9 @@
 // Copies and fills, each a job of a stream's queue.
 //   pageable memory: a copy from it takes its bytes at the call; a copy to it waits, as CUDA says.
-//   pinned memory: a copy from it takes its bytes when it runs; a copy to it makes the target NaN until it has run (with an
-//   even seed the target keeps its old bytes). Until the host has waited for the copy, it must not write what the copy reads,
-//   nor touch what it writes, nor free either: whatever order they happen to run in. The accesses of .cu files are watched.
+//   pinned memory: a copy from it takes its bytes when it runs; a copy to it makes the target NaN until it has run
+//   (with an even seed the target keeps its old bytes). Until the host has waited for the copy, it must not write what
+//   the copy reads, nor touch what it writes, nor free either: whatever order they happen to run in. The accesses of
+//   .cu files are watched.
 #include <algorithm>
 #include <cstring>
 #include <mutex>

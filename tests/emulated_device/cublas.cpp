@@ -50,8 +50,8 @@ cublasStatus_t submitted(Blas* handle, int columns, std::function<void()> run) {
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
-/// Into how many parts a sum of k terms is cut: by the product's shape, as a real one may, so that products of another width have
-/// other bits. Whoever promises that bits do not depend on who asks must ask for the same shape.
+/// Into how many parts a sum of k terms is cut: by the product's shape, as a real one may, so that products of another
+/// width have other bits. Whoever promises that bits do not depend on who asks must ask for the same shape.
 int parts_of(int m, int n, int k) { return k >= 16 ? 1 + (m / 32 + n / 32) % 3 : 1; }
 
 /// One column after the other: all columns of a product are summed alike, which cuBLAS does and does not promise.

@@ -37,13 +37,15 @@ std::string text(const Living& l);
 /// Orders of lanes, blocks and graph nodes are shuffled by this seed; 0 leaves them as they are numbered.
 /// KILOCHAIN_EMULATED_SEED sets it for a program; it is 1 at first.
 void set_seed(std::uint64_t seed);
-/// The k-th call of the runtime from now fails (k = 1: the next); 0: none. KILOCHAIN_EMULATED_FAIL sets it for a program.
+/// The k-th call of the runtime from now fails (k = 1: the next); 0: none. KILOCHAIN_EMULATED_FAIL sets it for a
+/// program.
 void fail_call(std::int64_t k);
 /// Whether a call was made to fail since fail_call.
 bool failed();
 
 /// What kernels did that they must not: races, accesses outside of their memory, barriers that not all reach. The first
-/// such fault ends its launch, and every later call reports it, as CUDA does; `collect` notes it and goes on, for races.
+/// such fault ends its launch, and every later call reports it, as CUDA does; `collect` notes it and goes on, for
+/// races.
 std::vector<std::string> faults();
 void collect_races(bool on);
 /// A device as new: no fault, no failure to come, no mutants. Memory and handles stay.
@@ -53,8 +55,8 @@ void forget_faults();
 enum class Mutant { none, event_wait, graph_update, event_record };
 void plant(Mutant mutant, std::int64_t which = 0);
 bool struck();
-/// The places in the source where kernels synchronised since forget_syncs, as "file.hpp:line"; and mutants that leave some
-/// of them out, wherever the compiler has put them.
+/// The places in the source where kernels synchronised since forget_syncs, as "file.hpp:line"; and mutants that leave
+/// some of them out, wherever the compiler has put them.
 std::set<std::string> sync_places();
 void drop_syncs(const std::set<std::string>& places);
 /// From now on, the places without which a kernel would have raced: those that alone stand between two accesses that

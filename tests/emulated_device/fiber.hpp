@@ -1,5 +1,5 @@
-// A thread of a kernel: a stack of its own, entered and left by a switch of registers. ucontext would do it portably but
-// with two system calls a switch, 50 times the cost; it stands in where the registers are not x86-64's.
+// A thread of a kernel: a stack of its own, entered and left by a switch of registers. ucontext would do it portably
+// but with two system calls a switch, 50 times the cost; it stands in where the registers are not x86-64's.
 #pragma once
 #include <cstddef>
 #include <cstdint>

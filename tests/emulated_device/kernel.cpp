@@ -1,8 +1,9 @@
-// A launch: blocks one after another in a shuffled order, the threads of a block as fibers. Between two synchronisations
-// a thread runs undisturbed; which of those that can run goes next is shuffled. Where a warp or the block meets, all of
-// the mask (of the block) must come: when nobody can run and some still wait, the launch has failed, and says who waits.
-// Blocks of a launch that says so (cooperative) run at once, in turns from one meeting of the grid to the next; shared memory
-// does not outlive a turn, which is stricter than CUDA.
+// A launch: blocks one after another in a shuffled order, the threads of a block as fibers. Between two
+// synchronisations a thread runs undisturbed; which of those that can run goes next is shuffled. Where a warp or the
+// block meets, all of the mask (of the block) must come: when nobody can run and some still wait, the launch has
+// failed, and says who waits.
+// Blocks of a launch that says so (cooperative) run at once, in turns from one meeting of the grid to the next; shared
+// memory does not outlive a turn, which is stricter than CUDA.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -124,7 +125,8 @@ void note_meeting(Clock::Meeting& met, int place) {
   met.place = place, met.tick = now.tick;
 }
 
-/// site: of a __syncwarp, after which what came before is visible to the others; 0: a shuffle promises nothing of memory.
+/// site: of a __syncwarp, after which what came before is visible to the others; 0: a shuffle promises nothing of
+/// memory.
 void meet_warp(unsigned mask, const char* where, std::uintptr_t site) {
   Device& d = device();
   const unsigned me = d.running, first = me / 32 * 32;
@@ -170,7 +172,8 @@ void prepare(const std::vector<unsigned>& numbers) {
   }
 }
 
-/// Lets the block's threads run until all have ended or, in a launch whose blocks run at once, come to the grid's meeting.
+/// Lets the block's threads run until all have ended or, in a launch whose blocks run at once, come to the grid's
+/// meeting.
 void run_block(const std::vector<unsigned>& numbers) {
   Device& d = device();
   Block& block = *d.block;
@@ -260,7 +263,8 @@ bool in_arguments(std::uintptr_t address) {
   return address - reinterpret_cast<std::uintptr_t>(call.arguments.get()) < call.stored;
 }
 
-/// __launch_bounds__ are padding before the function's first instruction (include/cuda_runtime.h): a byte for each warp.
+/// __launch_bounds__ are padding before the function's first instruction (include/cuda_runtime.h): a byte for each
+/// warp.
 int launch_bound(const void* kernel) {
   const auto* code = static_cast<const unsigned char*>(kernel);
   if (code[0] == 0xf3 && code[1] == 0x0f) code += 4;  // endbr64

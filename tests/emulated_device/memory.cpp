@@ -1,6 +1,7 @@
-// Device memory: one range of addresses that the host cannot touch while it is the host, handed out in pieces that never
-// come back, so that a freed piece is known as such. New and freed memory is NaN. Kernels' accesses are checked to the
-// byte (races.cpp); what a piece does not fill of its last page is watched too. Pinned memory is the host's, with a list.
+// Device memory: one range of addresses that the host cannot touch while it is the host, handed out in pieces that
+// never come back, so that a freed piece is known as such. New and freed memory is NaN. Kernels' accesses are checked
+// to the byte (races.cpp); what a piece does not fill of its last page is watched too. Pinned memory is the host's,
+// with a list.
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>

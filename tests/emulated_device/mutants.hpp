@@ -1,9 +1,11 @@
-// Every place of the source where kernels synchronise is left out in turn, and must be found out: without it there is a race.
+// Every place of the source where kernels synchronise is left out in turn, and must be found out: without it there is a
+// race.
 //   1. all trials run, so that the places that they come to are known;
 //   2. each runs again while places are weighed: which of them alone stand between accesses that conflict;
 //   3. each such place is left out, in the first trial that needs it, whose launch must fail.
-// A place that no trial needs is needless, or a trial is missing; or it is in the list of those that stay, each with its
-// reason. So is a place that no trial comes to. An entry of that list that is found out after all is a failure, too.
+// A place that no trial needs is needless, or a trial is missing; or it is in the list of those that stay, each with
+// its reason. So is a place that no trial comes to. An entry of that list that is found out after all is a failure,
+// too.
 #pragma once
 #include <filesystem>
 #include <fstream>

@@ -1,7 +1,7 @@
-// What happened before what across streams: each stream counts its jobs, and a job knows how far every stream had come, as
-// far as anything says so, when it began: what was before it in its stream, the events that its stream waited for, and
-// what the host had waited for when it submitted the job (a vector clock). Two jobs that touch the same bytes, one of them
-// writing, must be ordered by it, in whatever order they happened to run.
+// What happened before what across streams: each stream counts its jobs, and a job knows how far every stream had come,
+// as far as anything says so, when it began: what was before it in its stream, the events that its stream waited for,
+// and what the host had waited for when it submitted the job (a vector clock). Two jobs that touch the same bytes, one
+// of them writing, must be ordered by it, in whatever order they happened to run.
 #include <algorithm>
 
 #include "tests/emulated_device/runtime.hpp"

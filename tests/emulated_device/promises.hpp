@@ -1,5 +1,5 @@
-// The functions that samplers share, which end in step (kernels/device/team.hpp): each is called, and every lane reads at once
-// all that it wrote, or calls it again.
+// The functions that samplers share, which end in step (kernels/device/team.hpp): each is called, and every lane reads
+// at once all that it wrote, or calls it again.
 #pragma once
 #include "kernels/device/context.hpp"
 #include "kernels/device/panels.hpp"

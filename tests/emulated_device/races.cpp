@@ -1,9 +1,9 @@
 // Every access of a kernel passes here: .cu files are compiled with -fsanitize=thread, and these are the functions that
 // the compiler then calls (ours in place of the sanitizer's own, whose threads are the host's). An access must stay in
-// the kernel's own memory; and two threads may touch the same bytes, one of them writing, only with a synchronisation of
-// both between them: exact for any order in which the threads happened to run, so a synchronisation is needed if, and only
-// if, accesses that conflict have no other between them. Shuffles order no memory, blocks are ordered by meetings of the
-// grid alone, atomics do not race with each other. Shared memory must be written before it is read.
+// the kernel's own memory; and two threads may touch the same bytes, one of them writing, only with a synchronisation
+// of both between them: exact for any order in which the threads happened to run, so a synchronisation is needed if,
+// and only if, accesses that conflict have no other between them. Shuffles order no memory, blocks are ordered by
+// meetings of the grid alone, atomics do not race with each other. Shared memory must be written before it is read.
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>

@@ -47,8 +47,8 @@ void fault(cudaError_t error, const std::string& text);
 struct Touch {  ///< one access, as the race detector remembers it; tick 0: none
   std::uint32_t thread, tick, pc;
 };
-/// The last of many accesses, and the last by another thread than its, of another warp, of another block: whoever is not
-/// ordered after all of the accesses is not ordered after one of these.
+/// The last of many accesses, and the last by another thread than its, of another warp, of another block: whoever is
+/// not ordered after all of the accesses is not ordered after one of these.
 struct Touches {
   Touch last, thread, warp, block;
 };
@@ -94,7 +94,8 @@ std::string bad_range(const void* p, std::size_t bytes);
 void poison(void* p, std::size_t bytes);
 /// Opens one piece of device memory until the last Open ends.
 void open_piece(Allocation& piece);
-/// While one lives, the calling thread is the device, to which its memory opens piece by piece, when it is first touched.
+/// While one lives, the calling thread is the device, to which its memory opens piece by piece, when it is first
+/// touched.
 struct Open {
   Open();
   ~Open();
@@ -132,8 +133,8 @@ bool in_arguments(std::uintptr_t address);
 inline constexpr std::uint32_t most_threads = 1024;
 inline constexpr int multiprocessors = 4;
 /// Of the running thread (block * most_threads + its number): ticks before its last synchronisations, the warp's or the
-/// block's, whichever came later, the block's, and the grid's; and since when all of those are of one place of the source, which is asked
-/// only while places are weighed.
+/// block's, whichever came later, the block's, and the grid's; and since when all of those are of one place of the
+/// source, which is asked only while places are weighed.
 struct Clock {
   std::uint32_t launch, thread, tick;
   struct Meeting {

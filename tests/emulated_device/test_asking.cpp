@@ -1,4 +1,5 @@
-// Rounds of matrix products cost what still asks: columns are counted beside what trajectories of uneven length must cost;
+// Rounds of matrix products cost what still asks: columns are counted beside what trajectories of uneven length must
+// cost;
 // draws are the CPU's, and where stretches are cut changes no bit of them.
 #include <cmath>
 #include <iostream>
@@ -33,8 +34,9 @@ std::vector<std::int64_t> gradients_of(const Bench<float>& b) {
   return out;
 }
 
-// 130 chains are two panels of 96 columns. The host reads how many ask a round late: the first two rounds of a stretch are of all
-// chains, the others of as many as asked one round before, and the round that finds out that nobody asks is queued as well.
+// 130 chains are two panels of 96 columns. The host reads how many ask a round late: the first two rounds of a stretch
+// are of all chains, the others of as many as asked one round before, and the round that finds out that nobody asks is
+// queued as well.
 TEST_F(EmulatedAsking, RoundsCostWhatStillAsks) {
   constexpr Index count = 130, width = 96;
   auto b = chains<float>(device(), "nuts", count, Scope::pooled, {{"step_size", "0.1"}});

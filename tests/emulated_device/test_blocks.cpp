@@ -1,5 +1,5 @@
-// Several chains to a block: log densities and gradients are those of the definition at every awkward size, a chain's bits do
-// not depend on its company, and whole iterations in one kernel draw what rounds of two kernels draw.
+// Several chains to a block: log densities and gradients are those of the definition at every awkward size, a chain's
+// bits do not depend on its company, and whole iterations in one kernel draw what rounds of two kernels draw.
 #include <cmath>
 #include <fstream>
 
@@ -118,7 +118,8 @@ TEST_F(EmulatedBlocks, LogDensitiesAndGradientsAreThoseOfTheDefinition) {
   EXPECT_TRUE(emulated::faults().empty());
 }
 
-// Exact: a chain among 257, in a tile of 32, and among 3, in one of 8; X in one part, or in the parts that less memory holds.
+// Exact: a chain among 257, in a tile of 32, and among 3, in one of 8; X in one part, or in the parts that less memory
+// holds.
 TEST_F(EmulatedBlocks, AChainsBitsDependOnNeitherItsCompanyNorTheMemory) {
   const ScratchFiles files;
   const SettingTexts settings = logistic(files, {1100, 9, 0}, "auto");

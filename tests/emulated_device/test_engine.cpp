@@ -1,5 +1,5 @@
-// The engine on the emulated device: bits that no order changes, stretches in which the host waits for nothing, an error
-// without a leak whichever call fails.
+// The engine on the emulated device: bits that no order changes, stretches in which the host waits for nothing, an
+// error without a leak whichever call fails.
 #include <cuda_runtime.h>
 
 #include <iostream>
@@ -46,8 +46,8 @@ TEST_P(EmulatedEngine, NoOrderOfThreadsBlocksAndNodesChangesABit) {
   EXPECT_TRUE(emulated::faults().empty());
 }
 
-// A sampler that asks once knows how many rounds there are, so nothing is read back. (The others read how many chains wait,
-// a round late.)
+// A sampler that asks once knows how many rounds there are, so nothing is read back. (The others read how many chains
+// wait, a round late.)
 TEST_P(EmulatedEngine, TheHostWaitsForNothingInsideAStretch) {
   if (!asks_once(GetParam())) return;
   for (Scope scope : {Scope::chain, Scope::pooled}) {
@@ -100,8 +100,9 @@ TEST_P(EmulatedEngine, WhicheverCallFailsThereIsAMessageAndNoLeak) {
   std::cout << name << ": " << found << " of " << k - 1 << " failing calls end the run with a message\n";
 }
 
-// A graph keeps its arguments. Chains that go on with another target, in warm-up or after it, and with the first one again,
-// need another graph each time: whichever update is left out, they stay what they were, or where the one before put them.
+// A graph keeps its arguments. Chains that go on with another target, in warm-up or after it, and with the first one
+// again, need another graph each time: whichever update is left out, they stay what they were, or where the one before
+// put them.
 TEST_F(EmulatedMutants, AStaleGraphIsFoundOut) {
   Context rounds = device();
   rounds.fuse = false;

@@ -1,4 +1,5 @@
-// `kilochain estimate` against what a run takes: the device memory that it foretells is what is allocated, or a little more.
+// `kilochain estimate` against what a run takes: the device memory that it foretells is what is allocated, or a little
+// more.
 #include <algorithm>
 
 #include "host/run/run.hpp"

@@ -1,5 +1,6 @@
-// Products of a shared factor with the vectors of all chains at once: what the CPU draws, to rounding, for every sampler
-// that moves by a factor, in awkward dimensions and numbers of chains; one chain's NaN stays its own; no wait, and replayed.
+// Products of a shared factor with the vectors of all chains at once: what the CPU draws, to rounding, for every
+// sampler that moves by a factor, in awkward dimensions and numbers of chains; one chain's NaN stays its own; no wait,
+// and replayed.
 #include <cmath>
 
 #include "tests/emulated_device/factor_mutants.hpp"

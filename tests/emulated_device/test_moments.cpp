@@ -17,8 +17,9 @@ void expect_same(const RunSummary& a, const RunSummary& b) {
     for (const auto& [name, title, figure, unit] : summary_columns) {
       const double x = a.parameters[d].*figure, y = b.parameters[d].*figure;
       EXPECT_TRUE(std::isfinite(x));
-      // Blocks of draws are laid out for as many as are expected: both runs hold what streaming.hpp promises of effective
-      // sizes and R-hat, so they differ by twice that; R-hat of chains that are apart also by a part of itself.
+      // Blocks of draws are laid out for as many as are expected: both runs hold what streaming.hpp promises of
+      // effective sizes and R-hat, so they differ by twice that; R-hat of chains that are apart also by a part of
+      // itself.
       const std::string_view of = name;
       const bool by_blocks = of == "mcse_mean" || of == "ess_bulk" || of == "ess_tail" || of == "rhat";
       EXPECT_NEAR(x, y, of == "rhat" ? 0.01 + 0.03 * (y - 1) : by_blocks ? 0.3 * y : 0) << name << " of " << d;
@@ -60,8 +61,8 @@ TEST_F(EmulatedMoments, AnInterruptedRunKeepsWhatWasDrawn) {
   EXPECT_TRUE(emulated::faults().empty());
 }
 
-// Steps so long that densities overflow: proposals are rejected for that, in many windows, and no chain is lost. Whose and
-// when is the same in batches. A CPU's products overflow elsewhere on the way to the same density: it has others.
+// Steps so long that densities overflow: proposals are rejected for that, in many windows, and no chain is lost. Whose
+// and when is the same in batches. A CPU's products overflow elsewhere on the way to the same density: it has others.
 TEST_F(EmulatedMoments, OverflowingProposalsAreRejected) {
   Options o = of_300(260);
   o.sampler_settings = {{"initial_variance", "1.1e74"}, {"adapt_rate", "0"}};

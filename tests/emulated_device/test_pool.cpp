@@ -1,5 +1,5 @@
-// The pooled step of a factor over many blocks: what one thread of the host does, to rounding, for awkward dimensions and
-// numbers of chains, and the same bits whatever the order of blocks.
+// The pooled step of a factor over many blocks: what one thread of the host does, to rounding, for awkward dimensions
+// and numbers of chains, and the same bits whatever the order of blocks.
 #include <cmath>
 #include <set>
 

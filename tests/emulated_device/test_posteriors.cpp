@@ -1,5 +1,5 @@
-// The reference posteriors of examples/ on the emulated device, by NUTS: users' models run as device code. All of them give
-// the CPU's draws to rounding; one is sampled to its known means.
+// The reference posteriors of examples/ on the emulated device, by NUTS: users' models run as device code. All of them
+// give the CPU's draws to rounding; one is sampled to its known means.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,8 @@ Result run_on(Options o, const std::string& device) {
 
 class EmulatedPosteriors : public testing::TestWithParam<const char*> {};
 
-// Rounding of sums of at most 1000 terms, amplified by at most 5 trajectories of 7 steps: 1e-7 still tells a wrong formula.
+// Rounding of sums of at most 1000 terms, amplified by at most 5 trajectories of 7 steps: 1e-7 still tells a wrong
+// formula.
 TEST_P(EmulatedPosteriors, AreTheCpus) {
   const std::string name = GetParam(), path = reference_of(name);
   if (path.empty()) GTEST_SKIP();

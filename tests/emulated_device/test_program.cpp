@@ -1,5 +1,5 @@
-// Whole runs of the program on the emulated device: they name it, agree with the CPU's, and end with a message and a file
-// that can be read when the device fails.
+// Whole runs of the program on the emulated device: they name it, agree with the CPU's, and end with a message and a
+// file that can be read when the device fails.
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>

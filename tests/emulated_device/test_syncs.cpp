@@ -1,5 +1,5 @@
-// Every place where a kernel of densities synchronises is left out in turn (tests/emulated_device/mutants.hpp): samplers and
-// their adaptation, targets and their tiles, summaries.
+// Every place where a kernel of densities synchronises is left out in turn (tests/emulated_device/mutants.hpp):
+// samplers and their adaptation, targets and their tiles, summaries.
 #include <cmath>
 #include <random>
 

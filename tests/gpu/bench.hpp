@@ -18,8 +18,8 @@ struct Case {
 };
 constexpr Case cases[] = {{"gauss2d_corr", 2}, {"gp51_gaussian", 51}, {"neal_gaussian", 100}};
 
-// What takes a device milliseconds takes an emulated one seconds: there fewer chains, still more than a chunk of a pooled
-// sum and no multiple of anything, and shallow trees.
+// What takes a device milliseconds takes an emulated one seconds: there fewer chains, still more than a chunk of a
+// pooled sum and no multiple of anything, and shallow trees.
 inline Index many_chains() { return cuda_emulated() ? 37 : 70; }
 inline SettingTexts brief(const std::string& sampler, SettingTexts settings) {
   if (cuda_emulated() && sampler == "nuts") settings.emplace("max_tree_depth", "3");

@@ -1,4 +1,5 @@
-// A table of labels for a logistic or a softmax regression, for the tests of targets that are evaluated by matrix products.
+// A table of labels for a logistic or a softmax regression, for the tests of targets that are evaluated by matrix
+// products.
 #pragma once
 #include <fstream>
 #include <random>

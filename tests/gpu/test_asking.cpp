@@ -1,5 +1,5 @@
-// Matrix products of the chains that ask alone: the bits of an answer depend neither on who else asks nor on how many the
-// host thinks do, whoever does not ask keeps what it has, and the answers are those of the definition.
+// Matrix products of the chains that ask alone: the bits of an answer depend neither on who else asks nor on how many
+// the host thinks do, whoever does not ask keeps what it has, and the answers are those of the definition.
 #include <cmath>
 
 #include "host/registry/registry.hpp"

@@ -1,5 +1,5 @@
-// Every registered sampler on CUDA: the CPU's iterations to rounding, alone and pooled; the same bits again, replayed as a
-// graph, and after save and load; whole iterations in one kernel; quarantine; recorded draws.
+// Every registered sampler on CUDA: the CPU's iterations to rounding, alone and pooled; the same bits again, replayed
+// as a graph, and after save and load; whole iterations in one kernel; quarantine; recorded draws.
 #include <cmath>
 
 #include "tests/gpu/bench.hpp"
@@ -42,7 +42,8 @@ TEST_P(GpuSamplers, OneStepIsTheHosts) {
     for (Scope scope : {Scope::chain, Scope::pooled})
       both<double>(entry().name, which, scope, 1, 1e4 * which.dim * 2.2e-16);
 }
-// Ten iterations amplify rounding by what the dynamics allow: a bound of 1e-7 still tells a wrong formula from rounding.
+// Ten iterations amplify rounding by what the dynamics allow: a bound of 1e-7 still tells a wrong formula from
+// rounding.
 TEST_P(GpuSamplers, TenAdaptingStepsAreTheHosts) {
   for (const Case& which : cases)
     for (Scope scope : {Scope::chain, Scope::pooled}) both<double>(entry().name, which, scope, 10, 1e-7);

@@ -14,7 +14,8 @@ struct Answers {
   std::vector<Real> gradient, product;
 };
 
-/// Chains ask in turn for nothing, a value, a gradient, a Hessian product (a gradient first, so that it has something to keep).
+/// Chains ask in turn for nothing, a value, a gradient, a Hessian product (a gradient first, so that it has something
+/// to keep).
 template <class Real>
 Answers<Real> answers(const Context& context, const TargetCase& which, const std::vector<Needs>& needs) {
   auto target = make_target<Real>(context, which.name, which.settings);

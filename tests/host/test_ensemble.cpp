@@ -1,4 +1,5 @@
-// The default's warm-up: what its audit passes and refuses, the metric from few draws, lengths, and runs from hard starts.
+// The default's warm-up: what its audit passes and refuses, the metric from few draws, lengths, and runs from hard
+// starts.
 #include <gtest/gtest.h>
 
 #include <cmath>

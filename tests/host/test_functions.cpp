@@ -1,4 +1,5 @@
-// Densities that are C functions, of this program and of a shared library, and models by their class with data in memory.
+// Densities that are C functions, of this program and of a shared library, and models by their class with data in
+// memory.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -91,7 +92,9 @@ TEST(SharedLibrary, StartsWithoutAValueAreDrawnAgain) {
     EXPECT_EQ(r.summary.quarantined, 0) << sampler;
     for (std::size_t k = 0; k < r.draws.size(); k += 3) ASSERT_LE(r.draws[k], 1) << sampler;
     o.chain_batch_size = 16;
-    if (sampler == std::string("rwm")) EXPECT_EQ(run_quietly(o).draws, r.draws);
+    if (sampler == std::string("rwm")) {
+      EXPECT_EQ(run_quietly(o).draws, r.draws);
+    }
   }
 }
 

@@ -106,7 +106,8 @@ TEST(Options, EnumerationsHaveTheirNames) {
   EXPECT_EQ(gaussian({"--num-samples", "auto"}).options.num_samples, std::nullopt);
 }
 
-// Every common key with a value of its own: as a flag and in TOML it must give the same, so none may be left out of either.
+// Every common key with a value of its own: as a flag and in TOML it must give the same, so none may be left out of
+// either.
 TEST(Options, TomlIsFlags) {
   ScratchFiles files;
   const std::map<std::string, std::string> values = {{"target", "gaussian"},

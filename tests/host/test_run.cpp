@@ -54,8 +54,8 @@ TEST(Run, AutomaticLengthsEndConverged) {
   }
 }
 
-/// The warm-up's guess of the length is only where it begins: draws are added until the effective size is there, and are
-/// those of a run that was asked for as many.
+/// The warm-up's guess of the length is only where it begins: draws are added until the effective size is there, and
+/// are those of a run that was asked for as many.
 TEST(Run, AutomaticLengthReachesTheEffectiveSizeThatIsWanted) {
   for (const bool kept : {false, true}) {
     Options o = gaussian(8, 300, {});  // a warm-up of given length knows no efficiency: 1 000 iterations to begin with

@@ -8,8 +8,8 @@
 namespace kilochain {
 namespace {
 
-/// Integral of exp(lp) over (low, high) by tanh-sinh quadrature (Takahasi and Mori 1974), 400 points: error below 1e-10 for
-/// what is smooth inside, singular ends included.
+/// Integral of exp(lp) over (low, high) by tanh-sinh quadrature (Takahasi and Mori 1974), 400 points: error below 1e-10
+/// for what is smooth inside, singular ends included.
 template <class F>
 double integral(double low, double high, F&& lp) {
   double sum = 0;

@@ -1,5 +1,5 @@
-// The models of examples/posteriors: densities as the references state them, derivatives as differences give them, whatever
-// the team and the precision. Each example, its data and its coordinates of a given point.
+// The models of examples/posteriors: densities as the references state them, derivatives as differences give them,
+// whatever the team and the precision. Each example, its data and its coordinates of a given point.
 #include <gtest/gtest.h>
 
 #include <cmath>

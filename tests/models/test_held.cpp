@@ -1,5 +1,6 @@
-// Models that are wrong: they read other parameters than the first time, or past the end of an array. On the CPU each is
-// an Error that names what and where; on a device the density is not defined and nothing outside the arrays is touched.
+// Models that are wrong: they read other parameters than the first time, or past the end of an array. On the CPU each
+// is an Error that names what and where; on a device the density is not defined and nothing outside the arrays is
+// touched.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -188,7 +189,8 @@ TEST(Held, ANameStandsForOneVariable) {
   EXPECT_IN("an array has at least one element", message([] { Evaluated<SameName<3>, double>(); }));
 }
 
-/// Index `at` of parameters (0), constrained ones (1), data (2), a matrix (3, 4), in a report (5), a dot (6, 7), where a > 0.
+/// Index `at` of parameters (0), constrained ones (1), data (2), a matrix (3, 4), in a report (5), a dot (6, 7), where
+/// a > 0.
 template <int where, int index>
 struct PastTheEnd {
   static constexpr const char* meaning = "past the end";

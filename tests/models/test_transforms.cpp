@@ -9,8 +9,8 @@
 namespace kilochain {
 namespace {
 
-/// Log |det| of the derivative of the first n constrained values with respect to n coordinates, by duals that were tested
-/// against differences.
+/// Log |det| of the derivative of the first n constrained values with respect to n coordinates, by duals that were
+/// tested against differences.
 template <int N, class F>
 double log_determinant(const double* u, F&& transform) {
   Eigen::MatrixXd jacobian(N, N);

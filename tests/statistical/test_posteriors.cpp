@@ -1,5 +1,5 @@
-// Posterior means against truth: Gauss-Hermite quadrature of two regressions, and a long run of the authors' code on German
-// credit. |z| < 4 for every mean: over the 30 means here, a false alarm in about 500 runs of this file.
+// Posterior means against truth: Gauss-Hermite quadrature of two regressions, and a long run of the authors' code on
+// German credit. |z| < 4 for every mean: over the 30 means here, a false alarm in about 500 runs of this file.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,7 @@
-// Rows of the 2019 paper run again against the authors' own code: acceptance within 0.03, and minimum, median and maximum
-// ESS within 4 standard errors (10 repeats on each side: a t of 18 degrees of freedom, false alarm of one 8e-4, of the nine
-// below 0.8 %). The acceptance's band of 0.03: the sd of a mean of 10 frozen acceptances is 0.01, of the difference 0.013.
+// Rows of the 2019 paper run again against the authors' own code: acceptance within 0.03, and minimum, median and
+// maximum ESS within 4 standard errors (10 repeats on each side: a t of 18 degrees of freedom, false alarm of one 8e-4,
+// of the nine below 0.8 %). The acceptance's band of 0.03: the sd of a mean of 10 frozen acceptances is 0.01, of the
+// difference 0.013.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,4 +1,5 @@
-// Enumerated spin models at 10^8 flips that each sampler asks for: the mean energy within 4 standard errors, by 100 blocks (t of 99:
+// Enumerated spin models at 10^8 flips that each sampler asks for: the mean energy within 4 standard errors, by 100
+// blocks (t of 99:
 // 1.2e-4 a comparison; 26 of them). Longer than the unit tests by a factor of thousands: what biases there are, show.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Runs the bodies that a GPU would run, on the CPU: a warp whose lanes take turns. What differs from HostTeam is what a team
-// takes at once, a row in place of a register (kernels/device/runs.hpp), and the panels of 32 rows.
+// Runs the bodies that a GPU would run, on the CPU: a warp whose lanes take turns. What differs from HostTeam is what a
+// team takes at once, a row in place of a register (kernels/device/runs.hpp), and the panels of 32 rows.
 #pragma once
 #include "kernels/device/platform.hpp"
 

@@ -1,5 +1,5 @@
-// Where tests find the source tree's files, and the public data sets beside it. A program may run in another folder than
-// where it was built (bench/on_gpu.sh): variables of these names go before what was compiled in.
+// Where tests find the source tree's files, and the public data sets beside it. A program may run in another folder
+// than where it was built (bench/on_gpu.sh): variables of these names go before what was compiled in.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
@@ -19,8 +19,8 @@ inline std::string source_folder() {
   return given.empty() ? KILOCHAIN_SOURCE_DIR : given;
 }
 
-/// The folder of the public data sets: KILOCHAIN_SHARED_DATA, or shared/data beside the source tree or in it. Empty, which
-/// is said aloud once, where there is none.
+/// The folder of the public data sets: KILOCHAIN_SHARED_DATA, or shared/data beside the source tree or in it. Empty,
+/// which is said aloud once, where there is none.
 inline std::string shared_data() {
   static const std::string found = [] {
     const std::string given = variable("KILOCHAIN_SHARED_DATA"), source = source_folder();

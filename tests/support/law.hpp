@@ -1,6 +1,7 @@
-// Does a sampler leave the law of its target unchanged? Many chains start at exact draws and run with adaptation off; the mean
-// over the run of each of several functions of x must equal its expectation. Chains are independent, so the mean over chains
-// has a known standard error whatever the correlation along a chain; the expectation comes from exact draws, with its own.
+// Does a sampler leave the law of its target unchanged? Many chains start at exact draws and run with adaptation off;
+// the mean over the run of each of several functions of x must equal its expectation. Chains are independent, so the
+// mean over chains has a known standard error whatever the correlation along a chain; the expectation comes from exact
+// draws, with its own.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,7 +10,8 @@
 
 namespace kilochain::testing_support {
 
-/// Functions whose expectations are compared: moments, products of neighbours, and indicators at quantiles of the exact law.
+/// Functions whose expectations are compared: moments, products of neighbours, and indicators at quantiles of the exact
+/// law.
 class LawFunctions {
  public:
   LawFunctions(const TargetInfo& info, int reference_draws) : dim_(info.dim) {
@@ -58,7 +60,8 @@ class LawFunctions {
   std::vector<double> quantiles_, mean_, error_;
 };
 
-/// The largest |z| over the functions. Under an unchanged law P(max > 5) is below 24 x 6e-7 x 2 (tails of Student's t) = 3e-5.
+/// The largest |z| over the functions. Under an unchanged law P(max > 5) is below 24 x 6e-7 x 2 (tails of Student's t)
+/// = 3e-5.
 template <class Real>
 double law_deviation(const Recorded<Real>& r, const LawFunctions& functions) {
   std::vector<double> sum(functions.size()), square(functions.size()), f(functions.size()), along(functions.size());

@@ -27,8 +27,8 @@ struct MalaWithoutHastings : Mala<Real> {
   }
 };
 
-/// gadMALAf whose drift is L L g/2 where it should be L L^T g/2, while the way back is right. (L^T in y = x + L^T h would be
-/// another valid sampler: the move back has noise -(h + L^T g(y)/2) whatever multiplies h.)
+/// gadMALAf whose drift is L L g/2 where it should be L L^T g/2, while the way back is right. (L^T in y = x + L^T h
+/// would be another valid sampler: the move back has noise -(h + L^T g(y)/2) whatever multiplies h.)
 template <class Real>
 struct GadMalaTransposed : GadMalaFast<Real> {
   using Base = GadMalaFast<Real>;

@@ -1,5 +1,6 @@
-// The three tolerances that tests may use. exact: the same bits. rounding: c n eps times the size of what was added up, with
-// the constant written where it is used. statistical: z standard errors, with the false-alarm rate written beside it.
+// The three tolerances that tests may use. exact: the same bits. rounding: c n eps times the size of what was added up,
+// with the constant written where it is used. statistical: z standard errors, with the false-alarm rate written beside
+// it.
 #pragma once
 #include <gtest/gtest.h>
 

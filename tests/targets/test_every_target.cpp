@@ -1,5 +1,6 @@
-// Every registered target that can be made without files: gradient against differences of the value, Hessian product against
-// differences of the gradient, both precisions against each other, names, and what it says is exact against its own draws.
+// Every registered target that can be made without files: gradient against differences of the value, Hessian product
+// against differences of the gradient, both precisions against each other, names, and what it says is exact against its
+// own draws.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -93,8 +94,9 @@ TEST(EveryTarget, DerivativesMatchDifferences) {
       std::vector<double> v(n);
       for (std::size_t i = 0; i < n; ++i) v[i] = scatter(stream, static_cast<std::uint32_t>(i));
       const auto here = ask(*target, x, v);
-      // Fourth-order differences along v with step h: an error of h^4 (fifth derivative) and eps/h (rounding), both below 1e-8
-      // of what is differenced for h = 1e-3 of the smallest length on which these targets change (0.01 for neal_gaussian).
+      // Fourth-order differences along v with step h: an error of h^4 (fifth derivative) and eps/h (rounding), both
+      // below 1e-8 of what is differenced for h = 1e-3 of the smallest length on which these targets change (0.01 for
+      // neal_gaussian).
       const double h = m.settings.count("preset") ? 1e-4 : 1e-3;
       const auto moved = [&](double by) {
         std::vector<double> y = x;
@@ -129,7 +131,8 @@ TEST(EveryTarget, SinglePrecisionAgrees) {
         x[i] = static_cast<float>(x[i]), v[i] = static_cast<float>(scatter(stream, static_cast<std::uint32_t>(i)));
       const auto want = ask(*wide, x, v);
       const auto got = ask(*narrow, x, v);
-      // The constant holds the condition of these targets: 1e2 for gp51_gaussian's precision matrix, whose row sums cancel.
+      // The constant holds the condition of these targets: 1e2 for gp51_gaussian's precision matrix, whose row sums
+      // cancel.
       double gradient = 1, product = 1;
       for (std::size_t i = 0; i < n; ++i)
         gradient = std::max(gradient, std::abs(want.gradient[i])),
@@ -162,8 +165,9 @@ TEST(EveryTarget, SaysWhatItIs) {
   }
 }
 
-/// Exact draws have the exact mean and variance, and the score g has mean zero under them: E g_i = 0, E x_i g_i = -1, which
-/// ties the draws to the density. About 2 x 200 x 4 comparisons at z = 6 (2e-9 each, heavier tails for the funnel).
+/// Exact draws have the exact mean and variance, and the score g has mean zero under them: E g_i = 0, E x_i g_i = -1,
+/// which ties the draws to the density. About 2 x 200 x 4 comparisons at z = 6 (2e-9 each, heavier tails for the
+/// funnel).
 TEST(EveryTarget, ExactFactsAgreeWithTheDensity) {
   const Context context = cpu_context(1);
   for (const Made& m : cases()) {

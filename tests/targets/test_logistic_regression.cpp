@@ -1,4 +1,5 @@
-// The posterior itself: published check values, derivatives against differences, evaluators against each other, extremes.
+// The posterior itself: published check values, derivatives against differences, evaluators against each other,
+// extremes.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -44,7 +45,8 @@ struct Check {
   double at_zero, at_map, first, bias;
 };
 
-/// The prior's precision is 1, so that a gradient below `small` means weights closer than that, and lp within its square.
+/// The prior's precision is 1, so that a gradient below `small` means weights closer than that, and lp within its
+/// square.
 void check(const Check& c, const SettingTexts& texts, const std::string& evaluator, double small = 1e-8) {
   SCOPED_TRACE(std::string(c.name) + " " + evaluator);
   LogisticChains<double> t(texts, evaluator, 1);

@@ -1,5 +1,5 @@
-// The softmax regression: against a naive sum over classes, derivatives against differences, its evaluators against each
-// other, two classes against the logistic regression, and the data that it reads and refuses.
+// The softmax regression: against a naive sum over classes, derivatives against differences, its evaluators against
+// each other, two classes against the logistic regression, and the data that it reads and refuses.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -85,7 +85,8 @@ void matches_naive(const SettingTexts& texts, double largest = 1) {
     for (Index c = 0; c < 3; ++c) {
       const auto w = chains.copy(chains.point, c), v = chains.copy(chains.direction, c);
       const Naive want = naive(design, {w.begin(), w.end()}, {v.begin(), v.end()});
-      // Terms are at most 1 (residuals) times `largest` (features); logits add `columns` of them: c = 4 beside rows + columns terms.
+      // Terms are at most 1 (residuals) times `largest` (features); logits add `columns` of them: c = 4 beside rows +
+      // columns terms.
       const auto columns = static_cast<double>(design.columns);
       const double terms = static_cast<double>(design.rows) + columns, slope = (1 + columns) * largest;
       EXPECT_TRUE(rounding<Real>(chains.lp.data()[c], want.lp, 4, terms, 3 + columns * largest));
@@ -118,7 +119,8 @@ TEST(SoftmaxRegression, EqualsTheNaiveSumsWhereMuchIsZero) {
   EXPECT_EQ(chosen.target->evaluation().rfind("auto", 0), 0u) << chosen.target->evaluation();
 }
 
-/// log p is differenced at both sides of a point: error h^4 and eps/h, both below 1e-8 of what is differenced at h = 1e-3.
+/// log p is differenced at both sides of a point: error h^4 and eps/h, both below 1e-8 of what is differenced at h =
+/// 1e-3.
 TEST(SoftmaxRegression, DerivativesMatchDifferences) {
   const ScratchFiles files;
   const SettingTexts texts = classified(files, 40, 3, 4);
@@ -147,7 +149,8 @@ TEST(SoftmaxRegression, DerivativesMatchDifferences) {
   }
 }
 
-/// Two classes with weights +u/2 and -u/2 are the logistic regression at u: the same likelihood, whatever the prior says.
+/// Two classes with weights +u/2 and -u/2 are the logistic regression at u: the same likelihood, whatever the prior
+/// says.
 TEST(SoftmaxRegression, TwoClassesAreALogisticRegression) {
   const ScratchFiles files;
   const SettingTexts texts = generated_logistic(files, 200, 6);

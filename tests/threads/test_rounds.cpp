@@ -1,5 +1,6 @@
-// Rounds on several threads: the bits of one thread, whoever fails, and whenever it is stopped. The preset `threads` runs
-// these under the thread sanitizer, in dimensions where no OpenMP region is entered (its library is not instrumented).
+// Rounds on several threads: the bits of one thread, whoever fails, and whenever it is stopped. The preset `threads`
+// runs these under the thread sanitizer, in dimensions where no OpenMP region is entered (its library is not
+// instrumented).
 #include <gtest/gtest.h>
 
 #include "host/chains/thread_team.hpp"

@@ -1,6 +1,6 @@
-// The head of an entry's files: includes the header of what CMake names in KILOCHAIN_NAME (or KILOCHAIN_HEADER, of another
-// project) and gives that name as a text. A file says before whose it is: KILOCHAIN_SAMPLER, KILOCHAIN_SPIN_SAMPLER (those
-// have their header already), KILOCHAIN_SPIN_TARGET; without one it is a target's.
+// The head of an entry's files: includes the header of what CMake names in KILOCHAIN_NAME (or KILOCHAIN_HEADER, of
+// another project) and gives that name as a text. A file says before whose it is: KILOCHAIN_SAMPLER,
+// KILOCHAIN_SPIN_SAMPLER (those have their header already), KILOCHAIN_SPIN_TARGET; without one it is a target's.
 #pragma once
 #define KILOCHAIN_STRING2(x) #x
 #define KILOCHAIN_STRING(x) KILOCHAIN_STRING2(x)

@@ -1,5 +1,6 @@
-// The samplers whose whole iterations are compiled with each model, so that they run in one kernel (host/chains/cuda_blocks.cuh):
-// those that ask for no Hessian product, in float. Others, and those of another project, make rounds.
+// The samplers whose whole iterations are compiled with each model, so that they run in one kernel
+// (host/chains/cuda_blocks.cuh): those that ask for no Hessian product, in float. Others, and those of another project,
+// make rounds.
 #pragma once
 #include "host/chains/cuda_target.cuh"
 #include "kernels/samplers/barker.hpp"

@@ -1,5 +1,5 @@
-// What a registered name stands for: a class template over the precision, in the shape of targets/funnel.hpp, or a plain
-// class in the shape of model/model.hpp, which is adapted.
+// What a registered name stands for: a class template over the precision, in the shape of targets/funnel.hpp, or a
+// plain class in the shape of model/model.hpp, which is adapted.
 #pragma once
 
 namespace kilochain {

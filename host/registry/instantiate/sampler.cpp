@@ -1,4 +1,5 @@
-// Compiled once for each sampler (cmake/Register.cmake): its CPU chains in both precisions, and its row in the registry.
+// Compiled once for each sampler (cmake/Register.cmake): its CPU chains in both precisions, and its row in the
+// registry.
 #include "host/chains/cpu_chains.hpp"
 #include "host/registry/instantiate/sampler_makers.hpp"
 

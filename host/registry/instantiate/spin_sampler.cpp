@@ -1,4 +1,5 @@
-// Compiled once for each spin sampler (cmake/Register.cmake): bound to every kind of board, and its row in the registry.
+// Compiled once for each spin sampler (cmake/Register.cmake): bound to every kind of board, and its row in the
+// registry.
 #define KILOCHAIN_SPIN_SAMPLER
 #include "host/registry/instantiate/entry.hpp"
 #include "host/registry/spin_boards.hpp"
