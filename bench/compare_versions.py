@@ -26,7 +26,7 @@ jobs = {
     "demo": ["--target", "logistic_regression", "--data", challenger, "--sampler", "gad_mala_fast", "--num-chains", "1000",
              "--num-warmup", "1000", "--num-samples", "1000", "--output", draws],
     "neal alone, gad_mala_fast": neal[:3] + ["neal_gaussian", "--num-chains", "1", "--num-warmup", "20000", "--num-samples", "20000",
-                                             "--adapt-scope", "chain", "--draws", "none"],
+                                             "--sampler", "gad_mala_fast", "--optimizer", "rmsprop", "--adapt-scope", "chain", "--draws", "none"],
     "neal, pooled hmc, draws none": neal + ["--sampler", "hmc", "--mass", "unit", "--draws", "none"],
     "neal, pooled hmc, draws all": neal + ["--sampler", "hmc", "--mass", "unit", "--draws", "all"],
 }

@@ -69,7 +69,9 @@ std::vector<Cell> open_questions() {
         out.push_back(cell(target, 8, name, a));
     for (const Adaptation a : {Adaptation::constant, Adaptation::frozen, Adaptation::pooled})
       out.push_back(cell(target, 8, "AM", a));
-    for (const char* name : {"gad_mala_fast", "nuts"}) out.push_back(cell(target, 8, name, Adaptation::frozen));
+    out.push_back(cell(target, 8, "gad_mala_fast", Adaptation::frozen));
+    out.back().settings["optimizer"] = "rmsprop";  // its paper's rule, for chains that adapt alone
+    out.push_back(cell(target, 8, "nuts", Adaptation::frozen));
   }
   return out;
 }

@@ -22,6 +22,7 @@ TEST(NealPaper, GadMalaFastTwentySeeds) {
   o.target = "gaussian";
   o.target_settings["preset"] = "neal_gaussian";
   o.sampler = "gad_mala_fast";
+  o.sampler_settings["optimizer"] = "rmsprop";
   o.adapt_scope = Scope::chain;
   o.num_chains = 20;
   o.num_warmup = o.num_samples = 20000;
