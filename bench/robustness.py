@@ -78,6 +78,8 @@ def main():
         for target in a.targets.split(","):
             for sampler in a.samplers.split(","):
                 for scope in a.scopes.split(","):
+                    if (sampler, scope) == ("ensemble_hmc", "chain"):  # it learns from all chains, and refuses
+                        continue
                     for chains in map(int, a.chains.split(",")):
                         c = cell(a.program, folder, target, sampler, scope, chains, a.max_seconds, settings)
                         cells.append(c)
