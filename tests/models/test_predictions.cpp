@@ -184,10 +184,7 @@ arviz.plot_ppc(idata, data_pairs={"y": "y_rep"}, num_pp_samples=20)
   const char* chosen = std::getenv("KILOCHAIN_PYTHON");
   const std::string python = chosen && *chosen ? chosen : "python3";
   const int status = std::system((python + " " + script + " " + files.path("heights.nc")).c_str());
-  if (WEXITSTATUS(status) == 77) {
-    std::printf("SKIPPED: no arviz in the interpreter of KILOCHAIN_PYTHON (or python3)\n");
-    GTEST_SKIP();
-  }
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no arviz in the interpreter of KILOCHAIN_PYTHON (or python3)";
   EXPECT_EQ(status, 0);
 }
 

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "host/registry/registry.hpp"
 #include "tests/support/runs.hpp"
 #include "tests/support/scratch_files.hpp"
@@ -46,16 +44,7 @@ TEST_P(Easy, IsRightOrSaysThatItIsNot) {
           EXPECT_EQ(status_of(r), 6) << where;
           continue;
         }
-        const std::size_t n = r.summary.parameters.size(), draws = r.draws.size() / n;
-        std::vector<double> square(draws);
-        for (std::size_t i = 0; i < n; ++i) {
-          const ParameterSummary& p = r.summary.parameters[i];
-          EXPECT_LT(std::abs(p.mean), 5 * p.mcse_mean) << where << ", " << p.name;
-          for (std::size_t k = 0; k < draws; ++k) square[k] = r.draws[k * n + i] * r.draws[k * n + i] / variance;
-          const ParameterSummary s =
-              summarise("square", {square.data(), o.num_chains, static_cast<std::int64_t>(draws) / o.num_chains});
-          EXPECT_LT(std::abs(s.mean - 1), 5 * s.mcse_mean) << where << ", square of " << p.name;
-        }
+        testing_support::expect_right(r, std::vector<double>(r.summary.parameters.size(), variance), 5, where);
       }
 }
 std::vector<std::string> all_samplers() {

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 #include <string>
+#include <vector>
 
 #include "host/run/run.hpp"
 
@@ -23,6 +25,21 @@ inline std::string refusal(const Options& o, ExitStatus status) {
     return error.what();
   }
   return "no error";
+}
+
+/// Means 0 and these variances, both within z of their Monte Carlo errors.
+inline void expect_right(const Result& r, const std::vector<double>& variances, double z, const std::string& where) {
+  const std::size_t n = variances.size(), draws = r.draws.size() / n, chains = r.summary.num_chains;
+  ASSERT_EQ(r.summary.parameters.size(), n) << where;
+  std::vector<double> square(draws);
+  for (std::size_t i = 0; i < n; ++i) {
+    const ParameterSummary& p = r.summary.parameters[i];
+    EXPECT_LT(std::abs(p.mean), z * p.mcse_mean) << where << ", " << p.name;
+    for (std::size_t k = 0; k < draws; ++k) square[k] = r.draws[k * n + i] * r.draws[k * n + i] / variances[i];
+    const ParameterSummary s = summarise(
+        "square", {square.data(), static_cast<std::int64_t>(chains), static_cast<std::int64_t>(draws / chains)});
+    EXPECT_LT(std::abs(s.mean - 1), z * s.mcse_mean) << where << ", square of " << p.name;
+  }
 }
 
 }  // namespace kilochain::testing_support
