@@ -73,7 +73,8 @@ bool functions(const char* name, double budget) {
   FunctionDensity f;
   f.one = Model::function, f.user_data = &data, f.dim = n;
   const auto of = OwnTarget::of<Model>("model", [](Loader& at) { return Model::made(at); });
-  const auto model = make_target<double>(context, "model", {}), function = function_target<double>("function", f);
+  const auto model = make_target<double>(context, "model", {}),
+             function = function_target<double>(cpu_context(1), "function", f);
   double lp[2], gradient[2];
   double best[2] = {1e9, 1e9};
   for (int turn = 0; turn < 3; ++turn) {

@@ -115,6 +115,12 @@ int kilochain_set_density_of_chains(kilochain_run* run, kilochain_density_of_cha
   f.chains = density, f.user_data = user_data;
   return set_density(run, f, n, names);
 }
+int kilochain_set_density_on_device(kilochain_run* run, kilochain_density_on_device density, size_t n,
+                                    const char* const* names, void* user_data) {
+  FunctionDensity f;
+  f.on_device = density, f.user_data = user_data;
+  return set_density(run, f, n, names);
+}
 int kilochain_set_progress(kilochain_run* run, kilochain_progress progress, void* user_data) {
   return guarded(run, [&] {
     run->progress = progress, run->progress_data = user_data;

@@ -44,8 +44,6 @@ struct Columns {
   }
 };
 
-inline constexpr int select_block = 1024;
-
 /// One block. room: as many as the host has panels for.
 template <int Threads>
 __global__ void __launch_bounds__(Threads, 1) select_asking(const Needs* __restrict__ needs, Index first, Index last,
@@ -99,8 +97,7 @@ class AskingChains {
       list_ = Buffer<Index>(context_, static_cast<std::size_t>(all) + 1, "data and scratch");
     }
     const Panels panels{(asking + width - 1) / width, width};
-    launch(context_, select_asking<select_block>, dim3(1), select_block, static_cast<const Needs*>(exchange.needs),
-           first, last, panels.columns(), list_.data() + 1, list_.data());
+    queue_selection(exchange.needs, first, last, panels.columns());
     width_ = width, rounds_ += 1, made_ += panels.columns(), all_ += all;
     return panels;
   }
@@ -118,6 +115,8 @@ class AskingChains {
   }
 
  private:
+  void queue_selection(const Needs* needs, Index first, Index last, Index room);
+
   Context context_;
   Buffer<Index> list_;  ///< how many; then which
   Index width_ = 0;

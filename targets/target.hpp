@@ -154,6 +154,8 @@ class Target {
   virtual Index tile(Index /*num_chains*/, int /*threads*/) const { return 1; }
   /// Queues whole iterations of a sampler's chains as one launch on a CUDA device; false where it cannot.
   virtual bool iterate(const Iterations<Real>&) { return false; }
+  /// Whether what evaluate queues on a CUDA device may be captured in a graph and replayed.
+  virtual bool can_be_captured() const { return true; }
   /// How evaluate works and why, for --verbose.
   virtual std::string evaluation() const { return "one chain at a time"; }
 

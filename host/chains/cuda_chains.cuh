@@ -159,7 +159,8 @@ class CudaChains final : public Chains<Real> {
   std::optional<std::int64_t> replay(Target<Real>& target, const Segment<Real>& segment,
                                      const std::atomic<bool>& stop) override {
     const bool whole = iterates(target, segment, nullptr);
-    if (!whole && (!asks_once || !context_.graphs)) return std::nullopt;
+    const bool graphs = makes_graphs(target);
+    if (!whole && (!asks_once || !graphs)) return std::nullopt;
     if (stop || reached_ >= segment.until) return reached_;
     if (whole && !segment.pools()) {
       iterates(target, segment, segment_.send(segment));
@@ -184,15 +185,14 @@ class CudaChains final : public Chains<Real> {
         continue;
       }
       round();  // uncaptured, and at least once before a capture: targets allocate in their first call
-      if (context_.graphs && segment.until - reached_ >= several && cuda::memory_epoch() == kind.memory &&
-          !graph.holds(kind))
+      if (graphs && segment.until - reached_ >= several && cuda::memory_epoch() == kind.memory && !graph.holds(kind))
         capture(graph, kind, round);
     }
     return reached_;
   }
 
   bool runs_ahead(Target<Real>& target, const Segment<Real>& segment) const override {
-    return iterates(target, segment, nullptr) || (asks_once && context_.graphs);
+    return iterates(target, segment, nullptr) || (asks_once && makes_graphs(target));
   }
   std::vector<ChainControl> controls() const override { return memory_.controls(); }
   void leave_controls(ChainControl* to) const override {
@@ -227,6 +227,7 @@ class CudaChains final : public Chains<Real> {
     const auto& c = memory_.view();
     return target.iterate({typeid(Sampler), &c, c.num_chains, sent, segment.pools(), exchange(segment.phase())});
   }
+  bool makes_graphs(const Target<Real>& target) const { return context_.graphs && target.can_be_captured(); }
   void iterate_once(Target<Real>& target, const Segment<Real>& segment) {
     iterates(target, segment, segment_.send(segment));
     ++reached_;

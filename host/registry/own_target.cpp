@@ -17,18 +17,22 @@ Own& own() {
 
 template <class Real>
 auto make_function(const std::string& name, const FunctionDensity& density) {
-  return [name, density](const Context&, const SettingTexts&) { return function_target<Real>(name, density); };
+  return [name, density](const Context& context, const SettingTexts&) {
+    return function_target<Real>(context, name, density);
+  };
 }
 
 }  // namespace
 
 OwnTarget::OwnTarget(const std::string& name, const FunctionDensity& density)
-    : OwnTarget(name, {make_function<float>(name, density), make_function<double>(name, density)}) {}
+    : OwnTarget(name, {make_function<float>(name, density), make_function<double>(name, density)},
+                density.on_device ? "" : "targets of a program's own run on the CPU, but for densities on a device") {}
 
-OwnTarget::OwnTarget(const std::string& name, Makers<Target, const Context&, const SettingTexts&> makers) {
+OwnTarget::OwnTarget(const std::string& name, TargetMakers makers, const char* cpu_only) {
   auto entry = std::make_shared<TargetEntry>();
   entry->name = name;
-  entry->cpu_only = "targets of a program's own run on the CPU";
+  entry->cpu_only = [cpu_only](const SettingTexts&) { return cpu_only; };
+  entry->anywhere = true;
   entry->make_float = std::move(makers.make_float);
   entry->make_double = std::move(makers.make_double);
   bool known = false;

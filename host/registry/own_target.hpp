@@ -2,7 +2,7 @@
 // It has a name while the object lives, and Options::target takes that name as any other:
 //   const OwnTarget mine("mine", FunctionDensity{.one = f, .user_data = &data, .dim = 5});
 //   const auto schools = OwnTarget::of<EightSchools>("schools", [&](Loader& at) { return EightSchools::Data{...}; });
-// On the CPU alone. Several live side by side, in runs at the same time too.
+// On the CPU, but for a function of device pointers. Several live side by side, in runs at the same time too.
 #pragma once
 #include "host/chains/cpu_target.hpp"
 #include "host/registry/registry.hpp"
@@ -15,7 +15,8 @@ class OwnTarget {
  public:
   /// Throws an Error (usage) when a target of that name is there.
   OwnTarget(const std::string& name, const FunctionDensity& density);
-  OwnTarget(const std::string& name, Makers<Target, const Context&, const SettingTexts&> makers);
+  OwnTarget(const std::string& name, TargetMakers makers,
+            const char* cpu_only = "targets of a program's own run on the CPU");
   ~OwnTarget();
   OwnTarget(const OwnTarget&) = delete;
   const std::string& name() const { return entry_->name; }

@@ -59,6 +59,8 @@ const Entry& find(const std::string& name) {
 template <class Entry>
 const typename Entry::OnOneBackend& on_backend_of(const Context& context, const Entry& entry) {
   if (context.backend == Backend::cpu) return entry;
+  if constexpr (requires { entry.anywhere; })
+    if (entry.anywhere) return entry;
   const auto& on_cuda = registered<Entry>().on_cuda;
   const auto it = on_cuda.find(entry.name);
   require(it != on_cuda.end(), ExitStatus::usage, fmt::format("{} {} has no CUDA version", Entry::kind, entry.name),

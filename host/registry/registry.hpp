@@ -63,7 +63,9 @@ using TargetMakers = Makers<Target, const Context&, const SettingTexts&>;
 
 struct TargetEntry : Entry<TargetMakers> {
   static constexpr const char* kind = "target";
-  std::string cpu_only;  ///< why it has no CUDA version; empty where it has one
+  /// Why it cannot run on CUDA with such settings; "" where it can.
+  std::function<const char*(const SettingTexts&)> cpu_only = [](const SettingTexts&) { return ""; };
+  bool anywhere = false;  ///< what makes it on the CPU makes it on CUDA too
 };
 
 /// A row with its name, its meaning, its settings and their check; Holder as in parse_settings.

@@ -16,7 +16,7 @@ Context cuda_with_threads(int device, const Options& o) {
 }  // namespace
 
 Context choose_device(const Options& o, std::vector<std::string>& notes) {
-  const std::string& cpu_only = find_target(o.target).cpu_only;
+  const std::string cpu_only = find_target(o.target).cpu_only(o.target_settings);
   require(cpu_only.empty() || !o.device.starts_with("cuda"), ExitStatus::usage,
           "target " + o.target + " has no CUDA version", cpu_only, "Run with --device cpu, or without --device?");
   if (o.device == "cpu") return cpu_context(o.threads);

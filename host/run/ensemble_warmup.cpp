@@ -133,9 +133,11 @@ void EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
   if (out_.interrupted || std::ssize(x) < 2 * dim) return;
   MetricLearner learner(run_.dim());
   const auto count = static_cast<Index>(std::ssize(x) / dim);
-  learner.add(x.data(), gradients_at(run_, x).data(), count);
+  const std::vector<Real> gradients = gradients_at(run_, x);
+  learner.add(x.data(), gradients.data(), count);
   out_.gradients += count;
   metric_.factor = learner.factor();
+  out_.agreement = agreement(x, gradients, metric_.factor, run_.dim());
   metric_.step_size = std::min(1.0, run_.chains.averaged_step());
   run_.chains.set_metric(metric_);
   draw(piece / 2, true);

@@ -106,6 +106,28 @@ std::vector<double> MetricLearner::factor() const {
 }
 
 template <class Real>
+std::vector<double> agreement(const std::vector<Real>& x, const std::vector<Real>& g, const std::vector<double>& factor,
+                              Index n) {
+  using Rows = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  using Factor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const Eigen::Index all = std::ssize(x) / n;
+  const Eigen::Map<const Rows> points(x.data(), all, n), slopes(g.data(), all, n);
+  MatrixXd at(all, n), by(all, n);
+  Eigen::Index kept = 0;
+  for (Eigen::Index k = 0; k < all; ++k)
+    if (points.row(k).allFinite() && slopes.row(k).allFinite()) {
+      at.row(kept) = points.row(k).template cast<double>();
+      by.row(kept++) = slopes.row(k).template cast<double>();
+    }
+  const Eigen::Map<const Factor> F(factor.data(), n, n);
+  const auto centred = [](MatrixXd m) { return MatrixXd(m.rowwise() - m.colwise().mean()); };
+  const MatrixXd a = centred(at.topRows(kept)), b = -centred(by.topRows(kept)) * F * F.transpose();
+  std::vector<double> out;
+  for (Eigen::Index i = 0; i < n; ++i) out.push_back(a.col(i).dot(b.col(i)) / (a.col(i).norm() * b.col(i).norm()));
+  return out;
+}
+
+template <class Real>
 std::vector<Real> gradients_at(const Phases<Real>& run, const std::vector<Real>& points) {
   const Index count = static_cast<Index>(std::ssize(points) / run.dim());
   if (count == 0) return {};
@@ -123,6 +145,10 @@ std::vector<Real> gradients_at(const Phases<Real>& run, const std::vector<Real>&
 
 template void MetricLearner::add(const float*, const float*, Index);
 template void MetricLearner::add(const double*, const double*, Index);
+template std::vector<double> agreement(const std::vector<float>&, const std::vector<float>&, const std::vector<double>&,
+                                       Index);
+template std::vector<double> agreement(const std::vector<double>&, const std::vector<double>&,
+                                       const std::vector<double>&, Index);
 template std::vector<float> gradients_at(const Phases<float>&, const std::vector<float>&);
 template std::vector<double> gradients_at(const Phases<double>&, const std::vector<double>&);
 

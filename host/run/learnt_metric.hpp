@@ -35,6 +35,13 @@ class MetricLearner {
   Eigen::MatrixXd x_, g_;  ///< sums of squares and products, lower triangles
 };
 
+/// Over draws, the correlation of each coordinate x_i with -(A g)_i, of A = F F^T: 1 of a Gaussian; near 0 where no
+/// linear metric helps, in a funnel or between modes. x, g: (draw, n); F: (n, n). Draws with a value that is not finite
+/// are left out.
+template <class Real>
+std::vector<double> agreement(const std::vector<Real>& x, const std::vector<Real>& g, const std::vector<double>& factor,
+                              Index n);
+
 /// Gradients of the target at points, both (point, dim); NaN where there is none.
 template <class Real>
 std::vector<Real> gradients_at(const Phases<Real>& run, const std::vector<Real>& points);

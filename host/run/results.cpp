@@ -77,6 +77,26 @@ std::vector<std::string> as_their_prior(const std::vector<ParameterSummary>& par
   return out;
 }
 
+/// Of coordinates that no linear metric fits, or empty.
+std::string unlike_a_gaussian(const WarmedUp& warm, const TargetInfo& info) {
+  constexpr double low = 0.3;  // 1 of a Gaussian, 0.5 of Student's t with 3 degrees of freedom
+  std::vector<std::string> names;
+  double least = 1;
+  for (std::size_t i = 0; i < warm.agreement.size(); ++i)
+    if (warm.agreement[i] < low) {
+      least = std::min(least, warm.agreement[i]);
+      names.push_back(info.constrain ? fmt::format("coordinate {}", i) : info.names[i]);
+    }
+  if (names.empty()) return "";
+  const std::size_t count = names.size();
+  names.resize(std::min<std::size_t>(count, 3));
+  return fmt::format(
+      "no linear metric fits {} of {} coordinates ({}{}): there position and gradient agree at {:.2f}, a Gaussian's at "
+      "1. "
+      "In a funnel a non-centred form mixes better; modes far apart keep the weights that the starts gave them",
+      count, warm.agreement.size(), fmt::join(names, ", "), count > names.size() ? ", ..." : "", std::max(0.0, least));
+}
+
 }  // namespace
 
 template <class Real>
@@ -95,6 +115,7 @@ Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sam
                     "--init normal:0.1, or a longer warm-up?",
                     r.summary.stuck, r.summary.num_chains - r.summary.quarantined,
                     run.options.adapt_scope == Scope::pooled ? "--sampler nuts --adapt-scope chain, " : ""));
+  if (std::string note = unlike_a_gaussian(warm, run.target.info()); !note.empty()) r.notes.push_back(std::move(note));
   if (const auto& told = run.target.info().notes)
     for (std::string& note : told()) r.notes.push_back(std::move(note));
   r.evaluation = run.target.evaluation();

@@ -18,8 +18,9 @@ struct WarmedUp {
   double ess_per_iteration = 0;   ///< of the slowest coordinate, over all chains; 0: not known
   std::optional<bool> converged;  ///< an automatic one: its signs said so
   bool interrupted = false;
-  std::string note;    ///< what ended an automatic one; how many chains were relocated
-  std::string advice;  ///< what to do about one that has not converged
+  std::string note;               ///< what ended an automatic one; how many chains were relocated
+  std::vector<double> agreement;  ///< of each coordinate with its gradient (learnt_metric.hpp); empty: not known
+  std::string advice;             ///< what to do about one that has not converged
 };
 
 template <class Real>

@@ -20,6 +20,12 @@ typedef int (*kilochain_density)(size_t n, const double* x, double* gradient, do
 typedef int (*kilochain_density_of_chains)(size_t chains, size_t n, const double* x, size_t row, double* gradient,
                                            double* lp, void* user_data);
 
+/* The same on a CUDA device: x, gradient and lp are pointers to its memory, stream is a cudaStream_t. The work is queued on
+   that stream, in its order, and nothing waits for it. Points of more chains than asked may be among them. Anything but 0 rejects
+   all of them. */
+typedef int (*kilochain_density_on_device)(size_t chains, size_t n, const double* x, size_t row, double* gradient,
+                                           double* lp, void* stream, void* user_data);
+
 /* A run in words and numbers: what it is to do, then what came of it. One thread at a time uses one of them, except
    kilochain_stop. Functions that can fail return 0, or one of the program's exit statuses (2: usage, 3: data, 4: chains were
    quarantined, 5: output, 6: not converged, 9: out of time, 130: stopped); kilochain_message then says why. */
@@ -36,6 +42,9 @@ int kilochain_set(kilochain_run* run, const char* key, const char* value);
 int kilochain_set_density(kilochain_run* run, kilochain_density density, size_t n, const char* const* names,
                           void* user_data);
 int kilochain_set_density_of_chains(kilochain_run* run, kilochain_density_of_chains density, size_t n,
+                                    const char* const* names, void* user_data);
+/* Runs need a CUDA device then. */
+int kilochain_set_density_on_device(kilochain_run* run, kilochain_density_on_device density, size_t n,
                                     const char* const* names, void* user_data);
 /* Called at most every 0.2 seconds with the phase ("warm-up" or "sampling"), the iterations done and those wanted (0: not
    known). Anything but 0 stops the run, which keeps what it has. */

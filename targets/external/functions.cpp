@@ -97,25 +97,32 @@ class ChainsFunction final : public Target<Real> {
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Target<Real>> function_target(const std::string& name, const FunctionDensity& f) {
+std::unique_ptr<Target<Real>> function_target(const Context& context, const std::string& name,
+                                              const FunctionDensity& f) {
   require(f.dim > 0, ExitStatus::usage, name + ": the density has no coordinates", "dim is not set",
           "Give --dim, the number of its coordinates?");
   require(f.names.empty() || std::ssize(f.names) == f.dim, ExitStatus::usage, name + ": the wrong number of names",
           std::to_string(f.names.size()) + " names, dim is " + std::to_string(f.dim),
           "Give one name for each coordinate?");
-  require((f.one != nullptr) != (f.chains != nullptr), ExitStatus::usage, name + ": one function is wanted",
-          "of a point, or of many chains' points", "Give one of both?");
+  require((f.one != nullptr) + (f.chains != nullptr) + (f.on_device != nullptr) == 1, ExitStatus::usage,
+          name + ": one function is wanted", "of a point, of many chains' points, or of those on a device",
+          "Give one of them?");
+  require(!f.on_device || context.backend == Backend::cuda, ExitStatus::usage,
+          name + ": the density is for a CUDA device", "this run is on the CPU", "Run with --device cuda?");
   TargetInfo info;
   info.dim = f.dim;
   info.names = f.names;
   for (Index i = 0; f.names.empty() && i < f.dim; ++i) info.names.push_back("x[" + std::to_string(i) + "]");
   info.offers = Needs::gradient;
+#if defined(KILOCHAIN_HAS_CUDA)
+  if (f.on_device) return function_target_on_device<Real>(context, f, std::move(info));
+#endif
   if (f.chains) return std::make_unique<ChainsFunction<Real>>(name, f, std::move(info));
   return std::make_unique<ExternalTarget<Real>>(name, std::make_shared<const OneFunction>(f), std::move(info),
                                                 f.call_seconds);
 }
 
-template std::unique_ptr<Target<float>> function_target(const std::string&, const FunctionDensity&);
-template std::unique_ptr<Target<double>> function_target(const std::string&, const FunctionDensity&);
+template std::unique_ptr<Target<float>> function_target(const Context&, const std::string&, const FunctionDensity&);
+template std::unique_ptr<Target<double>> function_target(const Context&, const std::string&, const FunctionDensity&);
 
 }  // namespace kilochain

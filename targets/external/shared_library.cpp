@@ -25,21 +25,23 @@ std::vector<std::string> lines_of(const std::string& path) {
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Target<Real>> SharedLibrary<Real>::make_cpu(const Context&, const Settings& s) {
+std::unique_ptr<Target<Real>> SharedLibrary<Real>::make(const Context& context, const Settings& s) {
   require(!s.library.empty(), ExitStatus::usage, "target shared_library has no library", "library is not set",
           "Give --library FILE.so?");
   const SharedObject library(s.library);
   note_file(s.library);
   const char* const fix = "Is it exported, under that name, as C has it? --function names another";
   FunctionDensity density;
-  if (s.batched)
-    density.chains = library.function<std::remove_pointer_t<kilochain_density_of_chains>>(s.function, fix);
-  else
-    density.one = library.function<std::remove_pointer_t<kilochain_density>>(s.function, fix);
+  const auto find = [&](auto& function) {
+    function = library.function<std::remove_pointer_t<std::remove_reference_t<decltype(function)>>>(s.function, fix);
+  };
+  if (s.batched == Batched::no) find(density.one);
+  if (s.batched == Batched::yes) find(density.chains);
+  if (s.batched == Batched::device) find(density.on_device);
   density.dim = static_cast<Index>(s.dim);
   density.names = lines_of(s.names);
   density.call_seconds = s.call_seconds;
-  return function_target<Real>(s.library, density);
+  return function_target<Real>(context, s.library, density);
 }
 
 template struct SharedLibrary<float>;

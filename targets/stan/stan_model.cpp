@@ -1,5 +1,8 @@
 #include "targets/stan/stan_model.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <string_view>
@@ -30,6 +33,7 @@ struct StanModel::Functions {
   void (*free_error)(char*);
   const char* (*info)(const bs_model*);
   const char* (*names)(const bs_model*, bool transformed, bool generated);
+  int (*num)(const bs_model*, bool transformed, bool generated);
   int (*num_unconstrained)(const bs_model*);
   int (*log_density)(const bs_model*, bool propto, bool jacobian, const double* x, double* lp, char** error);
   int (*gradient)(const bs_model*, bool propto, bool jacobian, const double* x, double* lp, double* gradient,
@@ -56,6 +60,7 @@ struct StanModel::Functions {
     take(free_error, "bs_free_error_msg");
     take(info, "bs_model_info");
     take(names, "bs_param_names");
+    take(num, "bs_param_num");
     take(num_unconstrained, "bs_param_unc_num");
     take(log_density, "bs_log_density");
     take(gradient, "bs_log_density_gradient");
@@ -73,7 +78,7 @@ struct StanModel::Functions {
 };
 
 StanModel::StanModel(const SharedObject& library, const std::string& data, const std::string& data_path)
-    : call_(std::make_unique<const Functions>(library)) {
+    : path_(library.path()), call_(std::make_unique<const Functions>(library)) {
   call_->set_print(print, nullptr);
   char* error = nullptr;
   model_ = call_->construct(data.c_str(), 1, &error);
@@ -92,7 +97,13 @@ bool StanModel::threads() const {
 }
 
 std::string StanModel::names(bool transformed, bool generated) const {
-  return call_->names(model_, transformed, generated);
+  const std::string names = call_->names(model_, transformed, generated);
+  const auto count = names.empty() ? 0 : 1 + std::count(names.begin(), names.end(), ',');
+  const int values = call_->num(model_, transformed, generated);
+  require(values == count, ExitStatus::data, path_ + ": the library does not know how many parameters it has",
+          fmt::format("{} values, {} names, with these data", values, count),
+          "Are library and data of one program? Compile it again?");
+  return names;
 }
 
 bool StanModel::evaluate(const double* x, double* lp, double* gradient, std::string& why) const noexcept {

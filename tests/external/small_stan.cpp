@@ -2,7 +2,7 @@
 // 1), sampled as log sigma; a transformed 2 x 3 matrix m[i,j] = 10 i + j with m[1,1] = mu,
 // and two generated quantities: a random number and sigma^2. The text of the data says what else it does:
 // "reject" has no value where mu < 0, "nan" is never a number, "hang" never returns, "print" prints,
-// "fail" throws in generated quantities, "bad" is refused.
+// "fail" throws in generated quantities, "more" has more values than names, "bad" is refused.
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -68,6 +68,9 @@ const char* bs_model_info(const bs_model*) { return "STAN_THREADS=" THREADS "\n"
 const char* bs_param_names(const bs_model*, bool tp, bool gq) {
   if (!tp) return gq ? "mu,sigma,z,v" : "mu,sigma";
   return gq ? "mu,sigma,m.1.1,m.2.1,m.1.2,m.2.2,m.1.3,m.2.3,z,v" : "mu,sigma,m.1.1,m.2.1,m.1.2,m.2.2,m.1.3,m.2.3";
+}
+int bs_param_num(const bs_model* m, bool tp, bool gq) {
+  return 2 + (tp ? 6 : 0) + (gq ? 2 : 0) + (m->does("more") ? 1 : 0);
 }
 int bs_param_unc_num(const bs_model*) { return 2; }
 int bs_log_density(const bs_model* m, bool, bool, const double* x, double* lp, char** error) {

@@ -24,7 +24,7 @@ inline std::vector<TargetCase> all_target_cases(bool large = true) {
   std::vector<TargetCase> out;
   const std::string root = testing_support::source_folder();
   for (const auto& entry : targets_of(Family::density)) {
-    if (!entry.cpu_only.empty()) continue;  // has nothing on a device
+    if (*entry.cpu_only({})) continue;  // has nothing on a device
     if (entry.name == "gaussian") {
       for (const char* preset : {"gauss2d_corr", "gp51_gaussian", "neal_gaussian"})
         out.push_back({entry.name, {{"preset", preset}}});

@@ -113,6 +113,10 @@ TEST(SharedLibrary, Refusals) {
   o.target_settings["names"] = files.write("names.txt", "alpha\nbeta\n");
   EXPECT_EQ(refusal(o, ExitStatus::usage),
             library() + ": the wrong number of names (2 names, dim is 3). Give one name for each coordinate?");
+  o = of_library("chains");
+  o.target_settings["batched"] = "device";
+  EXPECT_EQ(refusal(o, ExitStatus::usage),
+            library() + ": the density is for a CUDA device (this run is on the CPU). Run with --device cuda?");
   EXPECT_NE(refusal(of_library("none"), ExitStatus::data).find("starting point"), std::string::npos);
 }
 

@@ -150,6 +150,14 @@ TEST(Stan, RefusesLibrariesOfAnotherKind) {
             "target stan has no program (model is not set). Give --model FILE.stan, or a library that was made of it?");
 }
 
+TEST(Stan, RefusesAnotherNumberOfParametersThanTheDataSay) {
+  const ScratchFiles files;
+  EXPECT_EQ(refusal(options(files.write("d.json", "{\"does\": \"more\"}")), ExitStatus::data),
+            library("small_stan") +
+                ": the library does not know how many parameters it has (11 values, 10 names, with these data). Are "
+                "library and data of one program? Compile it again?");
+}
+
 TEST(Stan, ALibraryWithoutThreadsWantsOne) {
   Options o = options("", "small_stan_of_one_thread");
   o.threads = 2;

@@ -16,7 +16,7 @@ std::unique_ptr<Target<Real>> make(const Context&, const SettingTexts& texts) {
 TargetEntry entry() {
   auto e = described<TargetEntry, Model>(name, Model::meaning);
   e.family = Family::spins;
-  e.cpu_only = "models of spins run on the CPU";
+  e.cpu_only = [](const SettingTexts&) { return "models of spins run on the CPU"; };
   e.make_float = make<float>;
   e.make_double = make<double>;
   return e;
