@@ -1,12 +1,13 @@
-// Densities that are C functions (include/kilochain/c.h), as targets: on the CPU, or on the CUDA device whose pointers a
-// function takes.
+// Densities that are C functions (include/kilochain/c.h), as targets: on the CPU, or on the CUDA device whose pointers
+// a function takes.
 #pragma once
 #include "kilochain/c.h"
 #include "targets/target.hpp"
 
 namespace kilochain {
 
-/// A C function with what it is called with. One of `one`, `chains` and `on_device`; names: of the coordinates, or none.
+/// A C function with what it is called with. One of `one`, `chains` and `on_device`.
+/// names: of the coordinates, or none.
 struct FunctionDensity {
   kilochain_density one = nullptr;
   kilochain_density_of_chains chains = nullptr;     ///< called once a round for all chains that ask
@@ -18,8 +19,8 @@ struct FunctionDensity {
   std::shared_ptr<const void> keeps;  ///< lives as long as the target: what user_data points to, or null
 };
 
-/// `name` begins messages. Throws an Error (usage) for a dimension of 0, another number of names, and a function that is
-/// not for where the run is.
+/// `name` begins messages. Throws an Error (usage) for a dimension of 0, another number of names, and a function that
+/// is not for where the run is.
 template <class Real>
 std::unique_ptr<Target<Real>> function_target(const Context& context, const std::string& name,
                                               const FunctionDensity& density);

@@ -1,6 +1,6 @@
-// A density that is a C function of device pointers. Of a round's chains those that ask are brought together, as rows of n
-// doubles; one call answers for all; each chain gets its answer. Such calls are not captured in graphs: what they do
-// besides queueing is theirs.
+// A density that is a C function of device pointers. Of a round's chains those that ask are brought together, as rows
+// of n doubles; one call answers for all; each chain gets its answer. Such calls are not captured in graphs: what they
+// do besides queueing is theirs.
 // Cost: beside the call, the points and the gradients of those chains are read and written once.
 #include "targets/asking.cuh"
 #include "targets/external/call_watch.hpp"

@@ -24,8 +24,8 @@ class StanModel final : public ExternalDensity {
 
   Index dim() const { return dim_; }
   bool threads() const;  ///< whether threads may call side by side
-  /// Names as Stan has them; transformed parameters and generated quantities with them. Throws an Error (data) where they
-  /// are not as many as the values.
+  /// Names as Stan has them; transformed parameters and generated quantities with them. Throws an Error (data) where
+  /// they are not as many as the values.
   std::string names(bool transformed, bool generated) const;
   bool evaluate(const double* x, double* lp, double* gradient, std::string& why) const noexcept override;
   /// The values of names(transformed, generated); `seed` is that of the generated quantities. False: `why` says why.

@@ -1,5 +1,5 @@
-// Densities that are functions of device pointers: the chains of the same C function on the CPU, to rounding; one call a
-// round, of no more chains than asked; a refused call is a rejection; nothing of it is captured.
+// Densities that are functions of device pointers: the chains of the same C function on the CPU, to rounding; one call
+// a round, of no more chains than asked; a refused call is a rejection; nothing of it is captured.
 #include <cmath>
 
 #include "host/registry/own_target.hpp"
