@@ -42,7 +42,7 @@ void expect_same(const std::vector<ParameterSummary>& a, const std::vector<Param
 }
 
 /// What is promised against the same draws kept. The seeds are fixed, so nothing here fails by chance.
-void expect_close(const ParameterSummary& ours, const ParameterSummary& exact) {
+void expect_close(const ParameterSummary& ours, const ParameterSummary& exact, double rhat = 0.0005) {
   EXPECT_NEAR(ours.mean, exact.mean, 1e-6 * exact.sd);
   EXPECT_NEAR(ours.sd, exact.sd, 1e-6 * exact.sd);
   EXPECT_NEAR(ours.q05, exact.q05, 0.03 * exact.sd);
@@ -50,7 +50,7 @@ void expect_close(const ParameterSummary& ours, const ParameterSummary& exact) {
   EXPECT_NEAR(ours.q95, exact.q95, 0.03 * exact.sd);
   EXPECT_NEAR(ours.ess_bulk, exact.ess_bulk, 0.15 * exact.ess_bulk);
   EXPECT_NEAR(ours.ess_tail, exact.ess_tail, 0.15 * exact.ess_tail);
-  EXPECT_NEAR(ours.rhat, exact.rhat, 0.005);
+  EXPECT_NEAR(ours.rhat, exact.rhat, rhat);
 }
 
 struct Case {
@@ -137,7 +137,8 @@ TEST(Streaming, EveryParameterOfManyIsClose) {
   StreamingSummary summary(kChains, kDim, kDraws, keep(4000));
   feed(summary, draws, kChains, kDim, 64);
   const auto ours = summary.results(names(kDim), 2);
-  for (std::int64_t d = 0; d < kDim; ++d) expect_close(ours[d], exact[d]);
+  // Of the few first draws one map is learnt again, and its R-hat speaks of later draws.
+  for (std::int64_t d = 0; d < kDim; ++d) expect_close(ours[d], exact[d], d == 14 ? 0.002 : 0.0005);
 }
 
 TEST(Streaming, FloatDrawsGiveNearlyTheSame) {
