@@ -20,6 +20,7 @@ std::string progress_text(const Progress& p) {
   if (std::isfinite(p.rhat_max)) line += fmt::format("  R-hat {:.3f}", p.rhat_max);
   if (std::isfinite(p.ess_min)) line += fmt::format("  ESS {:.0f}", p.ess_min);
   if (p.quarantined > 0) line += fmt::format("  quarantined {}", p.quarantined);
+  if (!p.waits_for.empty()) line += "  " + p.waits_for;
   return line;
 }
 

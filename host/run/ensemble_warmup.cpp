@@ -38,6 +38,7 @@ WarmedUp EnsembleWarmUp<Real>::operator()() {
     learn_length();
     settle(settles);
     figures = audit(std::max(least, audit_draws / chains) << k);
+    missing_ = figures.passed ? "" : "; audit " + std::to_string(k + 1) + ": " + figures.note;
   }
   out_.converged = figures.passed && !out_.interrupted;
   out_.ess_per_iteration = figures.ess_per_iteration;
@@ -121,6 +122,7 @@ template <class Real>
 void EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
   const std::int64_t dim = run_.dim(), draws = iterations * 2 / 3 * run_.options.num_chains,
                      every = std::max<std::int64_t>(1, draws / std::max<std::int64_t>(1000, 4 * dim));
+  tell("metric");
   std::vector<Real> x;
   std::int64_t seen = 0;
   for (std::int64_t done = 0; done < iterations && !out_.interrupted; done += piece) {
@@ -146,6 +148,7 @@ void EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
 /// Draws that a gradient is worth, of trajectories with so many steps on average.
 template <class Real>
 double EnsembleWarmUp<Real>::efficiency(double num_steps) {
+  tell(fmt::format("trajectories of {} steps", num_steps));
   metric_.num_steps = num_steps;
   metric_.step_size = run_.chains.averaged_step();
   run_.chains.set_metric(metric_);
@@ -179,6 +182,7 @@ void EnsembleWarmUp<Real>::learn_length() {
 template <class Real>
 void EnsembleWarmUp<Real>::settle(std::int64_t iterations) {
   if (out_.interrupted || iterations < 1) return;
+  tell("step");
   metric_.step_size = run_.chains.averaged_step();
   run_.chains.set_metric(metric_);
   for (std::int64_t done = 0; done < iterations && !out_.interrupted; done += piece)
@@ -190,6 +194,7 @@ void EnsembleWarmUp<Real>::settle(std::int64_t iterations) {
 template <class Real>
 AuditFigures EnsembleWarmUp<Real>::audit(std::int64_t iterations) {
   if (out_.interrupted) return {};
+  tell("audit");
   std::vector<Real> began;
   run_.chains.each([&](Index, Chains<Real>& chains) {
     const auto x = chains.positions();

@@ -25,12 +25,14 @@ class EnsembleWarmUp {
   void settle(std::int64_t iterations);
   AuditFigures audit(std::int64_t iterations);
   FrozenDraws<Real> draw(std::int64_t iterations, bool adapting);
+  void tell(const std::string& stage) { run_.reporter.waits_for(stage + missing_); }
 
   const Phases<Real>& run_;
   Windows<Real> windows_;
   std::int64_t end_ = most_automatic_warmup;  ///< no iteration goes beyond
   Metric metric_;
   WarmedUp out_;
+  std::string missing_;  ///< in the last audit, for people
 };
 
 }  // namespace kilochain

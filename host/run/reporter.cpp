@@ -10,6 +10,7 @@ void Reporter::begin(std::string phase, std::int64_t first_iteration, std::int64
   now_.total = total;
   first_iteration_ = first_iteration;
   figures(NAN, NAN);
+  waits_for("");
 }
 
 std::int64_t Reporter::piece() const {
@@ -32,8 +33,9 @@ void Reporter::report(std::int64_t iteration, double acceptance_rate, std::int64
   if (!progress_) return;
   now_.done = iteration - first_iteration_;
   const bool last = now_.total > 0 && now_.done >= now_.total;
-  if (!last && seconds_since(last_report_) < 0.2) return;
+  if (!last && !news_ && seconds_since(last_report_) < 0.2) return;
   last_report_ = Clock::now();
+  news_ = false;
   now_.seconds = seconds_since(begin_);
   now_.iterations_per_second = per_iteration_ > 0 ? 1 / per_iteration_ : 0;
   now_.eta_seconds = now_.total > 0 ? (now_.total - now_.done) * per_iteration_ : -1;

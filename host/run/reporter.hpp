@@ -24,13 +24,19 @@ class Reporter {
   void took(std::int64_t iterations, double seconds);
   /// The worst figures so far; NaN while unknown.
   void figures(double rhat_max, double ess_min);
-  /// Five times a second at most, and at the end of the phase.
+  /// What an automatic warm-up is doing or missing (Progress::waits_for).
+  void waits_for(const std::string& what) {
+    news_ = news_ || what != now_.waits_for;
+    now_.waits_for = what;
+  }
+  /// Five times a second at most, at the end of the phase, and where a warm-up waits for something else.
   void report(std::int64_t iteration, double acceptance_rate, std::int64_t quarantined);
 
  private:
   using Clock = std::chrono::steady_clock;
   ProgressCallback progress_;
   Progress now_;
+  bool news_ = false;
   std::int64_t first_iteration_ = 0;
   double per_iteration_ = 0;  ///< seconds, smoothed; 0: not known
   Clock::time_point begin_ = Clock::now(), last_report_ = begin_;

@@ -24,6 +24,7 @@ struct Progress {
   double acceptance_rate = 0;
   double rhat_max = 0, ess_min = 0;  ///< of a few coordinates and the log density, roughly; NaN while unknown
   std::int64_t quarantined = 0;
+  std::string waits_for;  ///< of an automatic warm-up: its stage, and the signs that were missing when it looked last
 };
 using ProgressCallback = std::function<void(const Progress&)>;
 

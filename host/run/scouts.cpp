@@ -62,6 +62,7 @@ class Party {
 
   Scouted<Real> operator()() {
     out_.scouts = size_;
+    run_.reporter.waits_for(fmt::format("{} scouts", size_));
     start_at_finite_points();
     std::int64_t length = first_length;
     for (int k = 0; k < rounds_at_most && !out_.arrived; ++k, length *= 2) {
@@ -150,6 +151,8 @@ class Party {
       drift += d, square += d * d, ++agree;
     }
     const double mean = drift / agree, error = std::sqrt((square / agree - mean * mean) / agree);
+    run_.reporter.waits_for(fmt::format("scouts: {} of {} agree in log density{}", agree, size_,
+                                        mean < 3 * error ? "" : ", which still rises"));
     out_.arrived = 2 * agree >= size_ && 4 * agree >= 3 * (size_ - stay) && mean < 3 * error;
   }
 

@@ -140,6 +140,7 @@ class AutomaticWarmUp : WarmUp<Real> {
         continue;
       }
       out_.converged = monitor_.add(block_.signs(running(), run_.context.threads));
+      run_.reporter.waits_for(monitor_.note());
       block = block * 3 / 2;
     }
   }

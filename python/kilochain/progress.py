@@ -21,6 +21,7 @@ def _figures(p):
         ("R-hat", "rhat_max", "{:.3f}", math.isfinite),
         ("ESS", "ess_min", "{:.0f}", math.isfinite),
         ("quarantined", "quarantined", "{}", bool),
+        ("waits for", "waits_for", "{}", bool),
         ("best score", "score", "{:.4g}", math.isfinite),
         ("with", "best", "{}", bool),
     ):

@@ -154,6 +154,22 @@ TEST(PreparedRun, ProgressTellsFiguresOfDrawsThatAreKept) {
   }
 }
 
+TEST(PreparedRun, ProgressTellsWhatAnAutomaticWarmUpWaitsFor) {
+  const auto told = [](const char* sampler) {
+    Options o = options();
+    o.sampler = sampler, o.num_warmup.reset(), o.num_chains = 16, o.num_samples = 100;
+    o.target = "twisted_gaussian", o.target_settings = {{"dim", "60"}};
+    std::string all;
+    const std::atomic<bool> never{false};
+    run(
+        o, [&](const Progress& p) { all += p.phase == "warm-up" ? p.waits_for + "\n" : p.waits_for; }, never);
+    return all;
+  };
+  const std::string scouts = told("ensemble_hmc"), blocks = told("rwm");
+  EXPECT_NE(scouts.find("16 scouts"), std::string::npos) << scouts;
+  EXPECT_NE(blocks.find("R-hat"), std::string::npos) << blocks;
+}
+
 TEST(PreparedRun, AFixedLengthMayBeZeroAndAFileOfStartsIsReadForAllBatches) {
   ScratchFiles files;
   std::string rows;
