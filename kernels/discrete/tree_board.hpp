@@ -20,6 +20,11 @@ struct Graph {
     for (std::int32_t e = first[i]; e < first[i + 1]; ++e) f += coupling[e] * spins[neighbour[e]];
     return f;
   }
+  /// v of spin i, and the energy of spins.
+  KC_INLINE double value(const std::int8_t* spins, Index i) const { return local(spins, i) * spins[i]; }
+  double energy_of(const std::int8_t* spins, std::int64_t) const {
+    return offset - 0.5 * cpu.sum<double>(n, [&](Index i) { return (local(spins, i) + field[i]) * spins[i]; });
+  }
 };
 
 class TreeBoard {
