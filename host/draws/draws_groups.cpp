@@ -51,8 +51,7 @@ int define_real(int group, const std::string& name, const std::vector<int>& dims
   return variable;
 }
 
-/// "age" of "w[age]": ArviZ puts the variable and the brackets around a label itself. Names that have another form
-/// stay.
+/// "age" of "w[age]": ArviZ puts the variable and the brackets around a label itself. Other names stay.
 std::vector<std::string> without_variable(const std::string& variable, std::vector<std::string> names) {
   const std::string begin = variable + '[';
   const auto is_inside = [&](const std::string& name) { return name.starts_with(begin) && name.ends_with(']'); };

@@ -1,6 +1,6 @@
 // A board of bits for periodic 2-D lattices of at most 64 x 60 spins, one J and one field: a row to a word of 64 bits.
-// Beside the rows stand what each weighs, and groups of eight of them, for both sides; every choice takes the same
-// steps:
+// Beside the rows stand what each weighs, and groups of eight of them, for both sides. Why beside ClassBoard: walks on
+// 60x60 and 32x32 take 0.7 to 0.9 times as long, one core. Every choice takes the same steps:
 //   choose: a group, a row of it, a class of it (all columns at once, by adders of bits), a member: O(8 + 8 + 5)
 //   flip: five spins change their class, so three rows and three groups their sums: tables, no loop
 // Class of a spin: its side, and how many of its neighbours are up. Column c is bit c + 2 of its row; the last two
