@@ -72,18 +72,9 @@ KC_INLINE Index select(std::uint64_t set, Index k) {
 #else
   Index place = 0;
   KC_UNROLL
-  for (Index width = 16; width > 0; width /= 4) {
-    Index past = 0;
-    auto rest = static_cast<std::uint32_t>(k);
-    KC_UNROLL
-    for (Index quarter = 1; quarter < 4; ++quarter) {
-      const auto beyond = static_cast<std::uint32_t>(k - ones(set & ((std::uint64_t(1) << quarter * width) - 1)));
-      past += static_cast<std::int32_t>(beyond) >= 0;
-      rest = beyond < rest ? beyond : rest;
-    }
-    k = static_cast<Index>(rest);
-    place += past * width;
-    set >>= past * width;
+  for (Index width = 32; width > 0; width /= 2) {  // no branch: it could not be foretold
+    const Index below = ones(set & ((std::uint64_t(1) << width) - 1)), past = k >= below;
+    k -= past * below, place += past * width, set >>= past * width;
   }
   return place;
 #endif

@@ -24,7 +24,7 @@ class RowBoard {
   using Bits = std::uint64_t;
   using Model = RowLattice;
   using Kept = RowBoard;
-  static constexpr Index classes = 5, group = 8, most_rows = 64, most_columns = 60;
+  static constexpr Index classes = 5, group = 8, most_rows = 64;
   static constexpr std::uint32_t most = (1u << 19) - 1;  ///< a weight; the sum of all stays below 2^31
 
   struct Place {
