@@ -64,7 +64,6 @@ void DrawsReader::open() {
   read_header();
   posterior_ = find_group(file_, "posterior");
   sample_stats_ = find_group(file_, "sample_stats");
-  warmup_stats_ = find_group(file_, "warmup_sample_stats");
   summary_ = find_group(file_, "summary");
   if (!has_draws()) return;
   if (has_variable(posterior_, "spins")) {
@@ -168,10 +167,12 @@ std::vector<Value> DrawsReader::sample_stat(const std::string& name) const {
 
 std::vector<double> DrawsReader::lp() const { return sample_stat<double>("lp"); }
 
+bool DrawsReader::has_stat(const std::string& name) const {
+  return std::find(header_.stats.begin(), header_.stats.end(), name) != header_.stats.end();
+}
+
 std::vector<float> DrawsReader::stat(const std::string& name) const {
-  std::vector<std::string> known = header_.stats;
-  known.insert(known.end(), {"acceptance_rate", "diverging"});
-  require(std::find(known.begin(), known.end(), name) != known.end(), ExitStatus::data,
+  require(has_stat(name) || name == "acceptance_rate" || name == "diverging", ExitStatus::data,
           path_ + ": no statistic " + name, "not among those of sampler " + header_.sampler, "Is the name right?");
   return sample_stat<float>(name);
 }

@@ -232,7 +232,7 @@ void DrawsWriter::add_constant_data(const std::string& name,
     std::vector<int> ids;
     for (const auto& [dim, size] : dims) {
       int id = -1;
-      // Defined first: inq_dimid alone would also find dimensions of the root, such as parameter, which mean another thing.
+      // Defined first: inq_dimid alone would also find those of the root, such as parameter, which mean something else.
       const int status = nc_def_dim(to, dim.c_str(), size, &id);
       check(status == NC_ENAMEINUSE ? nc_inq_dimid(to, dim.c_str(), &id) : status);
       ids.push_back(id);
