@@ -1,5 +1,5 @@
-// What a replica of a spin model is to its samplers. Spins are -1 or +1; the reference of a slice is all -1 here
-// (targets/discrete/spin_model.hpp turns any other into it), so "up" means: differs from the reference.
+// Boards: how samplers see one replica (a copy of all spins) of an Ising-like model. Spins are -1 or +1. A slice is
+// the set of states with so many spins "up": other than a reference, which is all -1 here (SpinModel::turned).
 //   E(S) = offset - sum_(i,j) J_ij S_i S_j - sum_i h_i S_i,  f_i = h_i + sum_j J_ij S_j,  v_i = f_i S_i
 // A flip of spin i changes E by 2 v_i, turns v_i into -v_i, and changes the fields of i's neighbours alone.
 // Spin models run on the CPU's cores, a replica to a thread: a flip must be seen by the next one.
