@@ -4,6 +4,8 @@
 //   values(v): v_i of every spin;  turn(i): flips without counting;  recount(): energy and up from the spins
 // Each single flip leaves the law unchanged, so does the sweep. Cost of a sweep: once or twice the edges.
 #pragma once
+#include <array>
+
 #include "kernels/discrete/class_board.hpp"
 #include "kernels/discrete/dense_board.hpp"
 #include "kernels/discrete/tree_board.hpp"
@@ -53,22 +55,14 @@ struct SweptHead {
 
 /// The probabilities of one sweep's flips, by spins and site: of classes a table, else the rule anew for each field.
 template <class Site>
-struct FlipProbability {
-  const ClassGraph<Site>& graph;
-  double of_class[2 * ClassGraph<Site>::most];
-
-  FlipProbability(const ClassGraph<Site>& of, const FlipRule& rule) : graph(of) {
-    for (int side = 0; side < 2; ++side)
-      for (Index q = 0; q < of.classes; ++q) of_class[side * of.classes + q] = rule(of.value(side, q));
-  }
-  KC_INLINE double operator()(const std::int8_t* spins, Index i) const {
+auto flip_probability(const ClassGraph<Site>& graph, const FlipRule& rule) {
+  std::array<double, 2 * ClassGraph<Site>::most> of_class;
+  for (int side = 0; side < 2; ++side)
+    for (Index q = 0; q < graph.classes; ++q) of_class[side * graph.classes + q] = rule(graph.value(side, q));
+  return [&graph, of_class](const std::int8_t* spins, Index i) {
     const Index s = spins[i], q = (graph.sum(spins, i) * s + graph.degree) >> graph.shift;
     return of_class[(s > 0 ? graph.classes : 0) + q];
-  }
-};
-template <class Site>
-FlipProbability<Site> flip_probability(const ClassGraph<Site>& graph, const FlipRule& rule) {
-  return {graph, rule};
+  };
 }
 inline auto flip_probability(const Graph& graph, const FlipRule& rule) {
   return [&graph, rule](const std::int8_t* spins, Index i) { return rule(graph.value(spins, i)); };

@@ -48,11 +48,8 @@ class TreeBoard {
   /// Fields, energy and sums from the spins.
   void refresh() {
     cpu.for_each(model_.n, [&](Index i) { local_[i] = model_.local(spin_, i); });
-    const double energy = model_.offset - 0.5 * cpu.sum<double>(model_.n, [&](Index i) {
-      return (local_[i] + model_.field[i]) * spin_[i];
-    });
-    const double up = cpu.sum<double>(model_.n, [&](Index i) { return spin_[i] > 0 ? 1.0 : 0.0; });
-    head_->energy = energy, head_->up = static_cast<std::int64_t>(up);
+    head_->up = cpu.sum<std::int32_t>(model_.n, [&](Index i) { return spin_[i] > 0 ? 1 : 0; });
+    head_->energy = model_.energy_of(spin_, head_->up);
     grow();
   }
 
