@@ -1,5 +1,5 @@
-// Words for a person beside the result. A stream that cannot take them changes nothing: where it is standard output the
-// program says so in the end.
+// Messages to people, beside the result. A write that fails changes nothing here; where it was to standard output the
+// program reports it at its end.
 #pragma once
 #include <fmt/format.h>
 

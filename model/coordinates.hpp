@@ -16,38 +16,44 @@ struct Coordinates<double> {
     return x ? weighted_sum(weight, x + first, n) : 0.0;
   }
 };
-template <int W>
-struct Coordinates<Dual<double, W>> {
+/// The point, in the numbers whose derivatives are taken: along a direction too where these carry one.
+template <class Base>
+struct PointOf;
+template <>
+struct PointOf<double> {
   const double* x;
-  Index seed;
-  KC_INLINE Dual<double, W> operator()(Index i) const {
-    Dual<double, W> out(x[i]);
-    for (int k = 0; k < W; ++k) out.d[k] = i == seed + k ? 1.0 : 0.0;
+  KC_INLINE double operator()(Index i) const { return x[i]; }
+  KC_INLINE double weigh(const double* weight, Index first, Index n) const {
+    return weighted_sum(weight, x + first, n);
+  }
+};
+template <>
+struct PointOf<Dual<double, 1>> {
+  const double *x, *direction;
+  KC_INLINE Dual<double, 1> operator()(Index i) const {
+    Dual<double, 1> out(x[i]);
+    out.d[0] = direction[i];
     return out;
   }
-  KC_INLINE Dual<double, W> weigh(const double* weight, Index first, Index n) const {
-    Dual<double, W> out(weighted_sum(weight, x + first, n));
-    for (int k = 0; k < W; ++k) {
-      const Index i = seed + k - first;
-      if (i >= 0 && i < n) out.d[k] = weight[i];
-    }
+  KC_INLINE Dual<double, 1> weigh(const double* weight, Index first, Index n) const {
+    Dual<double, 1> out(weighted_sum(weight, x + first, n));
+    out.d[0] = weighted_sum(weight, direction + first, n);
     return out;
   }
 };
-/// The same with values that move along `direction`.
-template <int W>
-struct Coordinates<Dual<Dual<double, 1>, W>> {
-  const double *x, *direction;
+template <class Base, int W>
+struct Coordinates<Dual<Base, W>> {
+  PointOf<Base> point;
   Index seed;
-  KC_INLINE Dual<Dual<double, 1>, W> operator()(Index i) const {
-    Dual<Dual<double, 1>, W> out(x[i]);
-    out.v.d[0] = direction[i];
-    for (int k = 0; k < W; ++k) out.d[k] = Dual<double, 1>(i == seed + k ? 1.0 : 0.0);
+  KC_INLINE Dual<Base, W> operator()(Index i) const {
+    Dual<Base, W> out;
+    out.v = point(i);
+    for (int k = 0; k < W; ++k) out.d[k] = i == seed + k ? 1.0 : 0.0;
     return out;
   }
-  KC_INLINE Dual<Dual<double, 1>, W> weigh(const double* weight, Index first, Index n) const {
-    Dual<Dual<double, 1>, W> out(weighted_sum(weight, x + first, n));
-    out.v.d[0] = weighted_sum(weight, direction + first, n);
+  KC_INLINE Dual<Base, W> weigh(const double* weight, Index first, Index n) const {
+    Dual<Base, W> out;
+    out.v = point.weigh(weight, first, n);
     for (int k = 0; k < W; ++k) {
       const Index i = seed + k - first;
       if (i >= 0 && i < n) out.d[k] = weight[i];
@@ -56,26 +62,12 @@ struct Coordinates<Dual<Dual<double, 1>, W>> {
   }
 };
 /// Inputs of the tape, 0, 1, ...
-template <>
-struct Coordinates<Var<double>> {
-  const double* x;
-  Var<double> operator()(Index i) const { return {x[i], i}; }
-  Var<double> weigh(const double* weight, Index first, Index n) const {
-    return {weighted_sum(weight, x + first, n), Tape<double>::current->weigh(weight, first, n)};
-  }
-};
-template <>
-struct Coordinates<Var<Dual<double, 1>>> {
-  const double *x, *direction;
-  Var<Dual<double, 1>> operator()(Index i) const {
-    Dual<double, 1> value(x[i]);
-    value.d[0] = direction[i];
-    return {value, i};
-  }
-  Var<Dual<double, 1>> weigh(const double* weight, Index first, Index n) const {
-    Dual<double, 1> value(weighted_sum(weight, x + first, n));
-    value.d[0] = weighted_sum(weight, direction + first, n);
-    return {value, Tape<Dual<double, 1>>::current->weigh(weight, first, n)};
+template <class Base>
+struct Coordinates<Var<Base>> {
+  PointOf<Base> point;
+  Var<Base> operator()(Index i) const { return {point(i), i}; }
+  Var<Base> weigh(const double* weight, Index first, Index n) const {
+    return {point.weigh(weight, first, n), Tape<Base>::current->weigh(weight, first, n)};
   }
 };
 

@@ -123,8 +123,7 @@ KC_HD inline double log_erfc(double x) {
   return -x * x - ::log(1.7724538509055160273 * x) + ::log1p(-q * (1 - 3 * q * (1 - 5 * q * (1 - 7 * q))));
 }
 
-// Functions of one variable: name, value f and slope, given x. Inside, those of x's type are found by argument or in
-// <cmath>.
+// Functions of one variable: name, value f and slope, given x. Those of x's type are found by argument, or in <cmath>.
 #define KILOCHAIN_FUNCTIONS_OF_ONE(DEFINE)                                                          \
   DEFINE(exp, exp(x), f)                                                                            \
   DEFINE(expm1, expm1(x), f + 1.0)                                                                  \

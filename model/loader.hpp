@@ -15,8 +15,7 @@ class JsonData {
   /// `section`: the key of an object inside the file; empty: the file itself.
   explicit JsonData(const std::string& path, const std::string& section = "");
   double number(const std::string& key) const;
-  /// A list, or lists of lists one after the other (row-major). `size`: how many are expected; empty: any, but one at
-  /// least.
+  /// A list, or lists of lists one after the other (row-major). `size`: how many are expected; empty: one or more.
   std::vector<double> numbers(const std::string& key, std::optional<std::int64_t> size = {}) const;
   /// The section of that name, or where there is none all of these.
   JsonData section(const std::string& name) const;

@@ -181,8 +181,7 @@ class Parameters {
     if (recording()) write(next({name, n, 0, Kind::reports}), n, value);
   }
 
-  /// Records log p(observation i | parameters) and returns it, for leave-one-out: lp += p.log_likelihood(i,
-  /// normal_lp(...)).
+  /// Records log p(observation i | parameters) and returns it: lp += p.log_likelihood(i, normal_lp(...)).
   KC_INLINE T log_likelihood([[maybe_unused]] Index i, const T& value) {
 #if !defined(__CUDA_ARCH__)
     if constexpr (std::is_same_v<T, double>)
@@ -206,8 +205,7 @@ class Parameters {
     if constexpr (std::is_same_v<T, double>) return recorder_ != nullptr;
     return false;
   }
-  /// What log_density returned, as a density of the coordinates. An Error, on a device NaN, where less was read than
-  /// is there.
+  /// What log_density returned, as a density of the coordinates. Where less was read than is there an Error, or NaN.
   /// (__CUDA_ARCH__ and not KC_ON_DEVICE: where the device is emulated, one compilation is both.)
   KC_INLINE T finish(const T& lp) const {
     if (recording()) {

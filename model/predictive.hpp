@@ -1,6 +1,5 @@
-// Random numbers for posterior predictions, where draws are recorded: on the host. A stream for each draw,
-// a function of seed, chain and draw alone (kernels/random/philox.hpp): a resumed run predicts the same.
-// Parameters are Stan's.
+// Random numbers for posterior predictions, where draws are recorded: on the host. Each draw has a stream that depends
+// on seed, chain and draw alone (kernels/random/philox.hpp): a resumed run predicts the same. Parameters are Stan's.
 #pragma once
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// Arrays of a model's numbers whose length is known only when data are read: in room that lies ready, on a device too.
+// Arrays of a model's numbers whose length is known only when data are read, in memory allocated beforehand.
 //   Values x: x[i], x.size();   Values2 x: x(i, j), x.row(i), x.rows(), x.columns()
 // A copy stands for the same numbers. An index out of range is an Error on the CPU; on a device it is NaN, and what is
 // written there goes nowhere.

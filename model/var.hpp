@@ -2,6 +2,7 @@
 // node, whatever it computes inside.
 #pragma once
 #include <tuple>
+#include <type_traits>
 
 #include "model/arrays.hpp"
 #include "model/tape.hpp"
@@ -105,17 +106,6 @@ double value_of(const Var<Base>& x) {
   return value_of(x.v);
 }
 
-namespace tape_detail {
-template <class... A>
-struct First;
-template <class Base, class... Rest>
-struct First<Var<Base>, Rest...> {
-  using Type = Var<Base>;
-};
-template <class A, class... Rest>
-struct First<A, Rest...> : First<Rest...> {};
-}  // namespace tape_detail
-
 template <class T>
 inline constexpr bool is_var = false;
 template <class Base>
@@ -125,7 +115,7 @@ inline constexpr bool is_var<Var<Base>> = true;
 template <class F, class... A>
 auto one_node(const F& f, const A&... arguments) {
   constexpr int vars = (0 + ... + static_cast<int>(is_var<A>));
-  using V = typename tape_detail::First<A...>::Type;
+  using V = std::common_type_t<A...>;
   using Base = decltype(V::v);
   int at = 0;
   const auto lift = [&](const auto& x) {

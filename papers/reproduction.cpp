@@ -1,5 +1,6 @@
 #include "papers/reproduction.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <omp.h>
 #include <sys/utsname.h>
@@ -23,14 +24,6 @@
 
 namespace kilochain::papers {
 namespace {
-
-/// 2026-01-31, in universal time.
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
-  return text;
-}
 
 /// Of the tree that a page is written into; "not known" outside one.
 std::string commit_of(const std::string& folder) {
@@ -56,7 +49,7 @@ std::vector<Json> merged(const std::filesystem::path& store, const std::vector<J
   for (const Json& f : fresh) {
     std::erase_if(all, [&](const Json& o) { return equal(o, f); });
     all.push_back(f);
-    all.back()["date"] = today();
+    all.back()["date"] = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));  // universal time
     all.back()["commit"] = commit;
   }
   return all;
@@ -108,8 +101,7 @@ class Board {
   std::mutex mutex_;
 };
 
-/// On `threads` threads (0: as many as cores). The first exception of a job ends all (through `stop`) and is thrown
-/// again.
+/// On `threads` threads (0: as many as cores). A job's first exception ends all (through `stop`) and is thrown again.
 void run_jobs(std::vector<Job> jobs, int threads, bool quiet, std::atomic<bool>& stop) {
   std::stable_sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.weight > b.weight; });
   Board board(jobs, quiet);
@@ -144,6 +136,25 @@ void check_flag(const char* flag, std::int64_t value, std::int64_t low, std::int
           fmt::format("must be >= {} and <= {}", low, high), fmt::format("Try {}?", example));
 }
 
+DataFolder DataFolder::find(const std::string& given) {
+  if (!given.empty()) {
+    require(std::filesystem::is_directory(given), ExitStatus::data, given + ": no such folder", "--data-dir",
+            "Fetch the data with scripts/fetch_data, or name the folder that holds them?");
+    return {given};
+  }
+  for (const char* folder : {"data/public", "../shared/data"})
+    if (std::filesystem::exists(std::filesystem::path(folder) / "ripley.csv")) return {folder};
+  return {"data/public"};
+}
+
+std::string DataFolder::file(const std::string& name) const {
+  const std::string whole = (std::filesystem::path(path) / name).string();
+  require(std::filesystem::exists(whole), ExitStatus::data, whole + ": the data set is not here",
+          "looked for in " + path,
+          "Fetch it with scripts/fetch_data, or name the folder that holds it with --data-dir?");
+  return whole;
+}
+
 std::string markdown_table(const Rows& rows, std::size_t left) {
   std::string out;
   for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -173,6 +184,11 @@ std::atomic<bool>& Reproduction::stop() const { return cli::stop_requested(); }
 
 std::filesystem::path Reproduction::file(const std::string& end) const {
   return std::filesystem::path(flags_.output.empty() ? "." : flags_.output) / (stem() + end);
+}
+
+bool Reproduction::has_figure(int number) const {
+  const std::string name = fmt::format("_figure{}", number);
+  return std::filesystem::exists(file(name + ".json")) || std::filesystem::exists(file(name + ".png"));
 }
 
 int Reproduction::run() {

@@ -1,6 +1,5 @@
 // What the commands of all papers do alike: flags, jobs on threads, results that stay in the folder from one call to
-// the next, the page that is made of them, and the exit status. A paper derives from Reproduction and registers a
-// command (host/frontend/papers.hpp).
+// the next, their page, the exit status. A paper derives from Reproduction and registers a command (RegisterPaper).
 #pragma once
 #include <CLI/App.hpp>
 #include <atomic>
@@ -25,6 +24,15 @@ struct Flags {
 void add_flags(CLI::App& command, Flags& flags, const std::string& what, const std::string& job);
 /// Throws Error (usage) where a flag's value is not in low .. high; `example` is one that is.
 void check_flag(const char* flag, std::int64_t value, std::int64_t low, std::int64_t high, std::int64_t example);
+
+/// Where papers find their data sets.
+struct DataFolder {
+  std::string path;
+  /// `given`, else data/public, else ../shared/data, whichever is there. Throws Error (data) when `given` is not.
+  static DataFolder find(const std::string& given);
+  /// Throws Error (data), naming scripts/fetch_data, when the file is missing.
+  std::string file(const std::string& name) const;
+};
 
 /// A line on standard error.
 void say(const std::string& line);
@@ -73,6 +81,8 @@ class Reproduction {
   std::atomic<bool>& stop() const;
   /// Files of the output folder that begin with the stem: "_figure1.json".
   std::filesystem::path file(const std::string& end) const;
+  /// Whether the data or the picture of that figure lie in the output folder.
+  bool has_figure(int number) const;
 
  private:
   void write_page(const std::vector<Json>& fresh) const;

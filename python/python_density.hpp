@@ -9,8 +9,7 @@
 
 namespace kilochain::python {
 
-/// f(x) -> (lp, gradient): float64 arrays (chains, n), (chains) and (chains, n), contiguous; x is valid in the call
-/// alone.
+/// f(x) -> (lp, gradient): float64 arrays (chains, n), (chains) and (chains, n), contiguous; x lives for the call.
 class PythonDensity {
  public:
   explicit PythonDensity(nanobind::callable f) : f_(std::move(f)) {}

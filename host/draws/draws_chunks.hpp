@@ -15,8 +15,7 @@
 
 namespace kilochain {
 
-/// Shape of the chunks of a variable of `size` parameters: about 1 MiB, the draws that arrive at a time, few
-/// parameters.
+/// Shape of the chunks of a variable of `size` parameters: about 1 MiB, the draws of one append, few parameters.
 ChunkShape chunk_shape(const DrawsHeader& header, std::int64_t size);
 /// Shape of the chunks of a statistic; its parameters are 1.
 ChunkShape stats_chunk_shape(const DrawsHeader& header);

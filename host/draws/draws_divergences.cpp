@@ -17,17 +17,10 @@ void DrawsWriter::put_divergences(const std::vector<Divergence>& divergences) {
     const int dims[2] = {define_dim(group, "divergence", NC_UNLIMITED),
                          define_dim(group, "divergence_point_dim", width)};
     netcdf::put_labels(group, dims[1], "divergence_point_dim", header_.names);
-    const auto chunk = netcdf::sizes(std::array{std::max<std::int64_t>(1, 8192 / width), width});
-    const std::size_t per_chunk = 256;
-    for (int* const variable : {&to.chain, &to.draw}) {
-      check(nc_def_var(group, variable == &to.chain ? "divergence_chain" : "divergence_draw", NC_INT64, 1, dims,
-                       variable));
-      check(nc_def_var_chunking(group, *variable, NC_CHUNKED, &per_chunk));
-      netcdf::add_checksums(group, *variable);
-    }
-    check(nc_def_var(group, "divergence_point", NC_DOUBLE, 2, dims, &to.point));
-    check(nc_def_var_chunking(group, to.point, NC_CHUNKED, chunk.data()));
-    netcdf::add_checksums(group, to.point);
+    to.chain = netcdf::define_chunked(group, "divergence_chain", NC_INT64, {dims[0]}, {256});
+    to.draw = netcdf::define_chunked(group, "divergence_draw", NC_INT64, {dims[0]}, {256});
+    to.point = netcdf::define_chunked(group, "divergence_point", NC_DOUBLE, {dims[0], dims[1]},
+                                      {std::max<std::int64_t>(1, 8192 / width), width});
   }
   std::vector<long long> chains, draws;
   std::vector<double> points;

@@ -83,8 +83,7 @@ class DrawsWriter {
   /// be written, another program has it open, draws are in it, or the header is wrong; (output) when there is no room.
   DrawsWriter(std::string path, DrawsHeader header, bool overwrite = false);
   /// Opens a file of another writer, to append after its first `draws_written` draws; what lies behind them is written
-  /// over. Error(data) when it cannot be read, (usage) when it cannot be written or has fewer draws, (output) when it
-  /// cannot grow.
+  /// over. Error: (data) not readable, (usage) not writable or with fewer draws, (output) when it cannot grow.
   DrawsWriter(std::string path, std::int64_t draws_written);
   ~DrawsWriter();  ///< closes what finish() has not; errors are lost
   DrawsWriter(const DrawsWriter&) = delete;
@@ -104,13 +103,11 @@ class DrawsWriter {
   /// Adds what a run that kept moments only leaves: a variable for each of summary_columns over the parameters, and the
   /// mean acceptance probability of each chain while sampling, NaN where there is none.
   void write_summary(const std::vector<ParameterSummary>& parameters, const std::vector<double>& acceptance_rates);
-  /// Saves the state of the run; the one before is kept until this one is complete. False when it does not fit on the
-  /// disk.
+  /// Saves the state of the run; the one before is kept until this one is complete. False when the disk is full.
   bool save_state(const std::vector<char>& bytes);
   /// Adds or replaces attributes, for example {"sampling_time": 12.5, "quarantined": [3, 17]}.
   void add_attributes(const nlohmann::json& attributes);
-  /// Closes the file; Error(output) when that fails, or when the path leads to another file by now. The writer is then
-  /// done.
+  /// Closes the file, and is done; Error(output) when that fails, or when the path leads to another file by now.
   void finish();
 
   const DrawsHeader& header() const { return header_; }
@@ -186,7 +183,8 @@ class DrawsReader {
   const nlohmann::json& attributes() const { return attributes_; }
   bool has_draws() const { return posterior_ >= 0; }
   bool has_summary() const { return summary_ >= 0; }
-  bool has_warmup_stats() const { return warmup_stats_ >= 0; }
+  /// Whether the header lists the statistic.
+  bool has_stat(const std::string& name) const;
   std::int64_t draws_written() const { return written_; }
 
   /// The most parameters whose draws fit in `bytes` as double, in whole chunks where possible (so that groups of this
@@ -218,7 +216,7 @@ class DrawsReader {
   DrawsHeader header_;
   nlohmann::json attributes_;
   std::vector<DrawsVariable> variables_;
-  int file_ = -1, posterior_ = -1, sample_stats_ = -1, warmup_stats_ = -1, summary_ = -1;
+  int file_ = -1, posterior_ = -1, sample_stats_ = -1, summary_ = -1;
   std::int64_t written_ = 0;
 };
 

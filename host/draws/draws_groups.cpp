@@ -1,8 +1,9 @@
 // What a file of draws consists of: its groups, dimensions, variables and the attributes known before the first draw.
 #include "host/draws/draws_groups.hpp"
 
+#include <fmt/chrono.h>
+
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 #include <map>
 
@@ -22,21 +23,6 @@ using netcdf::put_labels;
 
 namespace {
 
-std::string now_as_iso8601() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S+00:00", &utc);
-  return text;
-}
-
-nlohmann::json list_of(const std::vector<std::pair<std::string, std::int64_t>>& variables) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const auto& [name, size] : variables) list.push_back({name, size});
-  return list;
-}
-
 void put_header(int group, const DrawsHeader& header) {
   if (header.config.is_object()) {
     for (const auto& [name, value] : header.config.items()) netcdf::put_attribute(group, name, value);
@@ -50,26 +36,22 @@ void put_header(int group, const DrawsHeader& header) {
                                 {"seed", header.seed},
                                 {"real", name_of(header.real)},
                                 {"variable", header.variable},
-                                {"variables", list_of(header.variables).dump()},
+                                {"variables", nlohmann::json(header.variables).dump()},
                                 {"configuration", header.config.dump()}};
   for (const auto& [name, value] : facts.items()) netcdf::put_attribute(group, name, value);
 }
 
 /// A variable over chain, draw (and parameter) whose missing part reads as NaN.
 template <class Real>
-int define_real(int group, const std::string& name, int rank, const int* dims, const ChunkShape& shape) {
-  int variable = -1;
-  const auto chunk = netcdf::sizes(std::array{shape.chains, shape.draws, shape.parameters});
+int define_real(int group, const std::string& name, const std::vector<int>& dims, const ChunkShape& shape) {
   const Real missing = missing_value<Real>();
-  check(nc_def_var(group, name.c_str(), std::is_same_v<Real, float> ? NC_FLOAT : NC_DOUBLE, rank, dims, &variable));
-  check(nc_def_var_chunking(group, variable, NC_CHUNKED, chunk.data()));
-  netcdf::add_checksums(group, variable);
+  const int variable = netcdf::define_chunked(group, name, std::is_same_v<Real, float> ? NC_FLOAT : NC_DOUBLE, dims,
+                                              {shape.chains, shape.draws, shape.parameters});
   check(nc_def_var_fill(group, variable, NC_FILL, &missing));
   return variable;
 }
 
-/// "age" of "w[age]": ArviZ puts the variable and the brackets around a label itself. Names that have another form
-/// stay.
+/// "age" of "w[age]": ArviZ puts the variable and the brackets around a label itself. Other names stay.
 std::vector<std::string> without_variable(const std::string& variable, std::vector<std::string> names) {
   const std::string begin = variable + '[';
   const auto is_inside = [&](const std::string& name) { return name.starts_with(begin) && name.ends_with(']'); };
@@ -117,7 +99,8 @@ std::string header_hash(const nlohmann::json& attributes, const std::vector<std:
 }
 
 void put_origin(int group) {
-  netcdf::put_attribute(group, "created_at", now_as_iso8601());
+  netcdf::put_attribute(group, "created_at",
+                        fmt::format("{:%Y-%m-%dT%H:%M:%S+00:00}", fmt::gmtime(std::time(nullptr))));
   netcdf::put_attribute(group, "inference_library", "kilochain");
   netcdf::put_attribute(group, "inference_library_version", version());
 }
@@ -150,12 +133,7 @@ int DrawsWriter::define_chain_and_draw(int group, int dims[2]) {
   dims[0] = define_dim(group, "chain", header_.num_chains);
   dims[1] = define_dim(group, "draw", NC_UNLIMITED);
   put_indices(group, dims[0], "chain", header_.num_chains);
-  int draw = -1;
-  const std::size_t per_chunk = 1024;
-  check(nc_def_var(group, "draw", NC_INT64, 1, &dims[1], &draw));
-  check(nc_def_var_chunking(group, draw, NC_CHUNKED, &per_chunk));
-  netcdf::add_checksums(group, draw);
-  return draw;
+  return netcdf::define_chunked(group, "draw", NC_INT64, {dims[1]}, {1024});
 }
 
 void DrawsWriter::define_posterior() {
@@ -192,10 +170,10 @@ void DrawsWriter::define_variable(DrawsVariable& v, int group, int dims[3]) {
     else
       put_labels(group, dims[2], dim, labels);
   }
-  const int rank = v.scalar ? 2 : 3;
   v.in = group;
-  v.id = in_precision(header_.real,
-                      [&](auto of) { return define_real<decltype(of)>(group, v.name, rank, dims, v.chunk); });
+  v.id = in_precision(header_.real, [&](auto of) {
+    return define_real<decltype(of)>(group, v.name, {dims, dims + (v.scalar ? 2 : 3)}, v.chunk);
+  });
 }
 
 DrawsWriter::StatsGroup DrawsWriter::define_stats(const char* name) {
@@ -203,17 +181,12 @@ DrawsWriter::StatsGroup DrawsWriter::define_stats(const char* name) {
   out.chunk = stats_chunk_shape(header_);
   check(nc_def_grp(file_, name, &out.group));
   put_origin(out.group);
-  int dims[2];
-  out.draw = define_chain_and_draw(out.group, dims);
-  out.lp = define_real<double>(out.group, "lp", 2, dims, out.chunk);
-  out.acceptance_rate = define_real<float>(out.group, "acceptance_rate", 2, dims, out.chunk);
-  for (const auto& stat : header_.stats) {
-    out.stats.push_back(define_real<float>(out.group, stat, 2, dims, out.chunk));
-  }
-  const auto chunk = netcdf::sizes(std::array{out.chunk.chains, out.chunk.draws});
-  check(nc_def_var(out.group, "diverging", NC_BYTE, 2, dims, &out.diverging));
-  check(nc_def_var_chunking(out.group, out.diverging, NC_CHUNKED, chunk.data()));
-  netcdf::add_checksums(out.group, out.diverging);
+  std::vector<int> dims(2);
+  out.draw = define_chain_and_draw(out.group, dims.data());
+  out.lp = define_real<double>(out.group, "lp", dims, out.chunk);
+  out.acceptance_rate = define_real<float>(out.group, "acceptance_rate", dims, out.chunk);
+  for (const auto& stat : header_.stats) out.stats.push_back(define_real<float>(out.group, stat, dims, out.chunk));
+  out.diverging = netcdf::define_chunked(out.group, "diverging", NC_BYTE, dims, {out.chunk.chains, out.chunk.draws});
   check(nc_put_att_text(out.group, out.diverging, "dtype", 4, "bool"));  // xarray's sign for a boolean
   return out;
 }

@@ -64,7 +64,6 @@ void DrawsReader::open() {
   read_header();
   posterior_ = find_group(file_, "posterior");
   sample_stats_ = find_group(file_, "sample_stats");
-  warmup_stats_ = find_group(file_, "warmup_sample_stats");
   summary_ = find_group(file_, "summary");
   if (!has_draws()) return;
   if (has_variable(posterior_, "spins")) {
@@ -109,19 +108,13 @@ void DrawsReader::read_header() {
           "real \"" + real + "\"", "Was the file changed by another program?");
   header_.real = *precision_named(real);
   attributes_.at("variable").get_to(header_.variable);
-  if (attributes_.contains("variables")) {
-    for (const auto& v : nlohmann::json::parse(attributes_.at("variables").get<std::string>()))
-      header_.variables.emplace_back(v.at(0).get<std::string>(), v.at(1).get<std::int64_t>());
-  }
-  if (attributes_.contains("groups"))
-    nlohmann::json::parse(attributes_.at("groups").get<std::string>()).get_to(header_.groups);
-  header_.config = nlohmann::json::parse(attributes_.at("configuration").get<std::string>());
-  if (attributes_.contains("inputs"))
-    header_.inputs = nlohmann::json::parse(attributes_.at("inputs").get<std::string>()).get<std::vector<Input>>();
+  const auto parsed = [&](const char* name) { return nlohmann::json::parse(attributes_.at(name).get<std::string>()); };
+  header_.config = parsed("configuration");
   header_.kept = attributes_.at("kept_draws") == name_of(KeptDraws::moments) ? KeptDraws::moments : KeptDraws::all;
-  if (attributes_.contains("stats")) {
-    header_.stats = nlohmann::json::parse(attributes_.at("stats").get<std::string>()).get<std::vector<std::string>>();
-  }
+  if (attributes_.contains("variables")) parsed("variables").get_to(header_.variables);
+  if (attributes_.contains("groups")) parsed("groups").get_to(header_.groups);
+  if (attributes_.contains("inputs")) header_.inputs = parsed("inputs").get<std::vector<Input>>();
+  if (attributes_.contains("stats")) parsed("stats").get_to(header_.stats);
   header_.save_warmup_stats = find_group(file_, "warmup_sample_stats") >= 0;
   header_.names = read_labels(file_, "parameter");
   require(!attributes_.contains("header_hash") ||
@@ -174,10 +167,12 @@ std::vector<Value> DrawsReader::sample_stat(const std::string& name) const {
 
 std::vector<double> DrawsReader::lp() const { return sample_stat<double>("lp"); }
 
+bool DrawsReader::has_stat(const std::string& name) const {
+  return std::find(header_.stats.begin(), header_.stats.end(), name) != header_.stats.end();
+}
+
 std::vector<float> DrawsReader::stat(const std::string& name) const {
-  std::vector<std::string> known = header_.stats;
-  known.insert(known.end(), {"acceptance_rate", "diverging"});
-  require(std::find(known.begin(), known.end(), name) != known.end(), ExitStatus::data,
+  require(has_stat(name) || name == "acceptance_rate" || name == "diverging", ExitStatus::data,
           path_ + ": no statistic " + name, "not among those of sampler " + header_.sampler, "Is the name right?");
   return sample_stat<float>(name);
 }

@@ -17,12 +17,9 @@ void DrawsWriter::define_spins(const int* chain_and_draw) {
     n *= header_.spins[k];
     dims.push_back(define_dim(posterior_, "spins_dim_" + std::to_string(k), header_.spins[k]));
   }
-  std::vector<std::size_t> chunk = {
-      1, static_cast<std::size_t>(std::clamp<std::int64_t>((1 << 20) / n, 1, header_.draws_per_append))};
+  std::vector<std::int64_t> chunk = {1, std::clamp<std::int64_t>((1 << 20) / n, 1, header_.draws_per_append)};
   chunk.insert(chunk.end(), header_.spins.begin(), header_.spins.end());
-  check(nc_def_var(posterior_, "spins", NC_BYTE, static_cast<int>(dims.size()), dims.data(), &spins_));
-  check(nc_def_var_chunking(posterior_, spins_, NC_CHUNKED, chunk.data()));
-  netcdf::add_checksums(posterior_, spins_);
+  spins_ = netcdf::define_chunked(posterior_, "spins", NC_BYTE, dims, chunk);
 }
 
 void DrawsWriter::put_spins(std::int64_t first_draw, std::int64_t count, View3<const std::int8_t> spins) {

@@ -114,10 +114,7 @@ bool DrawsWriter::save_state(const std::vector<char>& bytes) {
     if (s.latest < 0) {
       for (int k = 0; k < 2; ++k) {
         const int dim = define_dim(file_, std::string(kBytes[k]) + "_byte", NC_UNLIMITED);
-        const std::size_t per_chunk = chunk;
-        check(nc_def_var(file_, kBytes[k], NC_BYTE, 1, &dim, &s.bytes[k]));
-        check(nc_def_var_chunking(file_, s.bytes[k], NC_CHUNKED, &per_chunk));
-        netcdf::add_checksums(file_, s.bytes[k]);
+        s.bytes[k] = netcdf::define_chunked(file_, kBytes[k], NC_BYTE, {dim}, {chunk});
         s.size[k] = netcdf::define_number(file_, kSize[k], NC_INT64);
       }
       s.latest = netcdf::define_number(file_, kLatest, NC_INT);

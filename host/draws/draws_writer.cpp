@@ -27,23 +27,6 @@ std::int64_t bytes_of_stats(const DrawsHeader& header) {
   return 9 + (2 + std::ssize(header.stats)) * std::int64_t{sizeof(float)};
 }
 
-/// Whether the group itself (not its parents) has dimension `name`.
-bool dim_of_group(int group, const std::string& name, int& dim) {
-  int count = 0;
-  check(nc_inq_dimids(group, &count, nullptr, 0));
-  std::vector<int> ids(count);
-  check(nc_inq_dimids(group, &count, ids.data(), 0));
-  for (const int id : ids) {
-    char text[NC_MAX_NAME + 1];
-    check(nc_inq_dimname(group, id, text));
-    if (name == text) {
-      dim = id;
-      return true;
-    }
-  }
-  return false;
-}
-
 /// What would be lost with a file of draws, in words; empty: nothing. Throws where another program made the file.
 std::string lost_with(const std::string& path) {
   int file = -1, id = -1;
@@ -249,8 +232,9 @@ void DrawsWriter::add_constant_data(const std::string& name,
     std::vector<int> ids;
     for (const auto& [dim, size] : dims) {
       int id = -1;
-      // inq_dimid would also find dimensions of the root, such as parameter, which mean something else.
-      if (!dim_of_group(to, dim, id)) id = define_dim(to, dim, size);
+      // Defined first: inq_dimid alone would also find those of the root, such as parameter, which mean something else.
+      const int status = nc_def_dim(to, dim.c_str(), size, &id);
+      check(status == NC_ENAMEINUSE ? nc_inq_dimid(to, dim.c_str(), &id) : status);
       ids.push_back(id);
     }
     int variable = -1;

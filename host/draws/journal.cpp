@@ -123,11 +123,11 @@ Journal::~Journal() {
 
 bool Journal::begin() {
   std::string beginning(std::min(kBeginning, whole_), '\0');
-  const Header header{++number_, whole_, 0};
   if (!read_all(file_, beginning.data(), beginning.size(), 0)) return false;
   end_ = sizeof(Header);
-  const Header hashed{header.number, header.whole, hash_bits(beginning, header.number)};
-  return changed_ = write_all(journal_, &hashed, sizeof hashed, 0);
+  ++number_;
+  const Header header{number_, whole_, hash_bits(beginning, number_)};
+  return changed_ = write_all(journal_, &header, sizeof header, 0);
 }
 
 bool Journal::note(std::uint64_t at, std::uint64_t length) {
@@ -136,10 +136,10 @@ bool Journal::note(std::uint64_t at, std::uint64_t length) {
   if (at >= there) return true;
   std::string record(sizeof(Record) + std::min(length, there - at), '\0');
   char* const bytes = record.data() + sizeof(Record);
-  const Record head{at, record.size() - sizeof(Record), 0};
-  if (!read_all(file_, bytes, head.length, at)) return false;
-  const Record hashed{at, head.length, hash_of_record(number_, at, {bytes, head.length})};
-  std::memcpy(record.data(), &hashed, sizeof hashed);
+  const std::uint64_t noting = record.size() - sizeof(Record);
+  if (!read_all(file_, bytes, noting, at)) return false;
+  const Record head{at, noting, hash_of_record(number_, at, {bytes, noting})};
+  std::memcpy(record.data(), &head, sizeof head);
   const bool noted = write_all(journal_, record.data(), record.size(), end_);
   end_ += record.size();
   return noted;

@@ -156,14 +156,20 @@ int define_dim(int group, const std::string& name, std::int64_t size) {
   return dim;
 }
 
-int define_number(int group, const std::string& name, nc_type type) {
-  int one = -1, variable = -1;
-  const std::size_t size = 1;
-  if (nc_inq_dimid(group, "one", &one) != NC_NOERR) one = define_dim(group, "one", 1);
-  check(nc_def_var(group, name.c_str(), type, 1, &one, &variable));
-  check(nc_def_var_chunking(group, variable, NC_CHUNKED, &size));
-  add_checksums(group, variable);
+int define_chunked(int group, const std::string& name, nc_type type, const std::vector<int>& dims,
+                   const std::vector<std::int64_t>& chunk) {
+  int variable = -1;
+  const std::vector<std::size_t> sizes(chunk.begin(), chunk.end());
+  check(nc_def_var(group, name.c_str(), type, static_cast<int>(dims.size()), dims.data(), &variable));
+  check(nc_def_var_chunking(group, variable, NC_CHUNKED, sizes.data()));
+  check(nc_def_var_fletcher32(group, variable, NC_FLETCHER32));
   return variable;
+}
+
+int define_number(int group, const std::string& name, nc_type type) {
+  int one = -1;
+  if (nc_inq_dimid(group, "one", &one) != NC_NOERR) one = define_dim(group, "one", 1);
+  return define_chunked(group, name, type, {one}, {1});
 }
 
 void put_indices(int group, int dim, const std::string& name, std::int64_t size) {

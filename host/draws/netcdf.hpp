@@ -48,13 +48,15 @@ int find_variable(int group, const std::string& name);
 bool has_variable(int group, const char* name);
 std::vector<std::int64_t> shape_of(int group, int variable);
 
-/// A new dimension (NC_UNLIMITED: one that grows), and a variable of that name that labels it, by 0 .. size - 1 or by
-/// names.
+/// A new dimension (NC_UNLIMITED: one that grows).
 int define_dim(int group, const std::string& name, std::int64_t size);
-/// A chunked variable has checksums from now on: bytes that changed on the disk are an error of whoever reads them.
-inline void add_checksums(int group, int variable) { check(nc_def_var_fletcher32(group, variable, NC_FLETCHER32)); }
+/// A new variable over `dims`, in chunks of that shape (what `chunk` has beyond them does not count), with checksums:
+/// bytes that changed on the disk are an error of whoever reads them.
+int define_chunked(int group, const std::string& name, nc_type type, const std::vector<int>& dims,
+                   const std::vector<std::int64_t>& chunk);
 /// A variable of one number with a checksum, which a scalar cannot have.
 int define_number(int group, const std::string& name, nc_type type);
+/// A variable of a dimension's name that labels it, by 0 .. size - 1 or by names.
 void put_indices(int group, int dim, const std::string& name, std::int64_t size);
 void put_labels(int group, int dim, const std::string& name, const std::vector<std::string>& labels);
 

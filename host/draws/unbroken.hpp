@@ -1,5 +1,5 @@
-// A file that is being written is not left half written by a user who will not wait: while one of these lives, a signal
-// that would end the program waits for its end. Calls may nest, and threads may write side by side.
+// A guard around writes to a file: while one lives, a signal that would end the program waits for its end, so that no
+// file is left half written. Guards may nest, and threads may write side by side.
 #pragma once
 #include <atomic>
 #include <csignal>

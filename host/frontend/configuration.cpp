@@ -87,8 +87,7 @@ class Resolver {
     unknown(a, name, !to_target, !to_sampler);
   }
 
-  /// Checked in the end, when no name is unknown or given twice; here file and line are known, long before data are
-  /// read.
+  /// Checked in the end, when no name is unknown or given twice, but before data are read: file and line are known.
   template <class Entry>
   void set(const Entry& entry, SettingTexts& texts, const std::string& name, const Assignment& a) {
     if (entry.check)

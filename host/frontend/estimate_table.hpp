@@ -8,8 +8,7 @@
 namespace kilochain::cli {
 
 std::string estimate_table(const Estimate& estimate);
-/// Keys: rows [{what, where, bytes}], bytes and available {host, device, disk}, seconds (null: not known), fits,
-/// advice.
+/// Keys: rows [{what, where, bytes}], bytes and available {host, device, disk}, seconds (or null), fits, advice.
 nlohmann::json to_json(const Estimate& estimate);
 
 }  // namespace kilochain::cli

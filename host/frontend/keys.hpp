@@ -31,8 +31,7 @@ const std::vector<Key>& common_keys();
 /// nullptr when there is none of that name.
 const Key* find_common_key(const std::string& name);
 
-/// Parses the assignment's text into the common key of that name; throws Error (usage) that begins `owner: shown =
-/// text`.
+/// Parses the assignment's text into the common key of that name. Error (usage) begins `owner: shown = text`.
 void set_common(Configuration& configuration, const std::string& key, const Assignment& assignment);
 
 /// num_chains for --num-chains, num-chains and num_chains.

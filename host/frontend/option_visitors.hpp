@@ -1,5 +1,4 @@
-// What the front end does with a table of options (host/run/option_table.hpp): says what there is, parses what was
-// written.
+// What the front end does with a table of options (host/run/option_table.hpp): describes them, parses their texts.
 #pragma once
 #include <fmt/format.h>
 

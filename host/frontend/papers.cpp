@@ -1,24 +1,17 @@
 #include "host/frontend/papers.hpp"
 
-#include <algorithm>
-
 namespace kilochain::cli {
 namespace {
 
-std::vector<Command>& registered() {
-  static std::vector<Command> all;
+std::map<std::string, Command>& registered() {
+  static std::map<std::string, Command> all;
   return all;
 }
 
 }  // namespace
 
-const std::vector<Command>& registered_papers() { return registered(); }
+const std::map<std::string, Command>& registered_papers() { return registered(); }
 
-RegisterPaper::RegisterPaper(Command paper) {
-  // In order already here: the linker's order is nobody's.
-  const auto after = [](const Command& a, const Command& b) { return a.name < b.name; };
-  auto& all = registered();
-  all.insert(std::upper_bound(all.begin(), all.end(), paper, after), paper);
-}
+RegisterPaper::RegisterPaper(const Command& paper) { registered().emplace(paper.name, paper); }
 
 }  // namespace kilochain::cli

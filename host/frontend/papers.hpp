@@ -7,8 +7,8 @@
 // into the program `kilochain`, and into no library that other projects use.
 #pragma once
 #include <functional>
+#include <map>
 #include <string>
-#include <vector>
 
 namespace CLI {
 class App;
@@ -25,10 +25,10 @@ struct Command {
 };
 
 /// Every paper of this program, by name; none in programs of other projects.
-const std::vector<Command>& registered_papers();
+const std::map<std::string, Command>& registered_papers();
 
 struct RegisterPaper {
-  explicit RegisterPaper(Command paper);
+  explicit RegisterPaper(const Command& paper);
 };
 
 }  // namespace kilochain::cli

@@ -84,46 +84,36 @@ void add(CLI::App& app, const Command& command, int& status) {
   });
 }
 
-void add_without(CLI::App& command, std::string& without) {
-  command.add_option("--without-chains", without, "chains to leave out, by number: 3,17,20-29");
+/// What the commands about a file of draws take; each adds what it has besides.
+struct FileFlags {
+  std::string path, without, output;
+  bool json = false, overwrite = false;
+  std::int64_t rows = 20;
+};
+std::shared_ptr<FileFlags> file_flags(CLI::App& command) {
+  const auto f = std::make_shared<FileFlags>();
+  command.add_option("FILE", f->path, "file that `kilochain sample --output` wrote")->required();
+  command.add_option("--without-chains", f->without, "chains to leave out, by number: 3,17,20-29");
+  return f;
 }
 
 std::function<int()> summary_flags(CLI::App& command) {
-  struct Flags {
-    std::string path, without;
-    bool json = false;
-    std::int64_t rows = 20;
-  };
-  const auto f = std::make_shared<Flags>();
-  command.add_option("FILE", f->path, "file that `kilochain sample --output` wrote")->required();
-  add_without(command, f->without);
+  const auto f = file_flags(command);
   command.add_flag("--json", f->json, "one JSON object");
   command.add_option("--rows", f->rows, "parameters in the table, worst first")->capture_default_str();
   return [f] { return summary(f->path, f->without, f->json, f->rows); };
 }
 
 std::function<int()> diagnose_flags(CLI::App& command) {
-  struct Flags {
-    std::string path, without;
-    bool json = false;
-  };
-  const auto f = std::make_shared<Flags>();
-  command.add_option("FILE", f->path, "file that `kilochain sample --output` wrote")->required();
-  add_without(command, f->without);
+  const auto f = file_flags(command);
   command.add_flag("--json", f->json, "one JSON object, with the figures of each chain");
   command.footer("Exit status: as of `kilochain summary`.");
   return [f] { return diagnose(f->path, f->without, f->json); };
 }
 
 std::function<int()> report_flags(CLI::App& command) {
-  struct Flags {
-    std::string path, without, output;
-    bool overwrite = false;
-  };
-  const auto f = std::make_shared<Flags>();
-  command.add_option("FILE", f->path, "file that `kilochain sample --output` wrote")->required();
+  const auto f = file_flags(command);
   command.add_option("--output", f->output, "page to write, for any browser: report.html")->required();
-  add_without(command, f->without);
   command.add_flag("--overwrite", f->overwrite, "replace the page that is there");
   command.footer("Exit status: as of `kilochain summary`.");
   return [f] { return report(f->path, f->without, f->output, f->overwrite); };
@@ -224,7 +214,7 @@ void add_commands(CLI::App& app, int& status) {
   using enum ExitStatus;
   const std::string statuses = exit_statuses({done, usage, data, output, deviates, interrupted});
   reproduce->footer(statuses);  // the papers inherit it
-  for (const Command& paper : registered_papers()) add(*reproduce, paper, status);
+  for (const auto& [name, paper] : registered_papers()) add(*reproduce, paper, status);
   reproduce->footer("`kilochain reproduce PAPER --help` says more.\n" + statuses);
 }
 
@@ -244,7 +234,7 @@ int choose_command(int argc, char** argv) {
   }
   refuse_unknown("command", app, argv[1], "sample");
   if (std::string(argv[1]) == "reproduce") {
-    const std::string paper = registered_papers()[0].name;
+    const std::string paper = registered_papers().begin()->first;
     require(argc > 2, ExitStatus::usage, "command line: no paper", "kilochain reproduce",
             fmt::format("Try kilochain reproduce {}? `kilochain reproduce --help` lists all.", paper));
     refuse_unknown("paper", *app.get_subcommand("reproduce"), argv[2], paper.c_str());

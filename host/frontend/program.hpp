@@ -1,5 +1,4 @@
-// The whole command line as one call: for `kilochain` itself, and for programs of other projects with targets of their
-// own.
+// The whole command line as one call: for `kilochain` itself, and for programs of other projects with own targets.
 #pragma once
 
 namespace kilochain::cli {

@@ -63,8 +63,7 @@ int resume(const std::string& path, const std::vector<Assignment>& flags, bool q
   } else if (const std::int64_t draws = DrawsReader(path).draws_written(); !quiet && draws > state->draws) {
     tell(stderr,
          "{}: {} draws of each chain are there, and the state of the chains after {} of them: the others are drawn "
-         "again, "
-         "the same\n",
+         "again, the same\n",
          path, draws, state->draws);
   }
   return run_and_tell(c);

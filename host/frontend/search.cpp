@@ -168,10 +168,10 @@ class Search {
     if (!whole) return {};
     std::vector<Confirmed> out(2);
     for (std::size_t which = 0; which < 2; ++which) {
-      double square = 0;
-      for (std::size_t i = which; i < 2 * n; i += 2) out[which].mean += scores[i] / n;
-      for (std::size_t i = which; i < 2 * n; i += 2) square += std::pow(scores[i] - out[which].mean, 2);
-      out[which].error = n > 1 ? std::sqrt(square / (n * (n - 1))) : NAN;
+      std::vector<double> own;
+      for (std::size_t i = which; i < 2 * n; i += 2) own.push_back(scores[i]);
+      const Moments m = moments_of(Series{own.data(), 1, std::ssize(own)});
+      out[which] = {m.mean, m.sd / std::sqrt(n)};
     }
     return out;
   }

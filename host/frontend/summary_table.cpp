@@ -14,12 +14,6 @@ namespace {
 
 using Cells = std::vector<std::string>;  // the variable, then summary_columns
 
-Cells titles() {
-  Cells row = {"variable"};
-  for (const SummaryColumn& column : summary_columns) row.push_back(column.title);
-  return row;
-}
-
 /// Decimals so that two digits of the Monte Carlo error (or else of the spread) show.
 int decimals_of(const ParameterSummary& parameter) {
   const double unit = parameter.mcse_mean > 0 ? parameter.mcse_mean : parameter.sd / 100;
@@ -88,8 +82,7 @@ std::string format_head(const RunSummary& run) {
   if (run.resumes_from >= 0)
     text += fmt::format(
         "killed      after the state of the chains was saved at {} draws of each: `kilochain resume` goes on from "
-        "there, and "
-        "makes the {} after it again, the same\n",
+        "there, and makes the {} after it again, the same\n",
         run.resumes_from, run.num_samples / run.thin - run.resumes_from);
   if (!run.without.empty())
     text += fmt::format("left out    {}, as asked\n", counted(std::ssize(run.without), "chain"));
@@ -124,7 +117,8 @@ std::string format_head(const RunSummary& run) {
 std::string format_table(const std::vector<ParameterSummary>& parameters, std::int64_t max_rows) {
   const std::vector<ParameterSummary> ordered = worst_first(parameters);
   const std::int64_t count = std::ssize(ordered), shown = std::clamp<std::int64_t>(max_rows, 0, count);
-  std::vector<Cells> rows = {titles()};
+  std::vector<Cells> rows = {{"variable"}};
+  for (const SummaryColumn& column : summary_columns) rows[0].push_back(column.title);
   for (std::int64_t i = 0; i < shown; ++i) rows.push_back(row_of(ordered[i]));
   std::vector<std::size_t> widths(rows[0].size());
   for (const Cells& row : rows) {

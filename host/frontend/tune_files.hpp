@@ -1,5 +1,4 @@
-// The folder of a search: trials.jsonl (what was searched for, then a line a trial), best.toml, policy.csv,
-// surface.json.
+// The folder of a search: trials.jsonl (the search, then a line a trial), best.toml, policy.csv, surface.json.
 #pragma once
 #include <fstream>
 #include <nlohmann/json.hpp>

@@ -32,8 +32,7 @@ struct TuneConfiguration {
   bool policy = false;  ///< whether all that is tuned can be drawn anew for each kept draw
 };
 
-/// From the arguments of `kilochain tune`. Throws Error (usage) as `sample` does, and for a box or a flag that cannot
-/// be.
+/// From the arguments of `kilochain tune`. Throws Error (usage) as `sample` does, and for a wrong box or flag.
 TuneConfiguration read_tune_configuration(const std::vector<std::string>& arguments);
 /// The same from what stands in a file and what is said over it.
 TuneConfiguration resolve_tune(const std::vector<Assignment>& file, const std::vector<Assignment>& flags);

@@ -1,4 +1,5 @@
-// A policy's file: CSV, a header that names settings, a row for each point. Kernels read it from their settings.
+// A policy is a list of settings of which a sampler draws one at random for each iteration: read from a CSV file, a
+// header that names the settings and a row for each of them.
 #pragma once
 #include <string>
 #include <vector>

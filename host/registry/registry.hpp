@@ -1,5 +1,4 @@
-// Names to samplers and targets. Entries register themselves: a line of CMake compiles host/registry/instantiate for
-// each.
+// Names to samplers and targets. Each registers itself: a line of CMake compiles host/registry/instantiate for it.
 #pragma once
 #include <functional>
 #include <memory>
@@ -105,8 +104,7 @@ struct RegisterCudaTarget {
 };
 
 /// What can be said about the settings before any data is read: throws Error (usage) for an unknown sampler, target or
-/// setting, for a value that is none of the setting's, and for a sampler of densities on spins or of spins on a
-/// density.
+/// setting, for a value that is none of the setting's, and where one is of densities and the other of spins.
 void check_settings(const std::string& sampler, const SettingTexts& sampler_settings, const std::string& target,
                     const SettingTexts& target_settings);
 /// A sampler or target on the context's backend. Throws Error (usage) when the backend has none.

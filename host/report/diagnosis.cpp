@@ -17,11 +17,6 @@
 namespace kilochain {
 namespace {
 
-bool is_there(const DrawsReader& reader, const std::string& stat) {
-  const auto& stats = reader.header().stats;
-  return std::find(stats.begin(), stats.end(), stat) != stats.end();
-}
-
 double mean_of(const float* values, std::int64_t count) {
   return std::accumulate(values, values + count, 0.0) / static_cast<double>(count);
 }
@@ -65,7 +60,7 @@ void add_statistics(Diagnosis& d, const DrawsReader& reader, std::vector<std::ve
   const auto diverging = reader.num_diverging();
   for (ChainFigures& c : d.chains) c.divergences = diverging[c.number];
   const auto each = [&](const char* name, auto figure) {
-    if (!is_there(reader, name)) return;
+    if (!reader.has_stat(name)) return;
     const std::vector<float> values = reader.stat(name);
     for (ChainFigures& c : d.chains) figure(c, values.data() + c.number * draws);
   };
@@ -153,7 +148,7 @@ Diagnosis diagnose(const std::string& path, const std::vector<std::int64_t>& wit
   if (!reader.has_draws())
     d.missing.push_back(
         "the draws: the run kept moments only, so chains cannot be compared with each other (--draws all)");
-  else if (!is_there(reader, "energy"))
+  else if (!reader.has_stat("energy"))
     d.missing.push_back("energies: sampler " + d.run.sampler + " has none, so there is no E-BFMI");
   else if (d.run.thin > 1)
     d.missing.push_back("E-BFMI: it needs every draw, and one in " + std::to_string(d.run.thin) + " was kept");

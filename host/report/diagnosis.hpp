@@ -60,9 +60,8 @@ Diagnosis diagnose(const std::string& path, const std::vector<std::int64_t>& wit
 
 /// "3, 17, 20-29 and 88 more": at most `most` parts.
 std::string chains_text(std::vector<std::int64_t> chains, std::size_t most = 12);
-/// Keys: those of the summary's to_json, quarantined_chains, findings [{kind, chains, words, advice}],
-/// clusters [{chains, lp, means}], chains [{chain, acceptance_rate, lp, ess_lp, e_bfmi, tree_depth, divergences, out,
-/// out_of}], missing.
+/// Keys: the summary's, quarantined_chains, findings [{kind, chains, words, advice}], clusters [{chains, lp, means}],
+/// chains [{chain, acceptance_rate, lp, ess_lp, e_bfmi, tree_depth, divergences, out, out_of}], missing.
 nlohmann::json to_json(const Diagnosis& diagnosis);
 
 /// values[chain][draws] of all chains of the file: of those that count.

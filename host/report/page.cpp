@@ -90,9 +90,8 @@ Json forest_of(const Diagnosis& d) {
 
 /// What a statistic of each draw was on average in each chain that counts.
 Json per_chain(const DrawsReader& reader, const Diagnosis& d, const char* stat) {
-  const auto& stats = reader.header().stats;
   Json out = Json::array();
-  if (!reader.has_draws() || std::find(stats.begin(), stats.end(), stat) == stats.end()) return out;
+  if (!reader.has_draws() || !reader.has_stat(stat)) return out;
   const std::vector<float> values = reader.stat(stat);
   const std::int64_t draws = reader.draws_written();
   for (const ChainFigures& c : d.chains) {

@@ -66,7 +66,14 @@ double ess_paper(const double* x, std::int64_t n) {
   const Extent range = range_of(Series{x, 1, n});
   if (n < 2 || !range.finite || range.constant()) return kNaN;
   RealAutocovariance covariance(1, n, [x, n](std::int64_t, double* out) { std::copy_n(x, n, out); });
-  return ess_of_one_row(covariance);
+  const double variance = covariance(0);
+  double smallest = std::numeric_limits<double>::infinity(), sum = 0;
+  for (std::int64_t lag = 0; lag + 1 < n && variance > 0; lag += 2) {
+    smallest = std::min(smallest, (covariance(lag) + covariance(lag + 1)) / variance);
+    if (!(smallest > 0)) break;
+    sum += smallest;
+  }
+  return variance > 0 ? n / std::max(1.0, 2 * sum - 1) : kNaN;
 }
 
 double ess_of_rows(Autocovariance& covariance) {
@@ -92,19 +99,6 @@ double ess_of_covariances(std::int64_t rows, std::int64_t n, double within, doub
   const double rest = even + odd >= 0 ? even : std::max(0.0, even);
   const double draws = rows * n;
   return draws / std::max(-1 + 2 * sum + rest, 1 / std::log10(draws));
-}
-
-double ess_of_one_row(Autocovariance& covariance) {
-  const std::int64_t n = covariance.length();
-  const double variance = covariance(0);
-  if (!(variance > 0)) return kNaN;
-  double smallest = std::numeric_limits<double>::infinity(), sum = 0;
-  for (std::int64_t lag = 0; lag + 1 < n; lag += 2) {
-    smallest = std::min(smallest, (covariance(lag) + covariance(lag + 1)) / variance);
-    if (!(smallest > 0)) break;
-    sum += smallest;
-  }
-  return n / std::max(1.0, 2 * sum - 1);
 }
 
 }  // namespace kilochain

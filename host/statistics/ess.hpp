@@ -17,12 +17,12 @@ namespace kilochain {
 double ess_mean(const Series& series);
 /// For the variance: of the squared deviations from the mean.
 double ess_square(const Series& series);
-/// Of the indicator of draws <= threshold, such as a quantile; the number of draws when the indicator is the same for
-/// all.
+/// Of the indicator of draws <= threshold, such as a quantile; the number of draws when it is the same for all.
 double ess_below(const Series& series, double threshold);
 
-/// The estimator of Titsias and Dellaportas 2019 for x[n], one unsplit chain: biased autocorrelations, Geyer's initial
-/// monotone sequence, n / max(1, tau). NaN when all equal or not finite.
+/// The estimator of Titsias and Dellaportas 2019 for x[n], one unsplit chain: biased autocorrelations rho_k, sums of
+/// their pairs from lag 0, the running minimum of these while positive, n / tau with tau = max(1, 2 sum - 1). Never
+/// above n; NaN when all equal or not finite.
 double ess_paper(const double* x, std::int64_t n);
 
 /// Geyer's initial sequences (Geyer 1992): sums of neighbouring pairs of autocorrelations are positive, decreasing and
@@ -34,9 +34,5 @@ double ess_of_rows(Autocovariance& covariance);
 /// means (divisor rows - 1), and covariance(lag), the mean over rows of c_lag, for 0 < lag < n.
 double ess_of_covariances(std::int64_t rows, std::int64_t n, double within, double between,
                           const std::function<double(std::int64_t)>& covariance);
-
-/// One row, rho_k = c_k / c_0: pair sums from lag 0, their running minimum while positive, tau = max(1, 2 sum - 1)
-/// (the estimator of Titsias and Dellaportas 2019). Never above the number of draws; NaN when nothing varies.
-double ess_of_one_row(Autocovariance& covariance);
 
 }  // namespace kilochain

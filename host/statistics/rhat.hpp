@@ -16,13 +16,6 @@ namespace kilochain {
 /// Classic split R-hat of the draws themselves.
 double rhat_split(const Series& series);
 
-/// Nested R-hat for many short chains (Margossian, Hoffman, Sountsov, Riou-Durand, Vehtari, Gelman 2022):
-/// sqrt(1 + B / W), B variance of the superchains' means, W mean over superchains of the variance between their chains
-/// plus the variance within those. Superchain k is the k-th block of chains / superchains neighbours (which should have
-/// started from one point). Not split, not ranked; one draw a chain is enough.
-/// Throws Error unless superchains >= 2 divides chains.
-double rhat_nested(const Series& series, std::int64_t superchains);
-
 /// sqrt((n between / within + n - 1) / n) for rows of n.
 double rhat_of(const RowVariances& variances);
 /// Variances of rows of `length` values from their means and the mean square of all values.

@@ -1,7 +1,6 @@
 // Large arrays that are not initialised. The largest lie on pages of 2 MiB where the system grants them, which saves
-// most address-translation misses and faults (sorting 2e7 draws: a third of the time), and all of 64 kB or more are
-// kept from one use to the next of the same thread while a ScratchReuse lives, which saves zeroing and mapping
-// them again.
+// most address-translation misses and faults (sorting 2e7 draws: a third of the time). While a ScratchReuse lives, a
+// thread keeps all of 64 kB or more from one use to the next, which saves zeroing and mapping them again.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -13,11 +13,8 @@
 #include "host/statistics/scratch.hpp"
 
 namespace kilochain {
-namespace {
 
 constexpr std::int64_t kGatherBytes = std::int64_t(1) << 30;
-
-}  // namespace
 
 double worst_ess(const ParameterSummary& parameter) {
   if (std::isnan(parameter.ess_bulk) || std::isnan(parameter.ess_tail)) return ParameterSummary::none;

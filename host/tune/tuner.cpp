@@ -42,14 +42,10 @@ Hyperparameters Tuner::fit(const std::vector<Point>& x, const std::vector<double
   return likeliest(options_.covariance, x, y);
 }
 
-GaussianProcess Tuner::model(std::vector<Point> x, std::vector<double> y, const Hyperparameters& h) const {
-  return {options_.covariance, h, std::move(x), std::move(y)};
-}
-
 GaussianProcess Tuner::posterior() const {
   const auto x = points();
   const auto y = scores();
-  return model(x, y, fit(x, y));
+  return {options_.covariance, fit(x, y), x, y};
 }
 
 const Tuner::Told& Tuner::best() const {
@@ -85,7 +81,7 @@ std::vector<Point> Tuner::ask(std::size_t count) const {
   // lie is the mean score: the best one would draw the next points of a batch to where the first is.
   double best = 0, lie = 0;
   if (!x.empty()) {
-    const GaussianProcess f = model(x, y, h);
+    const GaussianProcess f(options_.covariance, h, x, y);
     for (const double v : y) lie += v / y.size();
     best = f(x[0]).mean;
     for (const Point& p : x) best = std::max(best, f(p).mean);
@@ -95,7 +91,7 @@ std::vector<Point> Tuner::ask(std::size_t count) const {
     if (x.size() < first_points() && options_.fit != Fit::paper) {
       unit = spread(x.size());
     } else {
-      const GaussianProcess f = model(x, y, h);
+      const GaussianProcess f(options_.covariance, h, x, y);
       const auto improvement = [&](const Point& u) {
         const Point there = box_.unit(box_.values(u));  // where a whole dimension has values
         const auto p = f(there);

@@ -1,5 +1,4 @@
-// Bayesian optimisation of a noisy function over a box: ask where to look, tell what was seen (Mahendran 2011,
-// chapter 3).
+// Bayesian optimisation of a noisy function over a box: ask where to look, tell what was seen (Mahendran 2011).
 //   A Gaussian process is fitted to all that was told; the next point maximises its expected improvement by DIRECT.
 //   Several points at once: each is taken for told with the mean of all scores before the next is chosen (constant
 //   liar, Ginsbourger, Le Riche & Carraro 2010), so that they spread.
@@ -49,7 +48,6 @@ class Tuner {
   const Told& best() const;
 
  private:
-  GaussianProcess model(std::vector<Point> x, std::vector<double> y, const Hyperparameters& h) const;
   Hyperparameters fit(const std::vector<Point>& x, const std::vector<double>& y) const;
   std::vector<double> scores() const;
   std::vector<Point> points() const;
@@ -61,14 +59,12 @@ class Tuner {
   std::vector<Told> told_;
 };
 
-/// Indices of `count` independent draws with replacement, of index i with a probability proportional to
-/// exp(log_weight_i).
+/// Indices of `count` independent draws with replacement; the probability of i is proportional to exp(log_weight_i).
 std::vector<std::size_t> resample(const std::vector<double>& log_weights, std::size_t count, std::uint64_t seed);
 
 /// The randomised policy of Mahendran 2011, section 3.3: `count` points of box.grid(per_dimension), as values,
 /// resampled by exp(tuner's posterior mean). Settings drawn from them anew at every step make a mixture of kernels:
-/// each leaves the law unchanged, and which one comes next does not depend on the state, so the mixture leaves it
-/// unchanged too.
+/// each leaves the law unchanged, and which comes next does not depend on the state, so the mixture does too.
 std::vector<Point> policy_of(const Tuner& tuner, std::size_t per_dimension, std::size_t count, std::uint64_t seed);
 
 }  // namespace kilochain

@@ -1,7 +1,6 @@
-// KC_CHECK(condition): a promise inside the program, tested where KILOCHAIN_CHECKED is defined (the dev and sanitize
-// presets, and projects that ask for it) and absent elsewhere. What a user can get wrong is an Error (error.hpp)
-// instead. A promise that does not hold ends the program with the condition, file and line; on a device the kernel
-// traps.
+// KC_CHECK(condition): an assertion, tested where KILOCHAIN_CHECKED is defined (the dev and sanitize presets, and
+// projects that ask for it) and absent elsewhere. What a user can get wrong is an Error (base/error.hpp) instead.
+// One that fails ends the program with the condition, file and line; on a device the kernel traps.
 #pragma once
 #include "kernels/device/platform.hpp"
 

@@ -46,8 +46,7 @@ Context cpu_context(int threads = 0);
 Context cuda_context(int device);
 /// Why no CUDA device can be used; empty when one can.
 std::string cuda_unavailable();
-/// Whether this build's CUDA device is one that the CPU plays, for tests (tests/emulated_device): only who asks for it
-/// gets it.
+/// Whether this build's CUDA device is emulated on the CPU, for tests (tests/emulated_device): `auto` never chooses it.
 bool cuda_emulated();
 /// One line for each CUDA device: name, memory, compute capability.
 std::vector<std::string> cuda_devices();

@@ -1,6 +1,5 @@
 // Launches over chains: a warp each, several warps to a block, on the context's stream; every launch is checked.
-//   for_each_chain(context, kernel, first, last, arguments...)   kernel(arguments..., first, last) finds its chain
-//   itself
+//   for_each_chain(context, kernel, first, last, arguments...): kernel(arguments..., first, last) finds its chain
 // How many chains share a block changes no result: warps do not talk to each other.
 #pragma once
 #include "kernels/device/context.hpp"
@@ -9,8 +8,7 @@
 
 namespace kilochain::cuda {
 
-/// Threads to a block of chain kernels, at most. Their bounds say (max_block, 1): without the 1, ptxas spills to fit
-/// more.
+/// The most threads to a block of chain kernels. Launch bounds: (max_block, 1); without the 1 ptxas spills to fit more.
 inline constexpr int max_block = 128;
 
 /// cudaSetDevice where the thread works on another one.

@@ -1,8 +1,7 @@
 // Elementary functions as straight-line polynomials: the same source on both machines, and loops over them vectorise.
 //   exp: 2^k e^r, |r| <= ln2/2, Taylor in r.  log: 2 atanh((m-1)/(m+1)), m in [sqrt1/2, sqrt2).  sincos: quarter turns.
 // Errors measured in tests/kernels/test_math.cpp: at most 2 ulp (exp, log), 1 ulp of 1 (sine, cosine).
-// exp flushes to 0 below the smallest normal number and saturates at +infinity; NaN stays NaN. log expects a
-// positive normal number.
+// exp flushes to 0 below the smallest normal number and saturates at +infinity; NaN stays NaN. log: positive normals.
 #pragma once
 #include <bit>
 #include <cmath>

@@ -5,8 +5,7 @@
 //   each_run(team, shape, n, body)     body(run): a column's entries in `rows`, to read, change and write
 //   each_entry(team, shape, n, body)   body(i, j, place): one entry at a time on every team
 //   column_sums, running_sums, solve_tile: what rows tell each other
-// `rows` loads, stores and masks; its values add and multiply. None of these ends in step but each_entry and
-// solve_tile.
+// `rows` loads, stores and masks; its values add and multiply. Only each_entry and solve_tile end in step.
 #pragma once
 #include "kernels/device/pack.hpp"
 #include "kernels/device/storage.hpp"
@@ -135,8 +134,7 @@ KC_HD void each_entry(const Team& team, FactorShape shape, Index n, F&& body) {
 }
 
 /// body(run, of_rows(rows, first)) for every run of a factor: what of_rows gives is the same for all columns, and is
-/// read before its rows' diagonal entries are written. On the CPU entries above the diagonal and in rows >= n are in
-/// runs too.
+/// read before its rows' diagonal entries are written. On the CPU runs hold entries above the diagonal and past n too.
 template <class Real, class Team, class G, class F>
 KC_INLINE void each_run(const Team& team, FactorShape shape, Index n, G&& of_rows, F&& body) {
   const auto entry = [&](Index i, Index j, std::size_t place) {

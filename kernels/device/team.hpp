@@ -8,8 +8,7 @@
 // Any other function that writes ends in step, behind a sync: its callers read at once. One that overwrites what its
 // callers have just read begins with a sync.
 // panel<Real>: rows of a triangular factor that are stored side by side (kernels/linalg/triangular.hpp).
-// apart(team, f): f(part) by a part of the team that can meet alone, while the rest goes on; by the team where it has
-// none.
+// apart(team, f): f(part) by a part of the team that can meet alone while the rest goes on; else by the whole team.
 #pragma once
 #include "kernels/device/platform.hpp"
 

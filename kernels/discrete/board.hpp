@@ -1,5 +1,5 @@
-// What a replica of a spin model is to its samplers. Spins are -1 or +1; the reference of a slice is all -1 here
-// (targets/discrete/spin_model.hpp turns any other into it), so "up" means: differs from the reference.
+// Boards: how samplers see one replica (a copy of all spins) of an Ising-like model. Spins are -1 or +1. A slice is
+// the set of states with so many spins "up": other than a reference, which is all -1 here (SpinModel::turned).
 //   E(S) = offset - sum_(i,j) J_ij S_i S_j - sum_i h_i S_i,  f_i = h_i + sum_j J_ij S_j,  v_i = f_i S_i
 // A flip of spin i changes E by 2 v_i, turns v_i into -v_i, and changes the fields of i's neighbours alone.
 // Spin models run on the CPU's cores, a replica to a thread: a flip must be seen by the next one.
@@ -72,18 +72,9 @@ KC_INLINE Index select(std::uint64_t set, Index k) {
 #else
   Index place = 0;
   KC_UNROLL
-  for (Index width = 16; width > 0; width /= 4) {
-    Index past = 0;
-    auto rest = static_cast<std::uint32_t>(k);
-    KC_UNROLL
-    for (Index quarter = 1; quarter < 4; ++quarter) {
-      const auto beyond = static_cast<std::uint32_t>(k - ones(set & ((std::uint64_t(1) << quarter * width) - 1)));
-      past += static_cast<std::int32_t>(beyond) >= 0;
-      rest = beyond < rest ? beyond : rest;
-    }
-    k = static_cast<Index>(rest);
-    place += past * width;
-    set >>= past * width;
+  for (Index width = 32; width > 0; width /= 2) {  // no branch: it could not be foretold
+    const Index below = ones(set & ((std::uint64_t(1) << width) - 1)), past = k >= below;
+    k -= past * below, place += past * width, set >>= past * width;
   }
   return place;
 #endif

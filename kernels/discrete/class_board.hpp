@@ -39,6 +39,13 @@ struct ClassGraph {
     }
     return k;
   }
+  /// v of spin i, and the energy of spins of which `up` are up.
+  KC_INLINE double value(const std::int8_t* spins, Index i) const {
+    return coupling * static_cast<double>(sum(spins, i) * spins[i]) + field * spins[i];
+  }
+  double energy_of(const std::int8_t* spins, std::int64_t up) const {
+    return energy(cpu.sum<std::int32_t>(n, [&](Index i) { return sum(spins, i) * spins[i]; }) / 2, up);
+  }
 };
 
 /// Members of each class as a list of their numbers, and where each spin stands in its own.

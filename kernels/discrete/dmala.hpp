@@ -1,9 +1,7 @@
 // Discrete MALA (Zhang, Liu, Liu 2022) with its Metropolis step: all spins are asked at once. With d = -2 beta v the
-// gain of a flip in log density, a flip is proposed with probability logistic(d / 2 - 2 / step_size), |change|^2 / 2
-// being 2.
+// gain of a flip in log density and |change|^2 / 2 = 2, its probability is logistic(d / 2 - 2 / step_size).
 //   slice: a partner for each spin, i and r - i modulo n with r uniform; pairs of unlike spins swap with probability
-//   logistic((d_i + d_j) / 2 - 4 / step_size). Who is whose partner depends on no spin, so that the way back is as
-//   likely.
+//   logistic((d_i + d_j) / 2 - 4 / step_size). Partners do not depend on the spins, so the way back is as likely.
 //   log r = -beta (E_new - E_old) + log q(back) - log q(forth);  cost: twice the edges, for as many spins as flip
 // The paper's step is of states 0 and 1, where |change|^2 is a quarter: step_size here is 4 times that.
 #pragma once

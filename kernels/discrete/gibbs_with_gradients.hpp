@@ -1,6 +1,5 @@
 // Gibbs with gradients (Grathwohl, Swersky, Hashemi, Duvenaud, Maddison 2021), which for energies of pairs is the
-// locally balanced proposal with exact differences of one flip: d_i = -2 beta v_i, and spins are chosen by exp(d_i /
-// 2).
+// locally balanced proposal with exact differences of a flip: d_i = -2 beta v_i, and spins are chosen by exp(d_i / 2).
 //   free: choose i among all and flip it;  slice: choose i among the up and j among the down spins, flip both
 // The law of the choice is that of one flip; the pair's coupling enters where the exact ratio accepts:
 //   log r = -beta (E_new - E_old) + log q(back) - log q(forth)

@@ -5,8 +5,7 @@
 //   log r = (gamma - beta) (E_new - E_old) + sum over flips of log(W chosen from, before / W of the other side, after).
 // gamma is uniform on [gamma_min, gamma_max] and k on walk_min .. walk_max, drawn for each step beside the state: a
 // mixture of kernels that all leave the law unchanged. Weights are always those of the gamma in force. Or both come
-// from a row of a policy that is drawn for each step (kernels/policy.hpp), which is as good a mixture: the thesis'
-// IMBayesOpt.
+// from a row of a policy that is drawn for each step (kernels/policy.hpp): the thesis' IMBayesOpt, as good a mixture.
 #pragma once
 #include <string>
 
@@ -19,8 +18,7 @@ namespace kilochain::discrete {
 enum class WalkPreset : std::int32_t { own, kawasaki, im_expert, im_unif, im_bayesopt };
 inline constexpr Names walk_preset_names{"own", "kawasaki", "im_expert", "im_unif", "im_bayesopt"};
 
-/// How spins are chosen: from classes, whose members are lists or bits, or from sums of rows
-/// (kernels/discrete/row_board.hpp).
+/// How spins are chosen: from classes, whose members are lists or bits, or from sums of rows (RowBoard).
 enum class Choice : std::int32_t { automatic, lists, rows };
 inline constexpr Names choice_names{"auto", "lists", "rows"};
 
@@ -98,8 +96,7 @@ struct Intracluster {
     return 2 * static_cast<Index>(longest);
   }
   static constexpr bool can_keep = requires(typename Board::Model model) { Board::kept_for(model, Index(0)); };
-  /// Whether walks begin with a copy of the board, to take back where they are not accepted; else their flips are
-  /// undone.
+  /// Whether walks begin with a copy of the board, for those that are not accepted; else their flips are undone.
   static KC_INLINE bool keeps(const Settings& s, const typename Board::Model& model) {
     if constexpr (can_keep) return Board::kept_for(model, most_flips(s));
     return false;

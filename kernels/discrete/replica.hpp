@@ -3,8 +3,7 @@
 //   ladder_step (replica exchange; Swendsen & Wang 1986): a step on each rung at its own beta, then neighbours exchange
 //   places with probability min(1, exp((beta_r - beta_s) (E_r - E_s))), pairs beginning at even and odd rungs by turns.
 //   Rung 0 has the beta asked for, and is what is recorded.
-// Memory: a Ladder, then for each rung a board, then one scratch. Every 1024th iteration boards refresh what they add
-// up.
+// Memory: a Ladder, a board for each rung, one scratch. Every 1024th iteration boards make what they add up anew.
 #pragma once
 #include <algorithm>
 

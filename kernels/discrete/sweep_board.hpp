@@ -4,6 +4,8 @@
 //   values(v): v_i of every spin;  turn(i): flips without counting;  recount(): energy and up from the spins
 // Each single flip leaves the law unchanged, so does the sweep. Cost of a sweep: once or twice the edges.
 #pragma once
+#include <array>
+
 #include "kernels/discrete/class_board.hpp"
 #include "kernels/discrete/dense_board.hpp"
 #include "kernels/discrete/tree_board.hpp"
@@ -45,79 +47,36 @@ double each_of_colour(const Rng& rng, const Colours& colours, Index c, F&& f) {
   });
 }
 
-template <class Site>
-class ClassSpins {
- public:
-  struct Model : ClassGraph<Site> {
-    Colours colours;
-  };
-  KC_INLINE ClassSpins(const Model& model, char* memory) : model_(model) { cut(Cut(memory)); }
-  static KC_INLINE std::size_t bytes(const Model& model) { return ClassSpins(model, nullptr).bytes_; }
-
-  void assign(const std::int8_t* spins) {
-    cpu.for_each(model_.n, [&](Index i) { spin_[i] = spins[i]; });
-    recount();
-  }
-  void refresh() {}
-  KC_INLINE Index size() const { return model_.n; }
-  KC_INLINE double energy() const { return model_.energy(head_->bonds, head_->up); }
-  KC_INLINE std::int64_t up() const { return head_->up; }
-  KC_INLINE std::int8_t spin(Index i) const { return spin_[i]; }
-  KC_INLINE double value(Index i) const {
-    return model_.coupling * static_cast<double>(model_.sum(spin_, i) * spin_[i]) + model_.field * spin_[i];
-  }
-  KC_INLINE void turn(Index i) const { spin_[i] = static_cast<std::int8_t>(-spin_[i]); }
-
-  double sweep(const Rng& rng, const FlipRule& rule) {
-    cpu.for_each(2 * model_.classes, [&](Index c) {
-      const int side = c >= model_.classes;
-      probability_[c] = rule(model_.value(side, c - side * model_.classes));
-    });
-    double rate = 0;
-    for (Index c = 0; c < model_.colours.count; ++c) {
-      rate += each_of_colour(rng, model_.colours, c, [&](Index i, double u) {
-        const Index s = spin_[i], q = (model_.sum(spin_, i) * s + model_.degree) >> model_.shift;
-        const double p = probability_[(s > 0 ? model_.classes : 0) + q];
-        spin_[i] = static_cast<std::int8_t>(u < p ? -s : s);
-        return p;
-      });
-    }
-    recount();
-    return rate / model_.n;
-  }
-  void values(double* v) const {
-    cpu.for_each(model_.n, [&](Index i) { v[i] = value(i); });
-  }
-  void recount() {
-    const auto bonds = cpu.sum<std::int32_t>(model_.n, [&](Index i) { return model_.sum(spin_, i) * spin_[i]; });
-    const auto up = cpu.sum<std::int32_t>(model_.n, [&](Index i) { return spin_[i] > 0 ? 1 : 0; });
-    head_->bonds = bonds / 2, head_->up = up;
-  }
-
- private:
-  struct Head {
-    std::int64_t bonds = 0, up = 0;
-  };
-  KC_INLINE void cut(Cut cut) {
-    head_ = cut.take<Head>(1);
-    probability_ = cut.take<double>(2 * Model::most);
-    spin_ = cut.take<std::int8_t>(static_cast<std::size_t>(model_.n));
-    bytes_ = cut.used();
-  }
-  Model model_;
-  Head* head_ = nullptr;
-  double* probability_ = nullptr;
-  std::int8_t* spin_ = nullptr;
-  std::size_t bytes_ = 0;
+/// What a replica has besides its spins.
+struct SweptHead {
+  double energy = 0;
+  std::int64_t up = 0;
 };
 
-class GraphSpins {
+/// The probabilities of one sweep's flips, by spins and site: of classes a table, else the rule anew for each field.
+template <class Site>
+auto flip_probability(const ClassGraph<Site>& graph, const FlipRule& rule) {
+  std::array<double, 2 * ClassGraph<Site>::most> of_class;
+  for (int side = 0; side < 2; ++side)
+    for (Index q = 0; q < graph.classes; ++q) of_class[side * graph.classes + q] = rule(graph.value(side, q));
+  return [&graph, of_class](const std::int8_t* spins, Index i) {
+    const Index s = spins[i], q = (graph.sum(spins, i) * s + graph.degree) >> graph.shift;
+    return of_class[(s > 0 ? graph.classes : 0) + q];
+  };
+}
+inline auto flip_probability(const Graph& graph, const FlipRule& rule) {
+  return [&graph, rule](const std::int8_t* spins, Index i) { return rule(graph.value(spins, i)); };
+}
+
+/// Spins of a graph, a byte each. GraphOf: ClassGraph or Graph.
+template <class GraphOf>
+class SparseSpins {
  public:
-  struct Model : Graph {
+  struct Model : GraphOf {
     Colours colours;
   };
-  KC_INLINE GraphSpins(const Model& model, char* memory) : model_(model) { cut(Cut(memory)); }
-  static KC_INLINE std::size_t bytes(const Model& model) { return GraphSpins(model, nullptr).bytes_; }
+  KC_INLINE SparseSpins(const Model& model, char* memory) : model_(model) { cut(Cut(memory)); }
+  static KC_INLINE std::size_t bytes(const Model& model) { return SparseSpins(model, nullptr).bytes_; }
 
   void assign(const std::int8_t* spins) {
     cpu.for_each(model_.n, [&](Index i) { spin_[i] = spins[i]; });
@@ -128,15 +87,16 @@ class GraphSpins {
   KC_INLINE double energy() const { return head_->energy; }
   KC_INLINE std::int64_t up() const { return head_->up; }
   KC_INLINE std::int8_t spin(Index i) const { return spin_[i]; }
-  KC_INLINE double value(Index i) const { return model_.local(spin_, i) * spin_[i]; }
+  KC_INLINE double value(Index i) const { return model_.value(spin_, i); }
   KC_INLINE void turn(Index i) const { spin_[i] = static_cast<std::int8_t>(-spin_[i]); }
 
   double sweep(const Rng& rng, const FlipRule& rule) {
+    const auto probability = flip_probability(static_cast<const GraphOf&>(model_), rule);
     double rate = 0;
     for (Index c = 0; c < model_.colours.count; ++c) {
       rate += each_of_colour(rng, model_.colours, c, [&](Index i, double u) {
-        const double p = rule(value(i));
-        if (u < p) turn(i);
+        const double p = probability(spin_, i);
+        spin_[i] = static_cast<std::int8_t>(u < p ? -spin_[i] : spin_[i]);
         return p;
       });
     }
@@ -147,27 +107,24 @@ class GraphSpins {
     cpu.for_each(model_.n, [&](Index i) { v[i] = value(i); });
   }
   void recount() {
-    const double twice =
-        cpu.sum<double>(model_.n, [&](Index i) { return (model_.local(spin_, i) + model_.field[i]) * spin_[i]; });
-    const auto up = cpu.sum<std::int32_t>(model_.n, [&](Index i) { return spin_[i] > 0 ? 1 : 0; });
-    head_->energy = model_.offset - 0.5 * twice, head_->up = up;
+    head_->up = cpu.sum<std::int32_t>(model_.n, [&](Index i) { return spin_[i] > 0 ? 1 : 0; });
+    head_->energy = model_.energy_of(spin_, head_->up);
   }
 
  private:
-  struct Head {
-    double energy = 0;
-    std::int64_t up = 0;
-  };
   KC_INLINE void cut(Cut cut) {
-    head_ = cut.take<Head>(1);
+    head_ = cut.take<SweptHead>(1);
     spin_ = cut.take<std::int8_t>(static_cast<std::size_t>(model_.n));
     bytes_ = cut.used();
   }
   Model model_;
-  Head* head_ = nullptr;
+  SweptHead* head_ = nullptr;
   std::int8_t* spin_ = nullptr;
   std::size_t bytes_ = 0;
 };
+template <class Site>
+using ClassSpins = SparseSpins<ClassGraph<Site>>;
+using GraphSpins = SparseSpins<Graph>;
 
 /// Two layers: one is independent given the other, so a layer is a colour and its fields are a product with a matrix.
 class LayerSpins {
@@ -221,18 +178,14 @@ class LayerSpins {
   }
 
  private:
-  struct Head {
-    double energy = 0;
-    std::int64_t up = 0;
-  };
   KC_INLINE void cut(Cut cut) {
-    head_ = cut.take<Head>(1);
+    head_ = cut.take<SweptHead>(1);
     local_ = cut.take<double>(static_cast<std::size_t>(model_.slots()));
     spin_ = cut.take<double>(static_cast<std::size_t>(model_.slots()));
     bytes_ = cut.used();
   }
   Model model_;
-  Head* head_ = nullptr;
+  SweptHead* head_ = nullptr;
   double *local_ = nullptr, *spin_ = nullptr;
   std::size_t bytes_ = 0;
 };

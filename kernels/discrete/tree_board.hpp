@@ -20,6 +20,11 @@ struct Graph {
     for (std::int32_t e = first[i]; e < first[i + 1]; ++e) f += coupling[e] * spins[neighbour[e]];
     return f;
   }
+  /// v of spin i, and the energy of spins.
+  KC_INLINE double value(const std::int8_t* spins, Index i) const { return local(spins, i) * spins[i]; }
+  double energy_of(const std::int8_t* spins, std::int64_t) const {
+    return offset - 0.5 * cpu.sum<double>(n, [&](Index i) { return (local(spins, i) + field[i]) * spins[i]; });
+  }
 };
 
 class TreeBoard {
@@ -43,11 +48,8 @@ class TreeBoard {
   /// Fields, energy and sums from the spins.
   void refresh() {
     cpu.for_each(model_.n, [&](Index i) { local_[i] = model_.local(spin_, i); });
-    const double energy = model_.offset - 0.5 * cpu.sum<double>(model_.n, [&](Index i) {
-      return (local_[i] + model_.field[i]) * spin_[i];
-    });
-    const double up = cpu.sum<double>(model_.n, [&](Index i) { return spin_[i] > 0 ? 1.0 : 0.0; });
-    head_->energy = energy, head_->up = static_cast<std::int64_t>(up);
+    head_->up = cpu.sum<std::int32_t>(model_.n, [&](Index i) { return spin_[i] > 0 ? 1 : 0; });
+    head_->energy = model_.energy_of(spin_, head_->up);
     grow();
   }
 

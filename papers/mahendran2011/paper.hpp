@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "host/registry/settings.hpp"
-#include "papers/data_folder.hpp"
+#include "papers/reproduction.hpp"
 #include "targets/discrete/spin_model.hpp"
 
 namespace kilochain::mahendran2011 {

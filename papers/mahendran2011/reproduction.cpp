@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "host/frontend/text.hpp"
 #include "host/registry/registry.hpp"
+#include "host/statistics/series.hpp"
 #include "papers/mahendran2011/runs.hpp"
 
 namespace kilochain::mahendran2011 {
@@ -82,11 +83,9 @@ std::string transients_of(const std::vector<Json>& results) {
   }
   if (models.empty()) return "";
   return fmt::format(
-      "**What these curves compare.** Methods that sample one law still have different mean energies over the judged "
-      "part\n"
-      "of their runs: {}.\n"
-      "There the runs have not forgotten their start, and the autocorrelations compare transients, not stationary "
-      "chains.\n\n",
+      "**What these curves compare.** Methods that sample one law still have different mean energies over the judged\n"
+      "part of their runs: {}.\nThere the runs have not forgotten their start, and the autocorrelations compare\n"
+      "transients, not stationary chains.\n\n",
       models);
 }
 
@@ -119,7 +118,7 @@ Rows table_rows(const std::vector<Json>& results) {
 }
 
 /// The page, whose conclusions are computed from the runs.
-std::string markdown(const std::vector<Json>& results, const std::string& machine) {
+std::string markdown(const std::vector<Json>& results) {
   std::string out = fmt::format(
       R"(# Bayesian Optimization for Adaptive MCMC (Mahendran 2011)
 
@@ -133,7 +132,7 @@ The original code was measured with the expert's settings on a machine of this t
 steps. Energies of the RBM are those of its spins, without the constant.
 
 )",
-      lengths_of(results), machine, transients_of(results));
+      lengths_of(results), papers::machine(), transients_of(results));
   out +=
       papers::markdown_table(table_rows(results), 2) +
       "\nmean abs. rho: the absolute autocorrelation over lags 0 to 500, mean over runs with the deviation over runs; "
@@ -182,20 +181,14 @@ std::vector<Model> chosen(const Flags& f) {
 /// To one part in `parts` of one: files of figures stay small.
 double rounded(double v, double parts) { return std::round(parts * v) / parts; }
 
-struct Spread {
-  double mean = 0, sd = 0;
-};
-Spread spread_of(const std::vector<double>& values) {
-  const double n = values.size();
-  Spread s;
-  for (const double v : values) s.mean += v / n;
-  for (const double v : values) s.sd += (v - s.mean) * (v - s.mean) / std::max(1.0, n - 1);
-  s.sd = std::sqrt(s.sd);
-  return s;
+/// One value has no deviation.
+Moments moments(const std::vector<double>& values) {
+  const Moments m = moments_of(Series{values.data(), 1, std::ssize(values)});
+  return {m.mean, values.size() > 1 ? m.sd : 0.0};
 }
 /// Every run beside mean and deviation, unless they are many.
 Json to_json(const std::vector<double>& values) {
-  const Spread s = spread_of(values);
+  const Moments s = moments(values);
   Json out = {{"mean", s.mean}, {"sd", s.sd}};
   if (values.size() <= 100) out["runs"] = values;
   return out;
@@ -219,7 +212,7 @@ Json summary_of(const Model& model, Method method, const std::vector<Run>& runs,
   for (std::size_t lag = 0; lag < correlations[0].size(); ++lag) {
     std::vector<double> at;
     for (const auto& c : correlations) at.push_back(c[lag]);
-    const Spread s = spread_of(at);
+    const Moments s = moments(at);
     means.push_back(rounded(s.mean, 1e5)), sds.push_back(rounded(s.sd, 1e5));
   }
   Json out = {{"source", "kilochain reproduce mahendran2011"},
@@ -290,7 +283,7 @@ class Reproduction final : public papers::Reproduction {
   std::vector<const char*> keys() const override { return {"model", "method"}; }
   std::string plotter() const override { return "tools/plot_mahendran2011.py"; }
   int json_indent() const override { return -1; }
-  std::string page(std::vector<Json>& all) const override { return markdown(all, papers::machine()); }
+  std::string page(std::vector<Json>& all) const override { return markdown(all); }
 
   const Flags& flags_;
   std::vector<Model> models_;

@@ -9,6 +9,7 @@
 #include "host/chains/thread_seconds.hpp"
 #include "host/registry/spin_samplers.hpp"
 #include "host/run/trials.hpp"
+#include "host/statistics/autocovariance.hpp"
 #include "host/tune/tuner.hpp"
 
 namespace kilochain::mahendran2011 {
@@ -125,18 +126,11 @@ Run run_of(const Model& model, const discrete::SpinModel& spins, Method method, 
 }
 
 std::vector<double> autocorrelation(const std::vector<double>& judged) {
-  const std::size_t n = judged.size();
-  std::vector<double> x = judged;
-  double mean = 0, variance = 0;
-  for (const double e : x) mean += e / n;
-  for (double& e : x) e -= mean, variance += e * e / n;
+  const std::int64_t n = std::ssize(judged);
+  RealAutocovariance c(1, n, [&](std::int64_t, double* out) { std::copy(judged.begin(), judged.end(), out); });
   std::vector<double> out;
-  for (std::size_t lag = 0; lag <= longest_lag && lag < n; ++lag) {
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (std::size_t t = 0; t < n - lag; ++t) sum += x[t] * x[t + lag];
-    out.push_back(variance > 0 ? std::abs(sum) / ((n - lag) * variance) : 1);
-  }
+  for (std::int64_t lag = 0; lag <= longest_lag && lag < n; ++lag)
+    out.push_back(c(0) > 0 ? std::abs(c(lag)) * n / ((n - lag) * c(0)) : 1);
   return out;
 }
 

@@ -85,10 +85,9 @@ SettingTexts target_settings(const std::string& target, Index dim) {
 }
 
 std::string known_reason(const Cell& cell, Figure figure, bool deviation) {
-  // Readings of the text that were tried, 60 runs each: C_0 = C_u for all samplers; AM with initial periods of 10 and 1
-  // 000 and with sigma_0 in place of 2.4/sqrt(d); M-GaA steered to 0.234; M-CMA with success targets of 2/11 and 0.1,
-  // with sigma held at 1, and without the scaling to determinant 1. For M-CMA's mean on pi3, 300 runs each: what `cma`
-  // below lists.
+  // Readings of the text that were tried, 60 runs each: C_0 = C_u for all samplers; AM with initial periods of 10 and
+  // 1000 and with sigma_0 in place of 2.4/sqrt(d); M-GaA steered to 0.234; M-CMA with success targets of 2/11 and 0.1,
+  // with sigma held at 1, and without the scaling to determinant 1. `cma` below: of M-CMA's mean on pi3, 300 runs.
   static const std::string
       few_far =
           "The printed deviation of this distance is larger than what any reading of the text gave (0.7 to 1.2 on "

@@ -2,8 +2,7 @@
 // A cell is one sampler on one target: 100 runs of 10 000 iterations from x_0 uniform on [-5, 5]^d, sigma_0 = 1, the
 // last half kept. Of each run: |mean of the draws - mean of the target|, and by how many percentage points the share of
 // draws inside the 68.3 % region and outside the 99 % region is too large. Of the runs: mean and standard deviation.
-// C_0: the text gives C_u or C_c (the target's, untwisted) to MH, the benchmark with the optimal proposal, and I to the
-// others.
+// C_0: the text gives C_u or C_c (the target's, untwisted) to MH, the benchmark of optimal proposals, and I to others.
 #pragma once
 #include <array>
 #include <optional>
@@ -42,8 +41,7 @@ struct Cell {
   std::optional<Published> published;
 };
 
-/// The eight cells of table 1; all sixty, d = 2, 4, 8; and what the paper left open, on pi3 and pi4 in eight
-/// dimensions.
+/// The eight cells of table 1; all sixty, d = 2, 4, 8; and what the paper left open, on pi3 and pi4, d = 8.
 std::vector<Cell> table_1();
 std::vector<Cell> all_cells();
 std::vector<Cell> open_questions();

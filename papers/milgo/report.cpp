@@ -205,8 +205,7 @@ Rows table_rows(const std::vector<Json>& cells) {
   return out;
 }
 
-std::string markdown(const std::vector<Json>& cells, const std::string& command, const std::string& machine,
-                     bool has_figure) {
+std::string markdown(const std::vector<Json>& cells, bool has_figure) {
   std::vector<Json> few, many, others, open;
   std::set<std::string> made;
   for (const Json& c : cells) {
@@ -218,7 +217,8 @@ std::string markdown(const std::vector<Json>& cells, const std::string& command,
   }
   std::string out = fmt::format(
       "# Comparison of adaptive MCMC samplers (Milgo et al.), run again\n\n"
-      "Made by `{}`; not by hand. {} {}. Each run: x_0 uniform on [-5, 5]^d, sigma_0 = 1, C_0 the target's untwisted "
+      "Made by `kilochain reproduce milgo --output`; not by hand. {}. {}. Each run: x_0 uniform on [-5, 5]^d, sigma_0 "
+      "= 1, C_0 the target's untwisted "
       "covariance for MH and I for the others, 10 000 iterations, the last 5 000 kept. The text prints C_0 the other "
       "way round, I for MH, which it calls the optimal proposal, and the target's covariance for the rest; under "
       "`Published numbers` stands what that reading gives where it matters. The error is the distance of the draws' "
@@ -226,7 +226,7 @@ std::string markdown(const std::vector<Json>& cells, const std::string& command,
       "and outside the 99 % region are given as differences from 68.3 % and 1 % in percentage points. Standard errors "
       "in brackets, of pooled cells between populations of a hundred chains that share what they learn; s: CPU seconds "
       "of all runs of the cell, one core. MH is `rwm` with `preset = mh_optimal`.\n\n",
-      command, machine, fmt::join(made, "; "));
+      papers::machine(), fmt::join(made, "; "));
   out += conclusions(cells);
   std::string findings;
   for (const Json& c : many)

@@ -13,7 +13,6 @@ nlohmann::json to_json(const CellResult& result);
 std::vector<std::vector<std::string>> table_rows(const std::vector<nlohmann::json>& cells);
 
 /// The whole page of cells as to_json gives them, with date and commit; its conclusions are computed from the cells.
-std::string markdown(const std::vector<nlohmann::json>& cells, const std::string& command, const std::string& machine,
-                     bool has_figure);
+std::string markdown(const std::vector<nlohmann::json>& cells, bool has_figure);
 
 }  // namespace kilochain::milgo

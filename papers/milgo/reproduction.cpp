@@ -34,8 +34,7 @@ std::uint64_t seed_of(const Cell& cell, std::uint64_t seed) {
   return seed + (hash & 0xffffffff00000000u);
 }
 
-/// Draws of pi4 by the four samplers of the paper's figure, 20 of each of a hundred runs, and the levels of its
-/// contours.
+/// Draws of pi4 by the four samplers of the paper's figure, 20 of each of a hundred runs, and its contours' levels.
 Json figure_data(std::uint64_t seed) {
   Json out = {{"target", "pi4"}, {"dim", 8}, {"twist", 0.1}, {"variance", 100}, {"levels", {0.683, 0.9, 0.95, 0.99}}};
   for (const char* name : {"MH", "M-GaA", "AM", "M-CMA"})
@@ -94,9 +93,7 @@ class Reproduction final : public papers::Reproduction {
               if (f["figure"] == figure_names[k])
                 f["reason"] = known_reason(c, static_cast<Figure>(k), f["of"] == "sd");
         }
-    const bool has_figure =
-        std::filesystem::exists(file("_figure1.json")) || std::filesystem::exists(file("_figure1.png"));
-    return markdown(cells, "kilochain reproduce milgo --output", papers::machine() + ".", has_figure);
+    return markdown(cells, has_figure(1));
   }
   std::size_t deviations(const std::vector<Json>& cells) const override {
     std::size_t unknown = 0;

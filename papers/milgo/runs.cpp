@@ -29,8 +29,7 @@ std::vector<double> starting_points(Index first, Index count, Index dim, std::ui
   return x;
 }
 
-/// Runs chains through the protocol, and hands over the draws a window at a time. Returns the sum of their mean
-/// acceptances.
+/// Runs chains through the protocol, and hands over draws by windows. Returns the sum of the chains' mean acceptances.
 double each_window(const Cell& cell, Target<double>& target, Index first, Index count, std::uint64_t seed,
                    const std::atomic<bool>& stop, const Ensemble<double>::Take& take) {
   const Context context = cpu_context(1);

@@ -22,8 +22,7 @@ struct CellResult {
       runs;                            ///< one number for each run: the error of the mean, percentage points
   double acceptance = 0, seconds = 0;  ///< over the draws; CPU seconds of all runs
   std::size_t num_runs() const { return runs[0].size(); }
-  /// Chains that share what they learn are not independent: their errors are those between populations, where there are
-  /// two or more.
+  /// Chains that share what they learn are not independent: their errors are those between two or more populations.
   Spread spread(Figure f) const;
 };
 
@@ -38,8 +37,7 @@ std::vector<std::vector<double>> draws_of(const Cell& cell, Index count, std::in
 /// Runs that say how uncertain their own deviation is; fewer of them are reported, and compared with nothing.
 inline constexpr std::size_t fewest_compared = 10;
 
-/// One of the cell's published numbers against ours. The paper's errors come without a sign: they are compared with
-/// |ours|.
+/// One of the cell's published numbers against ours. The paper's errors have no sign: they are compared with |ours|.
 struct Comparison {
   Figure figure;
   bool deviation;  ///< the standard deviation over runs, else the mean

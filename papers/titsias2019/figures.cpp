@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Core>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -24,30 +25,26 @@ Json numbers(const std::vector<double>& values, std::size_t step = 1) {
   return out;
 }
 
-/// Rows of a square matrix.
-std::size_t rows_of(const std::vector<double>& m) { return std::lround(std::sqrt(m.size())); }
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-Json square(const std::vector<double>& m) {
-  const std::size_t n = rows_of(m);
+/// A square matrix from its rows, and back.
+Matrix matrix_of(const std::vector<double>& rows) {
+  const Eigen::Index n = std::lround(std::sqrt(rows.size()));
+  return Eigen::Map<const Matrix>(rows.data(), n, n);
+}
+Json to_json(const Matrix& m) {
   Json out = Json::array();
-  for (std::size_t i = 0; i < n; ++i) out.push_back(numbers({m.begin() + i * n, m.begin() + (i + 1) * n}));
+  for (const auto& row : m.rowwise()) out.push_back(numbers({row.begin(), row.end()}));
   return out;
 }
-
-std::vector<double> times_transposed(const std::vector<double>& L) {
-  const std::size_t n = rows_of(L);
-  std::vector<double> out(n * n);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < n; ++j)
-      for (std::size_t k = 0; k <= std::min(i, j); ++k) out[i * n + j] += L[i * n + k] * L[j * n + k];
-  return out;
+std::vector<double> diagonal(const std::vector<double>& rows) {
+  const Eigen::VectorXd d = matrix_of(rows).diagonal();
+  return {d.begin(), d.end()};
 }
-
-std::vector<double> diagonal(const std::vector<double>& L) {
-  const std::size_t n = rows_of(L);
-  std::vector<double> out;
-  for (std::size_t i = 0; i < n; ++i) out.push_back(L[i * n + i]);
-  return out;
+/// L L' of what a chain has learnt.
+Matrix covariance(const Learnt& learnt) {
+  const Matrix L = matrix_of(learnt.factor);
+  return L * L.transpose();
 }
 
 struct OneChain {
@@ -83,26 +80,21 @@ Json covariances(std::uint64_t seed, const std::atomic<bool>& stop, const TickFr
     out["two_dimensions"].push_back({{"target_accept", std::stod(accept)},
                                      {"beta", rounded(learnt.beta)},
                                      {"beta_geometric_mean_last_5000", rounded(std::exp(log_beta))},
-                                     {"learnt", square(times_transposed(learnt.factor))},
+                                     {"learnt", to_json(covariance(learnt))},
                                      {"target", {{1, 0.99}, {0.99, 1}}}});
   }
   OneChain one(gaussian("gp51_gaussian", "gad_mala_fast", {{"learning_rate", "1e-3"}}, 200000, "normal"), seed, stop);
   one.chain.warm_up(-1, [&](std::int64_t done) { tick(static_cast<double>(done) / 200000); });
-  std::vector<double> exact(51 * 51);
-  for (int i = 0; i < 51; ++i)
-    for (int j = 0; j < 51; ++j)
-      exact[51 * i + j] = std::exp(-0.5 * 0.0064 * (i - j) * (i - j) / 0.16) + (i == j ? 0.01 : 0);
-  const std::vector<double> learnt = times_transposed(one.chain.learnt(0).factor);
-  double cross = 0, own = 0, size = 0, error = 0;
-  for (std::size_t k = 0; k < exact.size(); ++k)
-    cross += exact[k] * learnt[k], own += learnt[k] * learnt[k], size += exact[k] * exact[k];
-  const double scale = cross / own;
-  for (std::size_t k = 0; k < exact.size(); ++k)
-    error += (scale * learnt[k] - exact[k]) * (scale * learnt[k] - exact[k]);
-  out["fifty_one_dimensions"] = {{"target", square(exact)},
-                                 {"learnt", square(learnt)},
-                                 {"best_scale", rounded(scale)},
-                                 {"relative_error_best_scale", rounded(std::sqrt(error / size))}};
+  const Matrix exact = Matrix::NullaryExpr(51, 51, [](Eigen::Index i, Eigen::Index j) {
+    return std::exp(-0.5 * 0.0064 * (i - j) * (i - j) / 0.16) + (i == j ? 0.01 : 0);
+  });
+  const Matrix learnt = covariance(one.chain.learnt(0));
+  const double scale = exact.cwiseProduct(learnt).sum() / learnt.squaredNorm();
+  out["fifty_one_dimensions"] = {
+      {"target", to_json(exact)},
+      {"learnt", to_json(learnt)},
+      {"best_scale", rounded(scale)},
+      {"relative_error_best_scale", rounded((scale * learnt - exact).norm() / exact.norm())}};
   return out;
 }
 

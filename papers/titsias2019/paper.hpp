@@ -8,7 +8,7 @@
 
 #include "host/registry/settings.hpp"
 #include "kernels/choices.hpp"
-#include "papers/data_folder.hpp"
+#include "papers/reproduction.hpp"
 
 namespace kilochain::titsias2019 {
 

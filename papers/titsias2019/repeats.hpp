@@ -21,8 +21,7 @@ class Repeats {
           const std::atomic<bool>& stop);
   Repeats(const Repeats&) = delete;
 
-  /// Runs the next `iterations` of the warm-up, or all that are left (-1). Counts go on until sample. False when `stop`
-  /// became true.
+  /// Runs the next `iterations` of the warm-up, or all that are left (-1). Counts go on until sample. False: stopped.
   bool warm_up(std::int64_t iterations, const Tick& tick = nullptr);
   /// Draws num_samples of every chain into memory. False when `stop` became true.
   bool sample(const Tick& tick = nullptr);

@@ -6,8 +6,7 @@
 
 namespace kilochain::titsias2019 {
 
-/// Lines of one table: ours, the published figures, the authors' code run again, and the ratio of ours to the
-/// published.
+/// Lines of one table: ours, the published figures, the authors' code run again, and ours over the published.
 papers::Rows table_cells(const std::vector<nlohmann::json>& rows);
 /// Which rows agree and which do not, with the reason; judged anew, whatever the rows say of themselves: a line each.
 std::vector<std::string> verdicts(const std::vector<nlohmann::json>& rows);

@@ -1,5 +1,4 @@
-// kilochain reproduce titsias2019: rows of the paper's tables and the data of its figures, set beside what was
-// published.
+// kilochain reproduce titsias2019: the paper's tables and the data of its figures, beside what was published.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -209,8 +208,7 @@ class Reproduction final : public papers::Reproduction {
     page.real = *precision_named(flags_.real);
     page.stem = stem();
     for (int f = 1; f <= 7; ++f)
-      if (fs::exists(file(fmt::format("_figure{}.json", f))) || fs::exists(file(fmt::format("_figure{}.png", f))))
-        page.figures.push_back(f);
+      if (has_figure(f)) page.figures.push_back(f);
     return markdown(page);
   }
 

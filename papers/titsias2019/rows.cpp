@@ -6,17 +6,13 @@
 
 #include "host/registry/registry.hpp"
 #include "host/statistics/ess.hpp"
+#include "host/statistics/ranks.hpp"
 #include "papers/titsias2019/agreement.hpp"
 
 namespace kilochain::titsias2019 {
 namespace {
 
 constexpr double memory_limit = 2e9;  ///< bytes of draws; more repeats than fit run in turns
-
-double median(const std::vector<double>& sorted) {
-  const std::size_t n = sorted.size();
-  return n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
-}
 
 template <class Real>
 Repeat repeat_of(const Repeats<Real>& chains, Index chain, Index dim) {
@@ -27,7 +23,7 @@ Repeat repeat_of(const Repeats<Real>& chains, Index chain, Index dim) {
     ess.push_back(std::isfinite(value) ? value : 1.0);  // a coordinate that never moved
   }
   std::sort(ess.begin(), ess.end());
-  return {chains.acceptance(chain), ess.front(), median(ess), ess.back()};
+  return {chains.acceptance(chain), ess.front(), quantile_of_sorted(ess.data(), std::ssize(ess), 0.5), ess.back()};
 }
 
 /// Seconds of one repeat alone from a stretch of each phase, by gradients, so that trajectories of any length count.
@@ -90,17 +86,15 @@ RowResult run_row_in(const PaperRow& row, const Setup& setup, Index num_repeats,
 
 }  // namespace
 
-Mean mean_of(const std::vector<Repeat>& repeats, double Repeat::*member) {
-  const double n = repeats.size();
-  double mean = 0, square = 0;
-  for (const Repeat& r : repeats) mean += r.*member / n;
-  for (const Repeat& r : repeats) square += (r.*member - mean) * (r.*member - mean);
-  return {mean, n > 1 ? std::sqrt(square / (n - 1)) : none};
+Moments moments(const std::vector<Repeat>& repeats, double Repeat::*member) {
+  std::vector<double> values;
+  for (const Repeat& r : repeats) values.push_back(r.*member);
+  return moments_of(Series{values.data(), 1, std::ssize(values)});
 }
 
-Mean RowResult::min_ess_per_second() const {
-  const Mean m = mean_of(repeats, &Repeat::ess_min);
-  return {m.value / seconds, m.sd / seconds};
+Moments RowResult::min_ess_per_second() const {
+  const Moments m = moments(repeats, &Repeat::ess_min);
+  return {m.mean / seconds, m.sd / seconds};
 }
 
 RowResult run_row(const PaperRow& row, const Setup& setup, Index num_repeats, std::uint64_t seed,
@@ -121,7 +115,7 @@ nlohmann::json to_json(const RowResult& r) {
   };
   const Measured& m = r.row->measured;
   nlohmann::json measured = of_paper(m.mean);
-  const Mean rate = r.min_ess_per_second();
+  const Moments rate = r.min_ess_per_second();
   nlohmann::json j = {{"source", "titsias2019"},
                       {"table", r.row->table},
                       {"target", r.row->target},
@@ -130,14 +124,14 @@ nlohmann::json to_json(const RowResult& r) {
                       {"seconds", r.seconds},
                       {"seconds_batched", r.seconds_batched},
                       {"real", name_of(r.real)},
-                      {"min_ess_per_second", rate.value},
+                      {"min_ess_per_second", rate.mean},
                       {"min_ess_per_second_sd", number(rate.sd)},
                       {"published", of_paper(r.row->published)}};
   if (m.repeats > 0) measured["repeats"] = m.repeats;
   for (const Figure& figure : figures) {
     const std::string sd = std::string(figure.name) + "_sd";
-    const Mean ours = mean_of(r.repeats, figure.ours);
-    j[figure.name] = ours.value;
+    const Moments ours = moments(r.repeats, figure.ours);
+    j[figure.name] = ours.mean;
     if (m.repeats > 0) measured[sd] = number(m.*figure.their_sd);
     j[sd] = number(ours.sd);
     for (const Repeat& one : r.repeats) j["per_repeat"][figure.name].push_back(one.*figure.ours);

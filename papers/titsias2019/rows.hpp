@@ -2,6 +2,7 @@
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 
+#include "host/statistics/series.hpp"
 #include "papers/titsias2019/repeats.hpp"
 
 namespace kilochain::titsias2019 {
@@ -9,8 +10,7 @@ namespace kilochain::titsias2019 {
 struct Repeat {
   double acceptance, ess_min, ess_median, ess_max;
 };
-/// A figure of a repeat wherever it appears: ours, the mean of the paper or of the authors' code, and the latter's
-/// spread.
+/// A figure of a repeat wherever it appears: ours, the mean of paper or authors' code, and the latter's spread.
 struct Figure {
   const char *name, *words;
   int digits;
@@ -24,10 +24,7 @@ inline constexpr Figure figures[] = {
     {"ess_median", "ESS median", 1, &Repeat::ess_median, &Figures::ess_median, &Measured::ess_median_sd},
     {"ess_max", "ESS max", 1, &Repeat::ess_max, &Figures::ess_max, &Measured::ess_max_sd}};
 
-struct Mean {
-  double value, sd;  ///< sd: NaN for one repeat
-};
-Mean mean_of(const std::vector<Repeat>& repeats, double Repeat::*member);
+Moments moments(const std::vector<Repeat>& repeats, double Repeat::*member);
 
 struct RowResult {
   const PaperRow* row = nullptr;
@@ -38,7 +35,7 @@ struct RowResult {
   double seconds_batched = 0;      ///< all repeats on one core, divided by their number
   bool seconds_predicted = false;  ///< from a stretch of iterations and the number of gradients: a row that takes long
 
-  Mean min_ess_per_second() const;
+  Moments min_ess_per_second() const;
 };
 
 /// Runs a row on the calling thread. `tick` is called with the fraction done.

@@ -19,8 +19,7 @@ template <class Site>
 std::optional<ClassGraph<Site>> SpinArrays::class_graph() {
   using View = ClassGraph<Site>;
   if (model_.layers || model_.n() > static_cast<std::int64_t>(View::negative)) return {};
-  const double h = model_.field[0];
-  if (!std::all_of(model_.field.begin(), model_.field.end(), [&](double other) { return other == h; })) return {};
+  if (!one_field()) return {};
   const auto neighbours = rows();
   double magnitude = 0;
   std::size_t most = 0, least = ~std::size_t(0);
@@ -39,7 +38,7 @@ std::optional<ClassGraph<Site>> SpinArrays::class_graph() {
   v.shift = odd && even ? 0 : 1;
   v.classes = (2 * v.degree >> v.shift) + 1;
   if (v.classes > View::most) return {};
-  v.coupling = magnitude, v.field = h, v.offset = model_.offset;
+  v.coupling = magnitude, v.field = model_.field[0], v.offset = model_.offset;
   std::vector<Site> neighbour(std::max<std::size_t>(1, neighbours.size() * most));
   std::vector<std::uint8_t> degrees;
   for (std::size_t i = 0; i < neighbours.size(); ++i) {
@@ -78,6 +77,10 @@ Layers SpinArrays::layers() {
   return {put(to_hidden), put(to_visible), put(field), l.visible, l.hidden, model_.offset};
 }
 
+bool SpinArrays::one_field() const {
+  return std::all_of(model_.field.begin(), model_.field.end(), [&](double h) { return h == model_.field[0]; });
+}
+
 /// Whether it is a 2-D lattice with one coupling, of `least` rows and columns or more.
 bool SpinArrays::is_lattice(Index least) const {
   const SpinModel& m = model_;
@@ -88,19 +91,15 @@ bool SpinArrays::is_lattice(Index least) const {
 
 std::optional<RowLattice> SpinArrays::rows_of_bits() const {
   const SpinModel& m = model_;
-  if (!is_lattice(3) || m.shape[0] > 64 || m.shape[1] > 60) return {};
-  const double h = m.field[0];
-  if (!std::all_of(m.field.begin(), m.field.end(), [&](double other) { return other == h; })) return {};
-  return {{m.shape[0], m.shape[1], m.edges[0].coupling, h, m.offset}};
+  if (!is_lattice(3) || m.shape[0] > 64 || m.shape[1] > 60 || !one_field()) return {};
+  return {{m.shape[0], m.shape[1], m.edges[0].coupling, m.field[0], m.offset}};
 }
 
 std::optional<PackedLattice::Model> SpinArrays::packed() {
   const SpinModel& m = model_;
-  if (!is_lattice(4) || m.hamming || m.shape[0] % 2 || m.shape[1] % 2) return {};
-  const double J = m.edges[0].coupling;
-  if (!std::all_of(m.field.begin(), m.field.end(), [](double h) { return h == 0; })) return {};
+  if (!is_lattice(4) || m.hamming || m.shape[0] % 2 || m.shape[1] % 2 || !one_field() || m.field[0] != 0) return {};
   PackedLattice::Model p{};
-  p.rows = m.shape[0], p.columns = m.shape[1], p.coupling = J, p.offset = m.offset;
+  p.rows = m.shape[0], p.columns = m.shape[1], p.coupling = m.edges[0].coupling, p.offset = m.offset;
   const Index words = (p.bits() + 63) / 64;
   p.groups = (words + PackedLattice::group - 1) / PackedLattice::group;
   const auto count = static_cast<std::size_t>(p.groups * PackedLattice::group);

@@ -24,24 +24,22 @@ class SpinArrays {
   std::optional<RowLattice> rows_of_bits() const;
   /// Greedy, in the order of the nodes: two colours on lattices of even sizes.
   Colours colours();
-  std::size_t bytes() const { return bytes_; }
 
  private:
   template <class T>
   const T* put(const std::vector<T>& values) {
     auto& buffer = buffers_.emplace_back(context_, values.size() * sizeof(T) + 1);
     copy_to_device(context_, buffer.data(), values.data(), values.size() * sizeof(T));
-    bytes_ += buffer.bytes();
     return reinterpret_cast<const T*>(buffer.data());
   }
   /// Neighbours and couplings of each node; couplings of zero are left out.
   std::vector<std::vector<std::pair<Index, double>>> rows() const;
 
   Context context_;
+  bool one_field() const;
   bool is_lattice(Index least) const;
   const SpinModel& model_;
   std::list<Buffer<char>> buffers_;
-  std::size_t bytes_ = 0;
 };
 
 }  // namespace kilochain::discrete

@@ -24,8 +24,7 @@ std::vector<double> SpinModel::local_fields(const std::int8_t* spins) const {
   if (layers)
     for (Index v = 0; v < layers->visible; ++v)
       for (Index h = 0; h < layers->hidden; ++h) {
-        const double J = layers->coupling[static_cast<std::size_t>(v) * static_cast<std::size_t>(layers->hidden) +
-                                          static_cast<std::size_t>(h)];
+        const double J = layers->coupling[layers->place(v, h)];
         f[static_cast<std::size_t>(v)] += J * spins[layers->visible + h];
         f[static_cast<std::size_t>(layers->visible + h)] += J * spins[v];
       }
@@ -46,8 +45,7 @@ SpinModel SpinModel::turned() const {
   if (m.layers)
     for (Index v = 0; v < layers->visible; ++v)
       for (Index h = 0; h < layers->hidden; ++h)
-        m.layers->coupling[static_cast<std::size_t>(v) * static_cast<std::size_t>(layers->hidden) +
-                           static_cast<std::size_t>(h)] *= r(v) * r(layers->visible + h);
+        m.layers->coupling[layers->place(v, h)] *= r(v) * r(layers->visible + h);
   for (Index i = 0; i < n(); ++i) {
     auto& h = m.field[static_cast<std::size_t>(i)];
     if (h != 0) h *= -r(i);  // no -0: fields are compared

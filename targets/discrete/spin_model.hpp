@@ -22,6 +22,7 @@ struct Edge {
 struct LayersOfSpins {
   Index visible = 0, hidden = 0;
   std::vector<double> coupling;  ///< (visible, hidden)
+  std::size_t place(Index v, Index h) const { return static_cast<std::size_t>(v) * hidden + h; }
 };
 
 struct SpinModel {

@@ -112,7 +112,6 @@ TEST(DrawsFile, WarmupStatisticsHaveTheirOwnGroup) {
   write_run<double>(writer, header, 45);
   writer.finish();
   const DrawsReader reader(file.path);
-  EXPECT_TRUE(reader.has_warmup_stats());
   EXPECT_TRUE(reader.header().save_warmup_stats);
   EXPECT_EQ(wrong_numbers<double>(reader, 2), 0);
 }

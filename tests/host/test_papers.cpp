@@ -32,7 +32,7 @@ TEST(Papers, NoneUntilOneRegistersThenEachWithFlagsOfItsOwn) {
   const RegisterPaper first(
       {"early2019", "An Early Paper", [&](CLI::App&) { return [&early] { return ++early, 0; }; }});
   ASSERT_EQ(registered_papers().size(), 2u);
-  EXPECT_EQ(registered_papers()[0].name, "early2019") << "by name, whatever the linker's order";
+  EXPECT_EQ(registered_papers().begin()->first, "early2019") << "by name, whatever the linker's order";
   EXPECT_EQ(status_of({"reproduce", "late2020", "--table", "3"}), exit_code(ExitStatus::deviates));
   EXPECT_EQ(late, 3);
   EXPECT_EQ(status_of({"reproduce", "early2019"}), 0);

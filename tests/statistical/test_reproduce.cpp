@@ -26,8 +26,8 @@ void expect_agreement(const std::string& target, const std::string& sampler) {
     EXPECT_TRUE(a.tested);
     for (const Deviation& d : a.deviations) ADD_FAILURE() << d.name << ": " << d.text();
     std::printf("%s %s: acceptance %.3f, ESS min %.0f (sd %.0f), %.3f s a repeat\n", target.c_str(), sampler.c_str(),
-                mean_of(r.repeats, &Repeat::acceptance).value, mean_of(r.repeats, &Repeat::ess_min).value,
-                mean_of(r.repeats, &Repeat::ess_min).sd, r.seconds_batched);
+                moments(r.repeats, &Repeat::acceptance).mean, moments(r.repeats, &Repeat::ess_min).mean,
+                moments(r.repeats, &Repeat::ess_min).sd, r.seconds_batched);
     return;
   }
   FAIL() << "no such row";

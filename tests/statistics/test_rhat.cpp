@@ -78,8 +78,11 @@ TEST(Rhat, SeesTrendsScalesAndStuckChains) {
   }
   EXPECT_GT(rhat(trend.series()), 1.1);
   EXPECT_GT(rhat_split(trend.series()), 1.1);
-  // Four chains in two superchains of two are not split, and so see nothing.
-  const double unsplit = rhat_nested(trend.series(), 4);
+  std::vector<double> means;
+  double square = 0;
+  for (std::int64_t c = 0; c < 4; ++c) means.push_back(moments_of(Series{&trend.at(c, 0), 1, 1000}).mean);
+  for (const double v : trend.values) square += v * v / 4000;
+  const double unsplit = rhat_of(row_variances(means, 1000, square));
   EXPECT_LT(unsplit, 1.01);
   EXPECT_GT(rhat(scale.series()), 1.1);
   EXPECT_LT(rhat_split(scale.series()), 1.01);
@@ -87,16 +90,6 @@ TEST(Rhat, SeesTrendsScalesAndStuckChains) {
   EXPECT_GT(rhat(stuck.series()), 1e3);  // infinite but for rounding
   EXPECT_GT(rhat_split(stuck.series()), 1e3);
   EXPECT_TRUE(std::isnan(rhat(Draws<double>(3, 100).series())));
-}
-
-/// By hand: superchains {0, 2}, {4, 10} of one-draw chains: means 1 and 7, B = 18, W = (2 + 18) / 2 = 10.
-TEST(Rhat, NestedByHand) {
-  const double x[] = {0, 2, 4, 10};
-  EXPECT_DOUBLE_EQ(rhat_nested(Series{x, 4, 1}, 2), std::sqrt(1 + 18.0 / 10));
-  // Chains {0, 2} and {4, 10} of two draws, each its own superchain: W is now the variance within the chains.
-  EXPECT_DOUBLE_EQ(rhat_nested(Series{x, 2, 2}, 2), std::sqrt(1 + 18.0 / 10));
-  EXPECT_THROW(rhat_nested(Series{x, 4, 1}, 3), Error);
-  EXPECT_THROW(rhat_nested(Series{x, 4, 1}, 1), Error);
 }
 
 TEST(NormalQuantile, AgreesWithKnownAnswers) {

@@ -45,8 +45,7 @@ class Blocks {
   bool full() const { return count_ == kBlocks; }
   /// Opens a block at draw `now`; not while full.
   void open(std::int64_t now);
-  /// Makes room at draw `now`: the new place, at most the old one, of each block; sums of blocks of one place are
-  /// added.
+  /// Makes room at draw `now`: each block's new place, at most the old one. Sums of blocks of one place are added.
   BlockPlaces join(std::int64_t now);
   /// Of the draws `start` to `now` - 1.
   Halves halves(std::int64_t start, std::int64_t now) const;

@@ -18,20 +18,14 @@ std::vector<Tile> tiles_of(std::int64_t num_chains, std::int64_t dim) {
 }
 
 template <class Real>
-void TileDraws::standardise(const Lanes<Real>& lanes, const Real* x, std::int64_t stride, int count) {
-  for (int i = 0; i < count; ++i, x += stride) {
+void TileDraws::standardise(const Lanes<Real>& lanes, const Real* x, std::int64_t stride, int count, std::int64_t first,
+                            std::int64_t width) {
+  for (int i = 0; i < count && width == kLanes; ++i, x += stride) {
 #pragma omp simd
     for (int l = 0; l < kLanes; ++l) t[i][l] = (x[l] - lanes.centre[l]) * lanes.inverse_unit[l];
   }
-}
-
-template <class Real>
-void TileDraws::standardise(const Lanes<Real>& lanes, const Real* x, std::int64_t stride, int count, std::int64_t first,
-                            std::int64_t width) {
-  for (int i = 0; i < count; ++i, x += stride) {
-    for (std::int64_t k = 0; k < width; ++k) {
-      t[i][first + k] = (x[k] - lanes.centre[k]) * lanes.inverse_unit[k];
-    }
+  for (int i = 0; i < count && width < kLanes; ++i, x += stride) {
+    for (std::int64_t k = 0; k < width; ++k) t[i][first + k] = (x[k] - lanes.centre[k]) * lanes.inverse_unit[k];
   }
 }
 
@@ -99,7 +93,6 @@ void TileDraws::add_scores(Cell& cell, int block, int count) const {
 }
 
 #define KILOCHAIN_INSTANTIATE(Real)                                                                      \
-  template void TileDraws::standardise(const Lanes<Real>&, const Real*, std::int64_t, int);              \
   template void TileDraws::standardise(const Lanes<Real>&, const Real*, std::int64_t, int, std::int64_t, \
                                        std::int64_t);                                                    \
   template void TileDraws::look_up(const Lanes<Real>&, int);

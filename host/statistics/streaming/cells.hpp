@@ -75,10 +75,7 @@ struct TileDraws {
   alignas(64) std::uint32_t scores[kFrame][kLanes];
   alignas(64) std::uint32_t counts[kLanes * kCodes];  ///< [parameter of the tile][code]; added up until it is zeroed
 
-  /// `count` rows of x, `stride` values apart; all lanes are there.
-  template <class Real>
-  void standardise(const Lanes<Real>& lanes, const Real* x, std::int64_t stride, int count);
-  /// The same for `width` lanes from `first` on.
+  /// `count` rows of x, `stride` values apart, for `width` lanes from `first` on.
   template <class Real>
   void standardise(const Lanes<Real>& lanes, const Real* x, std::int64_t stride, int count, std::int64_t first,
                    std::int64_t width);

@@ -6,11 +6,8 @@
 #include <mutex>
 
 namespace kilochain {
-namespace {
 
 constexpr std::int64_t kMapSample = 16384;  // values a map is placed from
-
-}  // namespace
 
 /// Of a thread, for one tile.
 struct StreamingSummary::Scratch {
@@ -113,21 +110,16 @@ void StreamingSummary::place_map(std::int64_t d) {
 template <class Real>
 void StreamingSummary::stream(View3<const Real> draws, std::int64_t from, std::int64_t to, int threads) {
   while (from < to) {
-    cross_boundaries(threads);
+    if (blocks_.last() < 0 || num_draws_ == blocks_.end()) open_block(threads);
+    if (num_draws_ == next_check_) {
+      check_maps(threads);
+      next_check_ *= 2;
+    }
     const std::int64_t rows =
         std::min({to - from, std::int64_t{kFrame}, blocks_.end() - num_draws_, next_check_ - num_draws_});
     add_rows(draws, from, static_cast<int>(rows), threads);
     num_draws_ += rows;
     from += rows;
-  }
-}
-
-/// What must be done before the next draw.
-void StreamingSummary::cross_boundaries(int threads) {
-  if (blocks_.last() < 0 || num_draws_ == blocks_.end()) open_block(threads);
-  if (num_draws_ == next_check_) {
-    check_maps(threads);
-    next_check_ *= 2;
   }
 }
 
@@ -176,12 +168,8 @@ template <class Real>
 bool StreamingSummary::standardise(const Tile& tile, std::int64_t cell, const Lanes<Real>& lanes,
                                    View3<const Real> draws, std::int64_t first, int count, TileDraws& out) const {
   const auto [begin, end] = chains_of(tile, cell);
-  if (tile.width == kLanes) {
-    if (excluded_[begin]) return false;
-    out.standardise(lanes, &draws(begin, first, tile.first_parameter), dim_, count);
-    return true;
-  }
-  out.clear(count);
+  if (tile.width == kLanes && excluded_[begin]) return false;
+  if (tile.width < kLanes) out.clear(count);
   for (std::int64_t c = begin; c < end; ++c) {
     if (excluded_[c]) continue;
     out.standardise(lanes, &draws(c, first, tile.first_parameter), dim_, count, c % tile.pack * tile.width, tile.width);
@@ -297,8 +285,6 @@ void StreamingSummary::learn_again(const Tile& tile, std::int64_t d) {
   }
   for (std::int64_t slot = 0; slot < std::ssize(tracked_); ++slot) tracks_[slot * dim_ + d] = Track();
 }
-
-void StreamingSummary::exclude(std::int64_t chain) { excluded_[chain] = 1; }
 
 template void StreamingSummary::add(View3<const float>, std::int64_t, int);
 template void StreamingSummary::add(View3<const double>, std::int64_t, int);

@@ -47,7 +47,7 @@ class StreamingSummary {
   void add(View3<const Real> draws, std::int64_t count, int threads);
   /// The chain's draws from now on are ignored, and its past leaves means, sd and R-hat; in quantiles and in
   /// autocovariances draws that have left the first ones stay, a share of at most 1 / chains.
-  void exclude(std::int64_t chain);
+  void exclude(std::int64_t chain) { excluded_[chain] = 1; }
 
   std::int64_t num_draws() const { return num_draws_; }  ///< of each chain so far
   bool exact() const { return !streaming_; }             ///< all draws are still kept
@@ -81,13 +81,11 @@ class StreamingSummary {
   void add_to_tracks(const Tile& tile, std::int64_t cell, int count, Scratch& scratch);
   void add_to_track(std::int64_t slot, std::int64_t parameter, const std::uint8_t* codes, int count, LagSums& sums);
   void add_counts(const Tile& tile, const Scratch& scratch);
-  void cross_boundaries(int threads);
   void open_block(int threads);
   void join_blocks(const BlockPlaces& place, int threads);
   void check_maps(int threads);
   void learn_again(const Tile& tile, std::int64_t parameter);
 
-  const Tile& tile_of(std::int64_t parameter) const { return tiles_[parameter / kLanes]; }
   /// The chains of a tile's cell, from its first to the one after its last.
   std::pair<std::int64_t, std::int64_t> chains_of(const Tile& tile, std::int64_t cell) const {
     return {cell * tile.pack, std::min((cell + 1) * tile.pack, num_chains_)};
@@ -98,9 +96,6 @@ class StreamingSummary {
                  ParameterSummary& summary) const;
   ParameterSummary exact_figures(std::int64_t parameter) const;
   ParameterSummary streamed_figures(std::int64_t parameter) const;
-  ParameterSummary figures_of(std::int64_t parameter) const {
-    return streaming_ ? streamed_figures(parameter) : exact_figures(parameter);
-  }
 
   std::int64_t num_chains_, dim_, expected_draws_, num_draws_ = 0;
   StreamingOptions options_;

@@ -52,7 +52,7 @@ struct StreamingSummary::ChainSums {
 
 StreamingSummary::ChainSums StreamingSummary::sums_of_chains(std::int64_t d, const Halves& halves) const {
   ChainSums sums;
-  const Tile& tile = tile_of(d);
+  const Tile& tile = tiles_[d / kLanes];
   for (std::int64_t c = 0; c < num_chains_; ++c) {
     if (excluded_[c]) continue;
     const Cell& cell = cells_[tile.cell_of(c)];
@@ -140,7 +140,7 @@ std::vector<ParameterSummary> StreamingSummary::results(const std::vector<std::s
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (std::int64_t d = 0; d < dim_; ++d) {
     try {
-      summaries[d] = figures_of(d);
+      summaries[d] = streaming_ ? streamed_figures(d) : exact_figures(d);
       summaries[d].name = names[d];
     } catch (...) {
 #pragma omp critical(kilochain_streaming_failure)

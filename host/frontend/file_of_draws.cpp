@@ -1,11 +1,16 @@
-// `kilochain diagnose`: what stands out in a file of draws, by number.
+// What commands say about a file of draws: summary, diagnose (what stands out) and report (a page of figures).
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "host/frontend/commands.hpp"
+#include "host/frontend/files.hpp"
+#include "host/frontend/summary_table.hpp"
 #include "host/frontend/text.hpp"
 #include "host/report/advice.hpp"
+#include "host/report/page.hpp"
 
 namespace kilochain::cli {
 namespace {
@@ -71,6 +76,32 @@ int diagnose(const std::string& path, const std::string& without, bool json) {
   print_clusters(d);
   print_worst(d);
   for (const std::string& what : d.missing) fmt::print("\nmissing: {}\n", what);
+  return status_of(d.run);
+}
+
+int summary(const std::string& path, const std::string& without, bool json, std::int64_t rows) {
+  require(rows > 0, ExitStatus::usage, fmt::format("command line: --rows = {}", rows), "must be > 0", "Try 20?");
+  const RunSummary run = summarise_file(path, std::size_t(2) << 30, {chain_numbers(without)});
+  const Verdict verdict = verdict_of(run);
+  if (json) {
+    fmt::print("{}\n", to_json(run).dump(2));
+  } else {
+    print_summary(std::cout, run, rows);
+    if (!verdict.converged) fmt::print("not converged: {}\n", verdict.reason);
+  }
+  return status_of(run);
+}
+
+int report(const std::string& path, const std::string& without, const std::string& output, bool overwrite) {
+  std::error_code ignored;
+  require(overwrite || !std::filesystem::exists(output, ignored), ExitStatus::usage,
+          output + ": there is a file already", "a report never replaces one unasked",
+          "Name another with --output, or add --overwrite?");
+  const Diagnosis d = kilochain::diagnose(path, chain_numbers(without));
+  const std::string page = page_of(path, d);
+  write_file(output, page);
+  const NextStep next = next_step(d);
+  fmt::print("{}\n{}\nreport: {} ({} kB)\n", next.verdict, next.advice, output, (page.size() + 999) / 1000);
   return status_of(d.run);
 }
 
