@@ -222,7 +222,7 @@ void add_bad_field(Problems& problems, std::string_view field, Parsed parsed, bo
 }
 
 /// What is done with each column.
-enum class Role : char { number, label, category, skipped };
+enum class Role : char { number, label, category, group, skipped };
 
 std::vector<std::string> listed(const std::string& names) {
   return names.empty() ? std::vector<std::string>{} : split_names(names);
@@ -234,15 +234,20 @@ std::vector<Role> roles_of(const std::string& path, const std::vector<std::strin
     for (const std::string& name : listed(names)) {
       Role& of = roles[find_column(path, columns, name)];
       require(of == Role::number, ExitStatus::usage, fmt::format("{}: column \"{}\" is named twice", path, name),
-              fmt::format("drop_columns = {}, categories = {}", o.rules->drop_columns, o.rules->categories),
+              fmt::format("drop_columns = {}, categories = {}{}", o.rules->drop_columns, o.rules->categories,
+                          o.rules->groups.empty() ? "" : ", groups = " + o.rules->groups),
               "Leave one out?");
       of = role;
     }
   };
   mark(o.rules->drop_columns, Role::skipped);
   mark(o.rules->categories, Role::category);
+  mark(o.rules->groups, Role::group);
+  require(std::count(roles.begin(), roles.end(), Role::group) <= 1, ExitStatus::usage, path + ": groups are one column",
+          "groups = " + o.rules->groups, "Put a name with a comma into quotes?");
   if (o.rules->label.empty()) {
-    const auto last = std::find_if(roles.rbegin(), roles.rend(), [](Role r) { return r != Role::skipped; });
+    const auto last =
+        std::find_if(roles.rbegin(), roles.rend(), [](Role r) { return r != Role::skipped && r != Role::group; });
     require(last != roles.rend(), ExitStatus::usage, path + ": no column is left",
             "drop_columns = " + o.rules->drop_columns, "Leave some out?");
     o.label = static_cast<std::size_t>(roles.rend() - last) - 1;
@@ -250,8 +255,8 @@ std::vector<Role> roles_of(const std::string& path, const std::vector<std::strin
     o.label = find_column(path, columns, o.rules->label);
   }
   require(roles[o.label] == Role::number, ExitStatus::usage,
-          fmt::format("{}: column \"{}\" is the label", path, columns[o.label]), "it is dropped or a category too",
-          "Name another column with --label?");
+          fmt::format("{}: column \"{}\" is the label", path, columns[o.label]),
+          "it is dropped, a category or the groups too", "Name another column with --label?");
   if (o.classes || !o.rules->positive.empty()) roles[o.label] = Role::label;
   return roles;
 }
@@ -266,6 +271,18 @@ void expand(const std::string& path, Table& table, const std::vector<Role>& role
   std::size_t label = 0;
   for (std::size_t j = 0; j < roles.size(); ++j) {
     if (roles[j] == Role::skipped) continue;
+    if (roles[j] == Role::group) {
+      require(levels[j].size() > 1, ExitStatus::data,
+              fmt::format("{}: column \"{}\" has one group alone", path, table.columns[j]),
+              fmt::format("\"{}\" in all {} rows", levels[j].begin()->first, table.rows),
+              "Is that the column of groups? Else leave --groups out?");
+      std::vector<double> place(levels[j].size());
+      for (const auto& [name, number] : levels[j])
+        place[static_cast<std::size_t>(number)] = static_cast<double>(o.groups.size()), o.groups.push_back(name);
+      for (std::size_t i = 0; i < table.rows; ++i)
+        o.group.push_back(place[static_cast<std::size_t>(table.values[i * roles.size() + j])]);
+      continue;
+    }
     if (roles[j] != Role::category) {
       if (j == o.label) label = out.columns.size();
       out.columns.push_back(table.columns[j]), made.push_back({j, itself});
@@ -373,7 +390,7 @@ Table parse_csv(const std::string& path, const std::string& text, Header header,
         add_bad_field(problems, fields[j], Parsed::text, true, lines.number(), j, place(j));
       } else if (roles[j] == Role::label) {
         observations->labels.emplace_back(fields[j]);
-      } else if (roles[j] == Role::category) {
+      } else if (roles[j] == Role::category || roles[j] == Role::group) {
         const auto known = levels[j].find(fields[j]);
         value = known != levels[j].end()
                     ? known->second
