@@ -129,12 +129,19 @@ std::size_t count_numbers(std::string_view line) {
   return numbers;
 }
 
+/// What is written into files: names of columns and of what stands in them.
+void require_utf8(const std::string& path, std::string_view text, const std::string& where) {
+  require(is_utf8(text), ExitStatus::data, path + ": " + in_quotes(text) + " is not UTF-8", where,
+          "Write the table as UTF-8, as with iconv -f LATIN1 -t UTF-8?");
+}
+
 void check_names(const std::string& path, const std::vector<std::string>& names) {
   std::unordered_set<std::string> seen;
   for (std::size_t j = 0; j < names.size(); ++j) {
     const std::string where = "line 1, column " + std::to_string(j + 1);
     require(!names[j].empty(), ExitStatus::data, path + ": a column has no name", where,
             j == 0 ? "Name it, or remove it if it only numbers the rows?" : "Name it, or remove a stray comma?");
+    require_utf8(path, names[j], where);
     require(seen.insert(names[j]).second, ExitStatus::data, path + ": two columns are named " + in_quotes(names[j]),
             where, "Rename or remove one of them?");
   }
@@ -388,6 +395,8 @@ Table parse_csv(const std::string& path, const std::string& text, Header header,
           add_bad_field(problems, fields[j], parsed, observations != nullptr, lines.number(), j, place(j));
       } else if (roles[j] != Role::skipped && fields[j].empty()) {
         add_bad_field(problems, fields[j], Parsed::text, true, lines.number(), j, place(j));
+      } else if (roles[j] != Role::skipped && !is_utf8(fields[j])) {
+        require_utf8(path, fields[j], place(j));
       } else if (roles[j] == Role::label) {
         observations->labels.emplace_back(fields[j]);
       } else if (roles[j] == Role::category || roles[j] == Role::group) {
