@@ -114,13 +114,14 @@ class Accounting {
     std::size_t constants = 0, names = 0;
     for (const Constant& c : info_.constants) constants += bytes(std::ssize(c.values), sizeof(double));
     for (const std::string& name : info_.names) names += name.size() + 16;
+    const bool draws = stores_draws(o_);
     const std::size_t variables =
-        info_.constants.size() + info_.variables.size() + static_cast<std::size_t>(stats_) + 12;
+        info_.constants.size() + (draws ? info_.variables.size() + static_cast<std::size_t>(stats_) + 12 : 1);
     add("data, names and indices", "disk",
-        constants + 2 * names + 20'000 + 3'000 * variables + bytes(o_.num_chains + draws_, 2 * sizeof(double)));
+        constants + 2 * names + 20'000 + 3'000 * variables + (draws ? bytes(o_.num_chains + draws_, 16) : 0));
     if (o_.draws == KeptDraws::moments)
       add("summary", "disk", bytes(recorded_, std::size(summary_columns) * sizeof(double)) + bytes(o_.num_chains, 8));
-    if (stores_draws(o_))
+    if (draws)
       add("draws", "disk",
           bytes(o_.num_chains * draws_,
                 bytes(recorded_, real()) + bytes(kept_spins(o_, info_), 1) + 13 + bytes(stats_, sizeof(float))));

@@ -326,7 +326,7 @@ TEST(Estimate, TheFileIsAsLargeAsTold) {
       {"--target", "banana", "--sampler", "nuts", "--num-chains", "500", "--draws", "moments"},
       {"--target", "linear_regression", "--data", challenger, "--groups", "pressure_psi", "--sampler", "hmc",
        "--num-chains", "64"},
-      {"--target", "gaussian", "--preset", "gp51_gaussian", "--sampler", "hmc", "--num-chains", "256"}};
+      {"--target", "gaussian", "--target.preset", "gp51_gaussian", "--sampler", "hmc", "--num-chains", "256"}};
   for (std::size_t k = 0; k < runs.size(); ++k) {
     Argv words = runs[k];
     const std::string name = std::to_string(k) + ".nc";
