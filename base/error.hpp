@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/exit_status.hpp"
+#include "base/utf8.hpp"
 
 namespace kilochain {
 
@@ -14,7 +15,7 @@ namespace kilochain {
 class Error : public std::runtime_error {
  public:
   Error(ExitStatus status, const std::string& what, const std::string& where, const std::string& fix)
-      : std::runtime_error(what + " (" + where + "). " + fix), status_(status) {}
+      : std::runtime_error(as_utf8(what + " (" + where + "). " + fix)), status_(status) {}
   ExitStatus status() const noexcept { return status_; }
 
  private:

@@ -35,7 +35,7 @@ class LogisticCpu final : public Target<Real> {
   LogisticCpu(const Context& context, const LogisticSettings& settings)
       : arena_(context), evaluator_(settings.evaluator) {
     const Design& design = read_logistic_design(settings);
-    this->info_ = describe_logistic(design, settings.prior_sd, sizeof(Real));
+    this->info_ = describe_logistic(design, settings, sizeof(Real));
     Panels panels;
     if (evaluator_ == Evaluator::sparse || (evaluator_ == Evaluator::automatic && density(design) < 0.8))
       panels = find_panels(design, panel_rows<Real>());
@@ -104,6 +104,7 @@ class LogisticCpu final : public Target<Real> {
 template <class Real>
 std::unique_ptr<Target<Real>> LogisticRegression<Real>::make_cpu(const Context& context, const Settings& settings) {
   check_matmul<Real>("logistic_regression", settings.matmul, context);
+  if (is_grouped(settings)) return Grouped::make_cpu(context, settings);
   return std::make_unique<LogisticCpu<Real>>(context, settings);
 }
 template std::unique_ptr<Target<float>> LogisticRegression<float>::make_cpu(const Context&, const LogisticSettings&);

@@ -19,23 +19,22 @@ std::pair<int, int> parse_digits(const std::string& text) {
 const Design& read_logistic_design(const LogisticSettings& s) {
   return s.design([&] {
     if (names_a_table("logistic_regression", s)) {
-      TableRules rules = s.rules();
-      rules.positive = s.positive;
-      return load_labelled_csv(s.data, rules, s.standardise, s.bias);
+      return load_labelled_csv(s.data, s.rules(), s.standardise, s.bias);
     }
     const auto [first, second] = parse_digits(s.digits.empty() ? "5,6" : s.digits);
     return load_idx(s.images, s.labels, first, second, s.bias);
   });
 }
 
-TargetInfo describe_logistic(const Design& design, double prior_sd, std::size_t element) {
+TargetInfo describe_logistic(const Design& design, const LogisticSettings& settings, std::size_t element) {
   const double entries = static_cast<double>(design.rows) * design.columns;
   TargetInfo info;
   info.dim = static_cast<Index>(design.columns);
   info.variable = "w";
   info.names = design.names;
-  info.prior_sd = prior_sd;
+  info.prior_sd = settings.prior_sd;
   describe_observations(design, info);
+  record_table_units(settings, design, info);
   info.flops = 4 * entries;
   info.bytes = entries * element;
   return info;

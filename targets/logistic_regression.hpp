@@ -5,6 +5,7 @@
 // chains are logistic_blocked.hpp and logistic_sparse.hpp; docs/decisions/0002-logistic-evaluators.md says which runs
 // when. Cost: 4 N n operations a gradient; X is read twice. lp is a sum in double in both precisions.
 #pragma once
+#include "targets/glm.hpp"
 #include "targets/matmul.hpp"
 #include "targets/regression_data.hpp"
 
@@ -30,7 +31,6 @@ enum class LogisticEvaluator { automatic, team, blocked, sparse };
 inline constexpr Names logistic_evaluator_names{"auto", "team", "blocked", "sparse"};
 
 struct LogisticSettings : RegressionSettings {
-  std::string positive;
   LogisticEvaluator evaluator = LogisticEvaluator::automatic;
   Matmul matmul = Matmul::automatic;
 };
@@ -38,7 +38,7 @@ struct LogisticSettings : RegressionSettings {
 /// and as dataset.hpp does.
 const Design& read_logistic_design(const LogisticSettings& settings);
 /// Names, constants and costs of a design; `element` is the size of a number.
-TargetInfo describe_logistic(const Design& design, double prior_sd, std::size_t element);
+TargetInfo describe_logistic(const Design& design, const LogisticSettings& settings, std::size_t element);
 
 template <class Real>
 struct LogisticRegression {
@@ -48,6 +48,7 @@ struct LogisticRegression {
   static void settings(V&& visit, Settings& s) {
     table_fields(visit, s, "CSV table with a header; one column holds the labels 0 and 1");
     visit("positive", s.positive, "the label that counts as 1, where labels are words or other numbers");
+    groups_field(visit, s);
     regression_fields(visit, s);
     visit("digits", s.digits,
           "two digits of the image set, \"5,6\" when not given: the first has y = 1, the second y = 0");
@@ -56,6 +57,16 @@ struct LogisticRegression {
         "how gradients are computed: team, one chain at a time; blocked and sparse, many chains on the CPU; auto picks "
         "by data and device");
     matmul_field(visit, s.matmul);
+  }
+
+  using Grouped = Glm<Real, BernoulliFamily>;
+  /// Whether the model is that one. Throws Error (usage) for what goes with tables without groups alone.
+  static bool is_grouped(const Settings& s) {
+    const bool plain = names_a_table("logistic_regression", s) && s.evaluator == LogisticEvaluator::automatic &&
+                       s.matmul == Matmul::automatic;
+    require(s.groups.empty() || plain, ExitStatus::usage, "logistic_regression: groups = " + s.groups,
+            "groups are a table's, and have neither evaluator nor matmul", "Leave one of them out?");
+    return !s.groups.empty();
   }
 
   struct Data {
@@ -67,7 +78,7 @@ struct LogisticRegression {
   };
   static Data prepare(const Settings& settings, Arena<Real>& arena, TargetInfo& info) {
     const Design& design = read_logistic_design(settings);
-    info = describe_logistic(design, settings.prior_sd, sizeof(Real));
+    info = describe_logistic(design, settings, sizeof(Real));
     return place(design, settings.prior_sd, arena, true, true);
   }
   /// The same from a design in memory; only the copies of X that are asked for.

@@ -1,21 +1,25 @@
-// What the logistic and the softmax regression share: which data their settings name, and their design where chains
-// run.
+// What all regressions share: which data their settings name, and their design where chains run.
 #pragma once
 #include "targets/data/dataset.hpp"
 #include "targets/target.hpp"
 
 namespace kilochain {
 
-/// The settings that both have, apart from the templates, so that readers need no precision.
+/// Whether the weights are recorded in the units of the table as well.
+enum class Units { standard, table };
+
+/// The settings that they have, apart from the templates, so that readers need no precision.
 struct RegressionSettings {
-  std::string data, label, drop_columns, categories, images, labels, digits;
+  std::string data, label, positive, drop_columns, categories, groups, images, labels, digits;
   Missing missing = Missing::refuse;
   bool standardise = true, bias = true;
+  Units units = Units::standard;
   double prior_sd = 1;
   DesignOnce design;
   TableRules rules() const {
     TableRules out(label);
-    out.drop_columns = drop_columns, out.categories = categories, out.missing = missing;
+    out.positive = positive, out.drop_columns = drop_columns, out.categories = categories, out.groups = groups;
+    out.missing = missing;
     return out;
   }
 };
@@ -32,10 +36,20 @@ void table_fields(V&& visit, RegressionSettings& s, const char* observation) {
         "drop: rows with a gap (nothing, NA, N/A, NaN, null or ?) are left out, and counted");
 }
 template <class V>
-void regression_fields(V&& visit, RegressionSettings& s) {
+void groups_field(V&& visit, RegressionSettings& s) {
+  visit("groups", s.groups, "column of names: each of them has an intercept of its own, alpha ~ N(0, sigma_alpha^2)");
+}
+template <class V>
+void weight_fields(V&& visit, RegressionSettings& s) {
   visit("standardise", s.standardise, "centre each feature of the table and divide it by its standard deviation");
+  visit("units", s.units, Names{"standard", "table"},
+        "table: weights in the table's own units are recorded beside those of standardised features");
   visit("bias", s.bias, "append a column of ones, the intercept");
   visit("prior_sd", s.prior_sd, positive(), "standard deviation of the Gaussian prior of every weight");
+}
+template <class V>
+void regression_fields(V&& visit, RegressionSettings& s) {
+  weight_fields(visit, s);
   visit("images", s.images, "IDX images (MNIST's format), instead of data; pixels are divided by 255");
   visit("labels", s.labels, "IDX labels of the images");
 }
@@ -72,6 +86,10 @@ inline void describe_observations(const Design& design, TargetInfo& info) {
   info.constants.push_back({"x_centre", {"feature"}, {design.columns}, design.centre});
   info.constants.push_back({"x_scale", {"feature"}, {design.columns}, design.scale});
 }
+
+/// Records the weights in the table's units too, where that is asked for: the first recorded values are the weights,
+/// class after class. Throws Error (usage) where there are no other units, or no intercept to take the centres.
+void record_table_units(const RegressionSettings& s, const Design& design, TargetInfo& info);
 
 /// The sizes and the prior of a model's data, and the copies of X that are asked for: (n, num_padded), (num_padded,
 /// row).

@@ -13,7 +13,7 @@ class SoftmaxCpu final : public Target<Real> {
   using Model = SoftmaxRegression<Real>;
   SoftmaxCpu(const Context& context, const SoftmaxSettings& settings) : arena_(context) {
     const Design& design = read_softmax_design(settings);
-    this->info_ = describe_softmax(design, settings.prior_sd, sizeof(Real));
+    this->info_ = describe_softmax(design, settings, sizeof(Real));
     const bool team = settings.evaluator == SoftmaxEvaluator::team;
     evaluation_ =
         fmt::format("{}: {} observations x {} features x {} classes, {:.1f} MB", team ? "team, as asked" : "auto",

@@ -29,7 +29,7 @@ const Design& read_softmax_design(const SoftmaxSettings& s) {
   });
 }
 
-TargetInfo describe_softmax(const Design& design, double prior_sd, std::size_t element) {
+TargetInfo describe_softmax(const Design& design, const SoftmaxSettings& settings, std::size_t element) {
   const double entries = static_cast<double>(design.rows) * static_cast<double>(design.columns);
   const std::size_t classes = design.classes.size();
   require(classes * design.columns < std::size_t(1) << 24, ExitStatus::data, design.source + ": too many weights",
@@ -40,8 +40,9 @@ TargetInfo describe_softmax(const Design& design, double prior_sd, std::size_t e
   info.variables.push_back({"w", {classes, design.columns}});
   for (const std::string& name : design.classes)
     for (const std::string& feature : design.names) info.names.push_back(fmt::format("w[{}, {}]", name, feature));
-  info.prior_sd = prior_sd;
+  info.prior_sd = settings.prior_sd;
   describe_observations(design, info);
+  record_table_units(settings, design, info);
   info.flops = 4 * entries * static_cast<double>(classes);
   info.bytes = entries * static_cast<double>(element);
   return info;

@@ -22,7 +22,7 @@ struct SoftmaxSettings : RegressionSettings {
 /// and as dataset.hpp does.
 const Design& read_softmax_design(const SoftmaxSettings& settings);
 /// Names w[class, feature], constants and costs of a design; `element` is the size of a number.
-TargetInfo describe_softmax(const Design& design, double prior_sd, std::size_t element);
+TargetInfo describe_softmax(const Design& design, const SoftmaxSettings& settings, std::size_t element);
 
 /// log sum exp of K logits that are `stride` apart, and their softmax in place. One observation of one chain.
 template <class Real>
@@ -60,7 +60,7 @@ struct SoftmaxRegression {
   };
   static Data prepare(const Settings& settings, Arena<Real>& arena, TargetInfo& info) {
     const Design& design = read_softmax_design(settings);
-    info = describe_softmax(design, settings.prior_sd, sizeof(Real));
+    info = describe_softmax(design, settings, sizeof(Real));
     return place(design, settings.prior_sd, arena, true, false);
   }
   /// The same from a design in memory; only the copies of X that are asked for.

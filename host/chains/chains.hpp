@@ -90,9 +90,10 @@ struct Metric {
   double num_steps = 1;  ///< mean of a trajectory, where the sampler learns it
 };
 
-/// Bytes of state and adaptation, of the queries and answers, and of the sums of pooled signals.
+/// Bytes of state and adaptation, of the queries and answers, of what a checkpoint has of it all, and of the sums of
+/// pooled signals.
 struct ChainBytes {
-  std::size_t state, adaptation, exchange, pooled_sums = 0;
+  std::size_t state, adaptation, exchange, saved, pooled_sums = 0;
 };
 
 enum Action : unsigned { action_update = 1, action_propose = 2 };

@@ -139,7 +139,11 @@ std::unique_ptr<Chains<Real>> make_chains(const Context& context, const std::str
 
 template <class Real>
 std::unique_ptr<Target<Real>> make_target(const Context& context, const std::string& name, const SettingTexts& texts) {
-  return on_backend_of(context, find_target(name)).make<Real>()(context, texts);
+  auto target = on_backend_of(context, find_target(name)).make<Real>()(context, texts);
+  for (const std::string& recorded : target->info().names)
+    require(is_utf8(recorded), ExitStatus::data, "\"" + recorded + "\" is not UTF-8", "a name of target " + name,
+            "Write the file of names as UTF-8, as with iconv -f LATIN1 -t UTF-8?");
+  return target;
 }
 
 #define KILOCHAIN_INSTANTIATE(Real)                                                                                  \

@@ -36,7 +36,8 @@ SamplerEntry spin_entry(const std::string& name) {
   e.make_float = make(0.0f), e.make_double = make(0.0);
   e.bytes = [](const SettingTexts& texts, Index num_chains, const TargetInfo& target, Scope, Precision) -> ChainBytes {
     const auto one = replicas(cpu_context(1), texts, 1, *target.spin_model);
-    return {one->bytes(num_chains), 0, sizeof(ChainControl) * static_cast<std::size_t>(num_chains)};
+    const std::size_t state = one->bytes(num_chains), control = sizeof(ChainControl) * std::size_t(num_chains);
+    return {state, 0, control, state + control};
   };
   return e;
 }

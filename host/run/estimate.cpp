@@ -46,6 +46,7 @@ class Accounting {
         stats_(static_cast<int>(find_sampler(o.sampler).stats.size())) {}
 
   std::vector<Estimate::Row> all() && {
+    add("program and libraries", "host", std::size_t(28) << 20);
     chains(), windows(), summary(), disk();
     return std::move(rows_);
   }
@@ -80,7 +81,8 @@ class Accounting {
       });
     };
     const bool ahead = context_.backend == Backend::cuda && batch_size(o_) == o_.num_chains;  // see Ensemble
-    const auto copies = static_cast<std::size_t>(windows_of(ahead) + (stores_draws(o_) ? 1 : 0));
+    const auto copies = static_cast<std::size_t>(
+        std::min<std::int64_t>(windows_of(ahead) + (stores_draws(o_) ? 1 : 0), (draws_ + slots_ - 1) / slots_));
     const std::string what = fmt::format("windows of {} draws", slots_);
     add(what, "host", copies * window_bytes(o_.num_chains));
     if (info_.constrain)
@@ -105,14 +107,27 @@ class Accounting {
               bytes(context_.threads * of_one, 48));
   }
 
+  /// A variable takes about 3 KB of the file whatever it holds, an index of chains and draws comes with each group, and
+  /// a state is stored by chunks of 64 KiB.
   void disk() {
-    if (stores_draws(o_))
+    if (!writes_file(o_)) return;
+    std::size_t constants = 0, names = 0;
+    for (const Constant& c : info_.constants) constants += bytes(std::ssize(c.values), sizeof(double));
+    for (const std::string& name : info_.names) names += name.size() + 16;
+    const bool draws = stores_draws(o_);
+    const std::size_t variables =
+        info_.constants.size() + (draws ? info_.variables.size() + static_cast<std::size_t>(stats_) + 12 : 1);
+    add("data, names and indices", "disk",
+        constants + 2 * names + 20'000 + 3'000 * variables + (draws ? bytes(o_.num_chains + draws_, 16) : 0));
+    if (o_.draws == KeptDraws::moments)
+      add("summary", "disk", bytes(recorded_, std::size(summary_columns) * sizeof(double)) + bytes(o_.num_chains, 8));
+    if (draws)
       add("draws", "disk",
           bytes(o_.num_chains * draws_,
                 bytes(recorded_, real()) + bytes(kept_spins(o_, info_), 1) + 13 + bytes(stats_, sizeof(float))));
-    const std::size_t state = bytes_of_run_state(o_, context_, info_, precision_, draws_);
+    const std::size_t state = bytes_of_run_state(o_, context_, info_, precision_, draws_), chunk = std::size_t(1) << 16;
     if (state == 0) return;
-    add("state of the chains", "disk", 2 * state);
+    add("state of the chains", "disk", 2 * ((state + chunk - 1) / chunk * chunk));
     add("state on its way to the disk", "host", 2 * state);
   }
 
@@ -227,7 +242,7 @@ std::size_t bytes_of_run_state(const Options& o, const Context& context, const T
   const std::int64_t batch = batch_size(o);
   const ChainBytes of = bytes_of_chains(context, o.sampler, o.sampler_settings, static_cast<Index>(batch), info,
                                         o.adapt_scope, precision);
-  const std::size_t state = (of.state + of.adaptation) * static_cast<std::size_t>(o.num_chains / batch),
+  const std::size_t state = of.saved * static_cast<std::size_t>(o.num_chains / batch),
                     draws = bytes(o.num_chains * num_draws, bytes(std::ssize(info.names), bytes_of(precision)));
   return state <= std::max<std::size_t>(draws, 1 << 20) ? state : 0;
 }

@@ -60,6 +60,12 @@ void check(const Options& o) {
   require(!o.target.empty(), ExitStatus::usage, "no target", "target is not set",
           "Try --target logistic_regression? `kilochain targets` lists all.");
   visit_options(CheckRanges(), o);
+  SettingTexts texts = o.target_settings;  // they become attributes of files, and JSON
+  texts.insert(o.sampler_settings.begin(), o.sampler_settings.end());
+  texts.insert({{"output", o.output}, {"init", o.init}});
+  for (const auto& [name, text] : texts)
+    require(is_utf8(text), ExitStatus::usage, name + " = " + text, "its bytes are not UTF-8",
+            "Rename the file, or write the name as UTF-8?");
   const int most_threads = std::max(64, 4 * usable_cores());
   require(o.threads <= most_threads, ExitStatus::usage, fmt::format("threads = {}", o.threads),
           fmt::format("this process may use {} cores, and more than {} threads only wait for each other",

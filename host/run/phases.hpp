@@ -4,6 +4,7 @@
 #include <map>
 
 #include "host/run/ensemble.hpp"
+#include "host/run/flat.hpp"
 #include "host/run/output_file.hpp"
 #include "host/run/start.hpp"
 
@@ -52,8 +53,10 @@ struct Phases {
     if (chains.any_left()) return;
     const std::string all = "all " + std::to_string(options.num_chains) + " are quarantined by iteration " +
                             std::to_string(iteration) + "; the first: " + chains.quarantine().list()[0].reason;
+    const std::string flat = flat_along(options, context, target, chains.first_positions());
     throw Error(ExitStatus::data, "no chain is left", all,
-                options.sampler == ensemble_sampler
+                !flat.empty() ? "The density does not fall off along " + flat + ": has it a prior?"
+                : options.sampler == ensemble_sampler
                     ? "Does the target have a finite density where the chains start? Try another --init?"
                     : "If the target has a finite density there, the adaptation was lost: --sampler ensemble_hmc?");
   }

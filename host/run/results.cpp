@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "host/run/flat.hpp"
 #include "host/run/run_attributes.hpp"
 
 namespace kilochain {
@@ -120,6 +121,7 @@ Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sam
     for (std::string& note : told()) r.notes.push_back(std::move(note));
   r.evaluation = run.target.evaluation();
   if (const std::string products = run.chains.products(); !products.empty()) r.evaluation += "; factor: " + products;
+  r.summary.flat = flat_along(run.options, run.context, run.target, run.chains.first_positions());
   run.file.add_attributes(closing_attributes(r.summary, run.chains.quarantine(), r.interrupted));
   if (stores_draws(run.options)) run.file.close();
   r.summary.parameters = parameters_of(run, sampled);

@@ -33,6 +33,7 @@ void visit_attributes(const Visitor& visit, Summary& s) {
   visit("warmup_converged", s.warmup_converged);
   visit("warmup_note", s.warmup_note);
   visit("derived", s.derived);
+  visit("flat_along", s.flat);
 }
 
 }  // namespace kilochain

@@ -89,7 +89,9 @@ Verdict verdict_of(const RunSummary& run) {
     if (!is_fixed(run, p) && !(p.rhat <= rhat_bar) &&
         (!worst || (!std::isnan(worst->rhat) && !(p.rhat <= worst->rhat))))
       worst = &p;
-  if (worst && std::isnan(worst->rhat))
+  if (!run.flat.empty())
+    add("the density does not fall off along " + run.flat + ": without a prior there is no posterior");
+  else if (worst && std::isnan(worst->rhat))
     add(worst->name + " has no R-hat: fewer than 4 draws of each chain, or draws that are all equal");
   else if (worst) {
     v.draws_wanted = draws_wanted(run, *worst);

@@ -31,6 +31,7 @@ struct RunSummary {
   std::int64_t stuck = 0;  ///< chains that accepted next to nothing while sampling
   std::optional<bool> warmup_converged;  ///< of an automatic warm-up; of one of a given length nobody judges it
   std::string warmup_note;               ///< what ended the warm-up, or why it did not converge; may be empty
+  std::string flat;                      ///< names along which the density does not fall off (host/run/flat.hpp)
   std::vector<ParameterSummary> parameters;
   std::vector<std::string> fixed;  ///< parameters that the model itself holds at one value: not judged
   /// Parameters are made from the coordinates (generated quantities): one with the same value in every draw of every

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -15,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/nearest_name.hpp"
+#include "targets/data/csv_problems.hpp"
 
 namespace kilochain {
 
@@ -32,8 +32,6 @@ std::size_t find_column(const std::string& path, const std::vector<std::string>&
 
 namespace {
 
-enum class Parsed { number, text, out_of_range };
-
 std::string_view trimmed(std::string_view field) {
   while (!field.empty() && (field.front() == ' ' || field.front() == '\t')) field.remove_prefix(1);
   while (!field.empty() && (field.back() == ' ' || field.back() == '\t')) field.remove_suffix(1);
@@ -47,13 +45,6 @@ Parsed parse_number(std::string_view field, double* value) {
   const auto [end, code] = std::from_chars(field.data(), field.data() + field.size(), *value);
   if (end != field.data() + field.size() || code == std::errc::invalid_argument) return Parsed::text;
   return code == std::errc::result_out_of_range ? Parsed::out_of_range : Parsed::number;
-}
-
-// Long or unprintable fields would drown the message.
-std::string in_quotes(std::string_view field) {
-  std::string out = "\"";
-  for (char c : field.substr(0, 40)) out += static_cast<unsigned char>(c) < 32 || c == 127 ? '?' : c;
-  return out + (field.size() > 40 ? "...\"" : "\"");
 }
 
 // Walks the text line by line; the end of a line is LF or CRLF, or the end of the text.
@@ -129,100 +120,26 @@ std::size_t count_numbers(std::string_view line) {
   return numbers;
 }
 
+/// What is written into files: names of columns and of what stands in them.
+void require_utf8(const std::string& path, std::string_view text, const std::string& where) {
+  require(is_utf8(text), ExitStatus::data, path + ": " + in_quotes(text) + " is not UTF-8", where,
+          "Write the table as UTF-8, as with iconv -f LATIN1 -t UTF-8?");
+}
+
 void check_names(const std::string& path, const std::vector<std::string>& names) {
   std::unordered_set<std::string> seen;
   for (std::size_t j = 0; j < names.size(); ++j) {
     const std::string where = "line 1, column " + std::to_string(j + 1);
     require(!names[j].empty(), ExitStatus::data, path + ": a column has no name", where,
             j == 0 ? "Name it, or remove it if it only numbers the rows?" : "Name it, or remove a stray comma?");
+    require_utf8(path, names[j], where);
     require(seen.insert(names[j]).second, ExitStatus::data, path + ": two columns are named " + in_quotes(names[j]),
             where, "Rename or remove one of them?");
   }
 }
 
-// Everything that is wrong with a table: the first of each kind, and how many.
-class Problems {
- public:
-  enum Kind { ragged, missing, text, not_finite, out_of_range, kinds };
-  void add(Kind kind, std::size_t line, std::size_t column, std::string what, std::string where, std::string fix) {
-    Problem& p = of_[kind];
-    if (p.count++ == 0) p = {1, line, column, std::move(what), std::move(where), std::move(fix)};
-  }
-  void add_text(std::string_view field, std::size_t line, std::size_t column, std::string where, std::string fix) {
-    Texts& t = texts_[column];
-    if (t.count++ == 0) t.first = field;
-    add(text, line, column, in_quotes(field) + " is not a number", std::move(where), std::move(fix));
-  }
-  bool any() const {
-    return std::any_of(of_.begin(), of_.end(), [](const Problem& p) { return p.count > 0; });
-  }
-  /// Throws the first, with what it knows of the others. A column of text alone is offered what text can be.
-  [[noreturn]] void tell(const std::string& path, std::size_t rows, const std::vector<std::string>& columns,
-                         const Observations* observations) {
-    if (observations) offer(rows, columns, observations->label);
-    const Problem* first = nullptr;
-    for (const Problem& p : of_)
-      if (p.count > 0 && (!first || p.line < first->line)) first = &p;
-    std::string where = first->where;
-    if (first->count > 1) where += fmt::format("; {} such {}", first->count, first == &of_[ragged] ? "rows" : "fields");
-    for (const Problem& p : of_)
-      if (p.count > 0 && &p != first)
-        where += fmt::format("; also {}: {}{}", p.what, p.where,
-                             p.count > 1 ? fmt::format(" and {} more", p.count - 1) : "");
-    throw Error(ExitStatus::data, path + ": " + first->what, where, first->fix);
-  }
-
- private:
-  struct Problem {
-    std::size_t count = 0, line = 0, column = 0;
-    std::string what, where, fix;
-  };
-  /// Columns of text alone are offered what text can be, all of them at once.
-  void offer(std::size_t rows, const std::vector<std::string>& columns, std::size_t label) {
-    std::string names, fix;
-    for (const auto& [column, texts] : texts_)
-      if (column != label && texts.count == rows && rows > 1) names += (names.empty() ? "" : ",") + columns[column];
-    if (!names.empty())
-      fix = fmt::format("Try --categories {0} where names count, --drop-columns {0} where not", names);
-    if (const auto found = texts_.find(label); found != texts_.end() && found->second.count == rows && rows > 1)
-      fix += fmt::format("{}the label that counts as 1, as in --positive {}", fix.empty() ? "Try " : ", and ",
-                         found->second.first);
-    if (!fix.empty()) of_[text].fix = fix + "?";
-  }
-  struct Texts {
-    std::size_t count = 0;
-    std::string first;
-  };
-  std::array<Problem, kinds> of_;
-  std::map<std::size_t, Texts> texts_;  // by column
-};
-
-bool is_gap(std::string_view field) {
-  for (const char* mark : {"", "NA", "N/A", "nan", "NaN", "NAN", "null", "NULL", "?"})
-    if (field == mark) return true;
-  return false;
-}
-
-void add_bad_field(Problems& problems, std::string_view field, Parsed parsed, bool can_drop, std::size_t line,
-                   std::size_t column, std::string where) {
-  const char* const write = "Remove the row or write a number?";
-  const std::string quoted = in_quotes(field);
-  if (is_gap(field))
-    problems.add(Problems::missing, line, column,
-                 field.empty() ? "a value is missing"
-                               : quoted + (parsed == Parsed::number ? " is not a finite number" : " is not a number"),
-                 std::move(where), can_drop ? "Write a number, or leave such rows out with --missing drop?" : write);
-  else if (parsed == Parsed::out_of_range)
-    problems.add(Problems::out_of_range, line, column, quoted + " is outside the range of a double", std::move(where),
-                 "Rescale the column or remove the row?");
-  else if (parsed == Parsed::number)
-    problems.add(Problems::not_finite, line, column, quoted + " is not a finite number", std::move(where), write);
-  else
-    problems.add_text(field, line, column, std::move(where), write);
-}
-
 /// What is done with each column.
-enum class Role : char { number, label, category, skipped };
+enum class Role : char { number, label, category, group, skipped };
 
 std::vector<std::string> listed(const std::string& names) {
   return names.empty() ? std::vector<std::string>{} : split_names(names);
@@ -234,15 +151,20 @@ std::vector<Role> roles_of(const std::string& path, const std::vector<std::strin
     for (const std::string& name : listed(names)) {
       Role& of = roles[find_column(path, columns, name)];
       require(of == Role::number, ExitStatus::usage, fmt::format("{}: column \"{}\" is named twice", path, name),
-              fmt::format("drop_columns = {}, categories = {}", o.rules->drop_columns, o.rules->categories),
+              fmt::format("drop_columns = {}, categories = {}{}", o.rules->drop_columns, o.rules->categories,
+                          o.rules->groups.empty() ? "" : ", groups = " + o.rules->groups),
               "Leave one out?");
       of = role;
     }
   };
   mark(o.rules->drop_columns, Role::skipped);
   mark(o.rules->categories, Role::category);
+  mark(o.rules->groups, Role::group);
+  require(std::count(roles.begin(), roles.end(), Role::group) <= 1, ExitStatus::usage, path + ": groups are one column",
+          "groups = " + o.rules->groups, "Put a name with a comma into quotes?");
   if (o.rules->label.empty()) {
-    const auto last = std::find_if(roles.rbegin(), roles.rend(), [](Role r) { return r != Role::skipped; });
+    const auto last =
+        std::find_if(roles.rbegin(), roles.rend(), [](Role r) { return r != Role::skipped && r != Role::group; });
     require(last != roles.rend(), ExitStatus::usage, path + ": no column is left",
             "drop_columns = " + o.rules->drop_columns, "Leave some out?");
     o.label = static_cast<std::size_t>(roles.rend() - last) - 1;
@@ -250,8 +172,8 @@ std::vector<Role> roles_of(const std::string& path, const std::vector<std::strin
     o.label = find_column(path, columns, o.rules->label);
   }
   require(roles[o.label] == Role::number, ExitStatus::usage,
-          fmt::format("{}: column \"{}\" is the label", path, columns[o.label]), "it is dropped or a category too",
-          "Name another column with --label?");
+          fmt::format("{}: column \"{}\" is the label", path, columns[o.label]),
+          "it is dropped, a category or the groups too", "Name another column with --label?");
   if (o.classes || !o.rules->positive.empty()) roles[o.label] = Role::label;
   return roles;
 }
@@ -266,6 +188,18 @@ void expand(const std::string& path, Table& table, const std::vector<Role>& role
   std::size_t label = 0;
   for (std::size_t j = 0; j < roles.size(); ++j) {
     if (roles[j] == Role::skipped) continue;
+    if (roles[j] == Role::group) {
+      require(levels[j].size() > 1, ExitStatus::data,
+              fmt::format("{}: column \"{}\" has one group alone", path, table.columns[j]),
+              fmt::format("\"{}\" in all {} rows", levels[j].begin()->first, table.rows),
+              "Is that the column of groups? Else leave --groups out?");
+      std::vector<double> place(levels[j].size());
+      for (const auto& [name, number] : levels[j])
+        place[static_cast<std::size_t>(number)] = static_cast<double>(o.groups.size()), o.groups.push_back(name);
+      for (std::size_t i = 0; i < table.rows; ++i)
+        o.group.push_back(place[static_cast<std::size_t>(table.values[i * roles.size() + j])]);
+      continue;
+    }
     if (roles[j] != Role::category) {
       if (j == o.label) label = out.columns.size();
       out.columns.push_back(table.columns[j]), made.push_back({j, itself});
@@ -371,9 +305,11 @@ Table parse_csv(const std::string& path, const std::string& text, Header header,
           add_bad_field(problems, fields[j], parsed, observations != nullptr, lines.number(), j, place(j));
       } else if (roles[j] != Role::skipped && fields[j].empty()) {
         add_bad_field(problems, fields[j], Parsed::text, true, lines.number(), j, place(j));
+      } else if (roles[j] != Role::skipped && !is_utf8(fields[j])) {
+        require_utf8(path, fields[j], place(j));
       } else if (roles[j] == Role::label) {
         observations->labels.emplace_back(fields[j]);
-      } else if (roles[j] == Role::category) {
+      } else if (roles[j] == Role::category || roles[j] == Role::group) {
         const auto known = levels[j].find(fields[j]);
         value = known != levels[j].end()
                     ? known->second

@@ -12,10 +12,12 @@ enum class Header { required, optional };
 /// What parse_csv makes of a table of observations, beside its numbers.
 struct Observations {
   const TableRules* rules;
-  bool classes = false;             ///< in: the label is text, whatever it looks like
-  std::size_t label = 0;            ///< out: its place; the table's values there are zeros where it is text
-  std::vector<std::string> labels;  ///< out: one for each row where it is text, none empty
-  std::size_t incomplete = 0;       ///< out: rows that were left out
+  bool classes = false;                  ///< in: the label is text, whatever it looks like
+  std::size_t label = 0;                 ///< out: its place; the table's values there are zeros where it is text
+  std::vector<std::string> labels = {};  ///< out: one for each row where it is text, none empty
+  std::size_t incomplete = 0;            ///< out: rows that were left out
+  std::vector<double> group = {};        ///< out: one for each row where rules name groups, the place in `groups`
+  std::vector<std::string> groups = {};  ///< out: their names, by letter
 };
 
 /// The place of a column. Throws Error (usage), naming the nearest, when there is none.

@@ -43,14 +43,17 @@ void standardise_column(Design* design, std::size_t j) {
 }
 
 /// Everything of a table but its label column, the labels y left out.
-Design design_of(const std::string& path, const Table& table, std::size_t label_column, bool bias) {
-  const std::size_t width = table.columns.size(), features = width - 1;
+Design design_of(const std::string& path, const Table& table, const Observations& o, bool bias) {
+  const std::size_t label_column = o.label, width = table.columns.size(), features = width - 1;
   require(features > 0, ExitStatus::data, path + ": there is no feature beside the label",
           fmt::format("one column, \"{}\"", table.columns[0]), "Add at least one column?");
   require(table.rows >= 2, ExitStatus::data, path + ": too few rows", fmt::format("{}, at least 2 needed", table.rows),
           "Is the file complete?");
   Design design;
   design.source = path;
+  design.group = o.group, design.groups = o.groups;
+  if (o.incomplete > 0)
+    design.note = fmt::format("{} of {} rows have gaps and were left out", o.incomplete, o.incomplete + table.rows);
   design.rows = table.rows;
   design.columns = features + (bias ? 1 : 0);
   for (std::size_t j = 0; j < width; ++j) {
@@ -102,8 +105,10 @@ Table read_table(const std::string& path, Observations* observations) {
           std::to_string(table.columns.size()) + " columns", "Save an array of records, whose fields are the columns?");
   if (!observations) return table;
   const TableRules& rules = *observations->rules;
-  require(rules.drop_columns.empty() && rules.categories.empty() && rules.missing == Missing::refuse, ExitStatus::usage,
-          path + ": an array is used as it is", "drop_columns, categories and missing are for CSV tables",
+  require(rules.drop_columns.empty() && rules.categories.empty() && rules.groups.empty() &&
+              rules.missing == Missing::refuse,
+          ExitStatus::usage, path + ": an array is used as it is",
+          "drop_columns, categories, groups and missing are for CSV tables",
           "Leave the setting out, or write a CSV table?");
   const std::size_t width = table.columns.size();
   observations->label = rules.label.empty() ? width - 1 : find_column(path, table.columns, rules.label);
@@ -112,9 +117,10 @@ Table read_table(const std::string& path, Observations* observations) {
   return table;
 }
 
-std::string note_of(const Observations& o, const Table& table) {
-  if (o.incomplete == 0) return "";
-  return fmt::format("{} of {} rows have gaps and were left out", o.incomplete, o.incomplete + table.rows);
+/// Row i, for messages: its line where no row was left out.
+std::string place_of(const Observations& o, const Table& table, std::size_t i) {
+  return fmt::format("{} {}, column \"{}\"", o.incomplete > 0 ? "complete row" : "line",
+                     o.incomplete > 0 ? i + 1 : i + 2, table.columns[o.label]);
 }
 
 }  // namespace
@@ -128,10 +134,9 @@ Matrix read_matrix(const std::string& path) {
 }
 
 Design load_labelled_csv(const std::string& path, const TableRules& rules, bool standardise, bool bias) {
-  Observations o{&rules, false, 0, {}, 0};
+  Observations o{&rules};
   const Table table = read_table(path, &o);
-  Design design = design_of(path, table, o.label, bias);
-  design.note = note_of(o, table);
+  Design design = design_of(path, table, o, bias);
   for (const std::string& label : o.labels) design.y.push_back(label == rules.positive);
   require(
       o.labels.empty() || std::count(design.y.begin(), design.y.end(), 1.0) > 0, ExitStatus::data,
@@ -141,8 +146,7 @@ Design load_labelled_csv(const std::string& path, const TableRules& rules, bool 
   for (std::size_t i = 0; o.labels.empty() && i < table.rows; ++i) {
     const double y = table.values[i * table.columns.size() + o.label];
     require(y == 0 || y == 1, ExitStatus::data, path + ": a label is not 0 or 1",
-            fmt::format("{} in {} {}, column \"{}\"", y, o.incomplete > 0 ? "complete row" : "line",
-                        o.incomplete > 0 ? i + 1 : i + 2, table.columns[o.label]),
+            fmt::format("{} in {}", y, place_of(o, table, i)),
             fmt::format("Say which label counts as 1, as in --positive {}, or name the label's column?", y));
     design.y.push_back(y);
   }
@@ -150,11 +154,26 @@ Design load_labelled_csv(const std::string& path, const TableRules& rules, bool 
   return design;
 }
 
+Design load_measured_csv(const std::string& path, const TableRules& rules, Response response, bool standardise,
+                         bool bias) {
+  Observations o{&rules};
+  const Table table = read_table(path, &o);
+  Design design = design_of(path, table, o, bias);
+  for (std::size_t i = 0; i < table.rows; ++i) {
+    const double y = table.values[i * table.columns.size() + o.label];
+    require(response == Response::number || (y >= 0 && y == std::floor(y) && y < 0x1p53), ExitStatus::data,
+            path + (y < 0 ? ": a count is negative" : ": a count is not a whole number"),
+            fmt::format("{} in {}", y, place_of(o, table, i)), "Is that the column of counts (--label)?");
+    design.y.push_back(y);
+  }
+  if (standardise) standardise_features(&design, bias);
+  return design;
+}
+
 Design load_classified_csv(const std::string& path, const TableRules& rules, bool standardise, bool bias) {
-  Observations labels{&rules, true, 0, {}, 0};
+  Observations labels{&rules, true};
   const Table table = read_table(path, &labels);
-  Design design = design_of(path, table, labels.label, bias);
-  design.note = note_of(labels, table);
+  Design design = design_of(path, table, labels, bias);
   design.classes = classes_of(labels.labels);
   require(design.classes.size() >= 2, ExitStatus::data, path + ": every row has the same class",
           fmt::format("\"{}\" in column \"{}\", {} rows", design.classes[0], table.columns[labels.label], table.rows),

@@ -26,14 +26,16 @@ struct Matrix {
   std::vector<double> values;  ///< row-major, rows x columns, all finite
 };
 
-/// A classification problem: the class y_i given the i-th row of x. Two classes are 0 and 1, without names.
+/// A regression: the class, number or count y_i given the i-th row of x. Two classes are 0 and 1, without names.
 struct Design {
   std::size_t rows = 0;                   ///< observations, at least 2
   std::size_t columns = 0;                ///< features, the bias counted when it was added
   std::vector<double> x;                  ///< row-major, rows x columns
-  std::vector<double> y;                  ///< rows values: 0 or 1, or the place in `classes`
+  std::vector<double> y;                  ///< rows values: 0 or 1, the place in `classes`, a number or a count
   std::vector<std::string> names;         ///< one per column of x; "bias" last when it was added
   std::vector<std::string> classes = {};  ///< names of more than two classes, in order
+  std::vector<double> group = {};         ///< rows values, where rules name a column of groups: the place in `groups`
+  std::vector<std::string> groups = {};   ///< their names, by letter
   std::vector<double> centre = {},
                       scale = {};  ///< of each column, where it was standardised: what was taken off, and divided by
   std::string source;              ///< the file(s) it came from, for messages and the output's attributes
@@ -48,6 +50,7 @@ struct TableRules {
   std::string positive;               ///< the label that is 1, all others are 0; empty: labels are 0 and 1
   std::string drop_columns;           ///< are not read
   std::string categories;             ///< columns of names: each but the first by letter becomes a column of 0 and 1
+  std::string groups;                 ///< a column of names that divides the rows; no feature
   Missing missing = Missing::refuse;  ///< what becomes of rows with a gap: nothing, NA, N/A, NaN, null or ?
   TableRules() = default;
   TableRules(const std::string& name) : label(name) {}
@@ -89,6 +92,12 @@ Design load_labelled_csv(const std::string& path, const TableRules& rules, bool 
 /// The same where the label names one of 2 to 1000 classes, as a word or a whole number; `classes` holds them by
 /// number, or by letter when one is a word. Throws Error (data) also for a single class or too many.
 Design load_classified_csv(const std::string& path, const TableRules& rules, bool standardise, bool bias);
+
+enum class Response { number, count };
+
+/// The same where the label is what is predicted: a number, or a count, which is whole and not negative.
+Design load_measured_csv(const std::string& path, const TableRules& rules, Response response, bool standardise,
+                         bool bias);
 
 /// Reads two digits of an IDX image set (MNIST's format): x = pixel / 255, y = 1 for `digit_first` and 0 for
 /// `digit_second`, images in the file's order; columns named pixel_<row>_<column>; `bias` as above.

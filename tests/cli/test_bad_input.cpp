@@ -185,5 +185,47 @@ TEST(BadInput, SummaryOfWhatIsNoDraws) {
   }
 }
 
+/// Latin-1: what is written is refused before the run, with its place; what is left out may be anything.
+TEST(BadInput, BytesThatAreNotUtf8) {
+  ScratchFiles files;
+  const auto refused = [&](const char* target, const std::string& path, const Argv& more, int status,
+                           const std::string& text) {
+    Argv words = {"sample", "--target", target, "--data", path, "--output", files.path("o.nc")};
+    words.insert(words.end(), more.begin(), more.end());
+    expect_refusal(files, words, status, text);
+  };
+  const std::string write = " Write the table as UTF-8, as with iconv -f LATIN1 -t UTF-8?", bad = "\xEF\xBF\xBD";
+  const std::string names = files.write("names.csv", "d\xE9j\xE0,x,y\n1,2,0\n2,1,1\n3,5,0\n");
+  refused("logistic_regression", names, {}, 3,
+          names + ": \"d" + bad + "j" + bad + "\" is not UTF-8 (line 1, column 1)." + write);
+  const std::string classes = files.write("classes.csv", "x,y\n1,the\n2,caf\xE9\n3,the\n");
+  refused("softmax_regression", classes, {}, 3,
+          classes + ": \"caf" + bad + "\" is not UTF-8 (line 3, column 2 \"y\")." + write);
+  const std::string categories = files.write("groups.csv", "g,x,y\n\xC0,1,0\nb,2,1\n\xC0,3,0\nb,4,1\n");
+  for (const char* setting : {"--groups", "--categories"})
+    refused("logistic_regression", categories, {setting, "g"}, 3,
+            categories + ": \"" + bad + "\" is not UTF-8 (line 2, column 1 \"g\")." + write);
+  const Outcome left_out =
+      kilochain(files, {"sample", "--target", "logistic_regression", "--data", categories, "--drop-columns", "g",
+                        "--num-chains", "4", "--num-warmup", "20", "--num-samples", "20", "--json"});
+  EXPECT_TRUE(left_out.status == 0 || left_out.status == 6) << left_out.err;
+  const std::string file = files.write("\xE9.csv", "x,y\n1,0\n2,1\n3,0\n");
+  expect_refusal(files, {"sample", "--target", "logistic_regression", "--data", file}, 2,
+                 "data = " + files.path(bad + ".csv") +
+                     " (its bytes are not UTF-8). Rename the file, or write the name as UTF-8?");
+  expect_refusal(files, {"sample", "--target", "funnel", "--output", files.path("\xE9.nc")}, 2,
+                 "output = " + files.path(bad + ".nc") +
+                     " (its bytes are not UTF-8). Rename the file, or write the name as UTF-8?");
+  // What UTF-8 has of it is as good as any other name, and longer forms than need be are none.
+  const Outcome fine =
+      kilochain(files, {"sample", "--target", "logistic_regression", "--data",
+                        files.write("fine.csv", "d\xC3\xA9j\xC3\xA0 \xF0\x9F\x98\x80,y\n1,0\n2,1\n3,0\n4,1\n"),
+                        "--num-chains", "4", "--num-warmup", "20", "--num-samples", "20", "--json"});
+  EXPECT_TRUE(contains(fine.out, "d\xC3\xA9j\xC3\xA0 \xF0\x9F\x98\x80")) << fine.out << fine.err;
+  const std::string longer = files.write("longer.csv", "a\xC0\xAF,y\n1,0\n2,1\n");
+  refused("logistic_regression", longer, {}, 3,
+          longer + ": \"a" + bad + bad + "\" is not UTF-8 (line 1, column 1)." + write);
+}
+
 }  // namespace
 }  // namespace kilochain

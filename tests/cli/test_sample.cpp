@@ -216,6 +216,9 @@ TEST(Sample, EveryTargetWritesItsDraws) {
       {"gaussian", {"--preset", "gauss2d_corr"}},
       {"logistic_regression", {"--data", labels}},
       {"softmax_regression", {"--data", classes}},
+      {"linear_regression", {"--data", labels}},
+      {"poisson_regression", {"--data", labels}},
+      {"negative_binomial_regression", {"--data", labels}},
       {"stan", {"--model", KILOCHAIN_BINARY_DIR "/tests/libraries/small_stan.so"}},
       {"shared_library", {"--library", KILOCHAIN_BINARY_DIR "/tests/libraries/small_density.so", "--dim", "2"}},
       {"ising", {"--size", "2x3"}},
@@ -305,6 +308,45 @@ TEST(Estimate, FitsOrSaysWhatWould) {
   words.pop_back();
   words[0] = "sample";
   EXPECT_EQ(kilochain(files, words).status, 2);
+}
+
+/// A file is as large as was told: within 1.3 times, data, states and summaries included.
+TEST(Estimate, TheFileIsAsLargeAsTold) {
+  ScratchFiles files;
+  std::string table;
+  for (int j = 0; j < 40; ++j) table += "c" + std::to_string(j) + ",";
+  table += "y\n";
+  for (int i = 0; i < 2000; ++i) {
+    for (int j = 0; j < 40; ++j) table += std::to_string((i * 7 + j * 13) % (11 + j)) + ",";
+    table += std::to_string(i * i % 7 % 2) + "\n";
+  }
+  const std::string data = files.write("d.csv", table);
+  const std::string challenger = testing_support::source_folder() + "/data/challenger.csv";
+  const std::vector<Argv> runs = {
+      {"--target", "logistic_regression", "--data", data, "--sampler", "gad_mala_fast", "--num-chains", "32"},
+      {"--target", "softmax_regression", "--data", data, "--sampler", "mala", "--num-chains", "4", "--real", "float"},
+      {"--target", "logistic_regression", "--data", challenger, "--sampler", "nuts", "--num-chains", "100"},
+      {"--target", "banana", "--sampler", "nuts", "--num-chains", "500", "--draws", "moments"},
+      {"--target", "linear_regression", "--data", challenger, "--groups", "pressure_psi", "--sampler", "hmc",
+       "--num-chains", "64"},
+      {"--target", "gaussian", "--target.preset", "gp51_gaussian", "--sampler", "hmc", "--num-chains", "256"}};
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    Argv words = runs[k];
+    const std::string name = std::to_string(k) + ".nc";
+    for (const char* more : {"--num-warmup", "20", "--num-samples", "60", "--output"}) words.push_back(more);
+    words.push_back(files.path(name));
+    words.push_back("--json");
+    words.insert(words.begin(), "estimate");
+    const Outcome told = kilochain(files, words);
+    ASSERT_EQ(told.status, 0) << told.err;
+    words[0] = "sample";
+    kilochain(files, words);
+    const double size = static_cast<double>(files.read(name).size()),
+                 ratio = size / json::parse(told.out)["bytes"]["disk"].get<double>();
+    std::printf("run %zu: %.0f bytes, %.2f times what was told\n", k, size, ratio);
+    EXPECT_GT(ratio, 1 / 1.3) << k;
+    EXPECT_LT(ratio, 1.3) << k;
+  }
 }
 
 /// A dense factor for each chain takes 40 GB: not even the few chains that would be timed have room.

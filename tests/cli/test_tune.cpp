@@ -55,8 +55,9 @@ TEST(Tune, AWholeSearch) {
   EXPECT_EQ(surface["slices"][0]["sd"][0].size(), 8u) << "each number of steps once";
   // What it writes is what `sample` takes.
   const Outcome drawn = kilochain(files, {"sample", files.path("t/best.toml"), "--policy", files.path("t/policy.csv"),
-                                          "--num-chains", "4", "--num-warmup", "50", "--num-samples", "200", "--json"});
+                                          "--num-warmup", "50", "--num-samples", "200", "--json"});
   EXPECT_TRUE(drawn.status == 0 || drawn.status == 6) << drawn.err;
+  EXPECT_EQ(Json::parse(drawn.out)["num_chains"], 8) << "as many as the trials had";
   EXPECT_EQ(Json::parse(drawn.out)["sampler"], "hmc");
   EXPECT_TRUE(contains(files.read("t/best.toml"), "step_rule = \"fixed\"")) << files.read("t/best.toml");
 }

@@ -13,6 +13,7 @@ namespace kilochain {
 struct TargetCase {
   std::string name;
   SettingTexts settings;
+  bool hessian = true;  ///< whether it can be asked for Hessian products
 };
 
 /// By the engine's own choice, a warp for each chain, and by products.
@@ -41,9 +42,15 @@ inline std::vector<TargetCase> all_target_cases(bool large = true) {
       for (const auto& file : files)
         for (const auto& [setting, value] : ways_of_regressions)
           out.push_back({entry.name, {{"data", file}, {setting, value}}});
+      out.push_back({entry.name, {{"data", root + "/data/challenger.csv"}, {"groups", "pressure_psi"}}, false});
     } else if (entry.name == "softmax_regression") {  // the label is a class of its own name here: 0 and 1
       for (const auto& [setting, value] : ways_of_regressions)
         out.push_back({entry.name, {{"data", root + "/data/challenger.csv"}, {setting, value}}});
+    } else if (entry.name.ends_with("_regression")) {  // generalised linear models: counts of 0 and 1 here
+      for (const SettingTexts& more : {SettingTexts{}, SettingTexts{{"groups", "pressure_psi"}}}) {
+        out.push_back({entry.name, more, false});
+        out.back().settings["data"] = root + "/data/challenger.csv";
+      }
     } else if (entry.name == "eight_schools") {  // a model as users write them: tests/CMakeLists.txt
       out.push_back({entry.name, {{"data", root + "/data/eight_schools.json"}}});
     } else {

@@ -53,9 +53,9 @@ class GpuTargets : public GpuTest {
  protected:
   template <class Real>
   void check(double bound) {
-    std::vector<Needs> needs;
-    for (int c = 0; c < 37; ++c) needs.push_back(static_cast<Needs>(c % 4));
     for (const TargetCase& which : all_target_cases()) {
+      std::vector<Needs> needs;
+      for (int c = 0; c < 37; ++c) needs.push_back(static_cast<Needs>(c % (which.hessian ? 4 : 3)));
       SCOPED_TRACE(text_of(which));
       TargetCase on_host = which;
       on_host.settings.erase("evaluator");

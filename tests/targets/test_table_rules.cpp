@@ -88,7 +88,8 @@ TEST(TableRules, AllThatIsWrongIsInOneMessage) {
           ": column \"id\" is named twice (drop_columns = id,region, categories = id). Leave one out?");
   rules.categories = "bought";
   refused(people, rules, ExitStatus::usage,
-          ": column \"bought\" is the label (it is dropped or a category too). Name another column with --label?");
+          ": column \"bought\" is the label (it is dropped, a category or the groups too). Name another column with "
+          "--label?");
   rules = TableRules("y");
   rules.categories = std::string("c"), rules.missing = Missing::drop;
   refused(

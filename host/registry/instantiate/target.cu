@@ -11,6 +11,10 @@ template <class Real>
 std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts& texts) {
   using Model = decltype(model_of<KILOCHAIN_TYPE, Real>());
   const auto settings = parse_settings<Model>(name, texts);
+  if constexpr (requires { Model::is_grouped(settings); })  // another model, then
+    if (Model::is_grouped(settings))
+      return std::make_unique<CudaTarget<typename Model::Grouped, Real, typename SamplersInside<Real>::List>>(
+          context, settings, true);
   if constexpr (requires { Model::make_cuda(context, settings); })  // it may evaluate many chains together
     if (auto together = Model::make_cuda(context, settings)) return together;
   bool in_blocks = true;

@@ -1,0 +1,10 @@
+// A generalised linear model (glm.hpp) of the family in glm_families.hpp.
+#pragma once
+#include "targets/glm.hpp"
+
+namespace kilochain {
+
+template <class Real>
+using LinearRegression = Glm<Real, NormalFamily>;
+
+}  // namespace kilochain
