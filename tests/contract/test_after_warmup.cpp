@@ -10,6 +10,7 @@
 #include "kernels/samplers/adaptive_proposal.hpp"
 #include "kernels/samplers/barker.hpp"
 #include "kernels/samplers/cma.hpp"
+#include "kernels/samplers/fisher_mala.hpp"
 #include "kernels/samplers/gad_mala_exact.hpp"
 #include "kernels/samplers/gad_mala_fast.hpp"
 #include "kernels/samplers/gad_rwm.hpp"
@@ -26,9 +27,9 @@ namespace {
 template <class Move>
 class AfterWarmup : public ::testing::Test {};
 using EveryMove = ::testing::Types<Rwm<double>, Mala<double>, Barker<double>, GadRwm<double>, GadMalaFast<double>,
-                                   GadMalaExact<double>, Hmc<double>, Nuts<double>, AdaptiveMetropolis<double>,
-                                   AdaptiveProposal<double>, AdaptiveMetropolisHaario<double>,
-                                   GaussianAdaptation<double>, Cma<double>>;
+                                   GadMalaExact<double>, FisherMala<double>, Hmc<double>, Nuts<double>,
+                                   AdaptiveMetropolis<double>, AdaptiveProposal<double>,
+                                   AdaptiveMetropolisHaario<double>, GaussianAdaptation<double>, Cma<double>>;
 TYPED_TEST_SUITE(AfterWarmup, EveryMove);
 
 TYPED_TEST(AfterWarmup, NothingOfTheLastAdaptationIsLeft) {

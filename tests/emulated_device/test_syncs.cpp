@@ -86,6 +86,7 @@ TEST_F(EmulatedSyncs, OfSamplersAreFoundOut) {
     for (const std::string& name : sampler_names()) add(name, {});
     for (const char* rule : {"rmsprop", "relative", "adam", "natural"}) add("gad_mala_fast", {{"optimizer", rule}});
     add("gad_mala_fast", {{"factor", "diagonal"}});
+    add("fisher_mala", {{"initial_iterations", "0"}});
     add("adaptive_metropolis", {{"variant", "paper"}});
     add("adaptive_metropolis", {{"factor", "diagonal"}});
     for (const char* factor : {"dense", "diagonal"}) {
