@@ -57,8 +57,8 @@ KC_HD void start_fisher(const Team& team, double damping, double variance, bool 
 template <class Team, class Real>
 KC_HD void scale_fisher(const Team& team, double trace, double variance, FisherAdaptation<Real>& a, Index n) {
   const Real scale = Real(sqrt(variance * n / trace));
+  team.sync();  // all have read
   each_run<Real>(team, FactorShape::dense, n, [&](auto run) { run.store(a.L, scale * run.load(a.L)); });
-  team.sync();
   team.single([&] { *a.variance = variance; });
 }
 
@@ -79,8 +79,8 @@ KC_HD void add_signal(const Team& team, const Source& source, double variance, F
   multiply_lower(team, a.L, a.phi, a.below, n);
   const double lost = team.template sum<double>(n, [&](Index i) { return double(a.below[i]) * double(a.below[i]); });
   const double c = 1 / (1 + kept), trace = old * n - (learns ? c * lost : 0.0), scale = sqrt(variance * n / trace);
-  team.sync();
   if (!learns) return scale_fisher(team, old * n, variance, a, n);
+  team.sync();
   scale_rank_one(team, a.L, Real(-c), Real(scale), a.phi, a.own, a.below, n);
   team.single([&] { *a.variance = variance, *a.unit = unit / scale; });
 }
@@ -90,7 +90,6 @@ template <class Team, class Real>
 KC_HD bool invert_precision(const Team& team, FisherAdaptation<Real>& a, Index n) {
   constexpr int P = Team::template panel<Real>;
   each_run<Real>(team, FactorShape::dense, n, [&](auto run) { run.store(a.work, run.load(a.precision)); });
-  team.sync();
   if (!cholesky(team, a.work, n)) return false;
   team.for_each(n, [&](Index i) {  // row i is column n - 1 - i of W^-1, from its diagonal on
     for (Index j = i; j >= 0; --j) {

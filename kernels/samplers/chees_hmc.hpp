@@ -61,7 +61,6 @@ struct CheesHmc : Hmc<Real, CheesLength> {
   template <class Team>
   static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
     Base::start_adaptation(team, s, a, n);
-    team.sync();
     team.single([&] { *a.log_length = *a.mean_log_length = math::log(*a.step), *a.square = 0; });
   }
 

@@ -63,7 +63,6 @@ struct Mams : LearnsMassAndStep<Real> {
   static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
     const double step = s.step_size > 0 ? s.step_size : whole(s, n) / first_number;
     Base::start_mass_and_step(team, s.mass, step, a, n);
-    team.sync();
     team.single([&] {
       *a.scaled = s.mass == Mass::unit;
       *a.num_steps = first_number;
@@ -159,7 +158,6 @@ struct Mams : LearnsMassAndStep<Real> {
                           Index n) {
     const bool scaled = *a.scaled != 0 || WarmupWindows(at.num_warmup).ends(at.t);
     Base::adapt(team, s, at, source, a, n);
-    team.sync();
     const double number = whole(s, n) / *a.step;
     team.single([&] {
       *a.scaled = scaled;

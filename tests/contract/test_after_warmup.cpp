@@ -21,6 +21,7 @@
 #include "kernels/samplers/mams.hpp"
 #include "kernels/samplers/nuts.hpp"
 #include "kernels/samplers/rwm.hpp"
+#include "kernels/samplers/tempered_mala.hpp"
 #include "tests/support/chains.hpp"
 
 namespace kilochain::testing_support {
@@ -28,10 +29,11 @@ namespace {
 
 template <class Move>
 class AfterWarmup : public ::testing::Test {};
-using EveryMove = ::testing::Types<Rwm<double>, Mala<double>, Barker<double>, GadRwm<double>, GadMalaFast<double>,
-                                   GadMalaExact<double>, FisherMala<double>, CheesHmc<double>, Mams<double>,
-                                   Hmc<double>, Nuts<double>, AdaptiveMetropolis<double>, AdaptiveProposal<double>,
-                                   AdaptiveMetropolisHaario<double>, GaussianAdaptation<double>, Cma<double>>;
+using EveryMove =
+    ::testing::Types<Rwm<double>, Mala<double>, Barker<double>, GadRwm<double>, GadMalaFast<double>,
+                     GadMalaExact<double>, FisherMala<double>, CheesHmc<double>, Mams<double>, TemperedMala<double>,
+                     Hmc<double>, Nuts<double>, AdaptiveMetropolis<double>, AdaptiveProposal<double>,
+                     AdaptiveMetropolisHaario<double>, GaussianAdaptation<double>, Cma<double>>;
 TYPED_TEST_SUITE(AfterWarmup, EveryMove);
 
 TYPED_TEST(AfterWarmup, NothingOfTheLastAdaptationIsLeft) {

@@ -95,6 +95,7 @@ TEST(SamplerVariants, LeaveTheLawUnchanged) {
       {"fisher_mala", {{"damping", "0.1"}, {"initial_iterations", "0"}, {"adapt_schedule", "vanishing"}}},
       {"mams", {{"mass", "unit"}}},
       {"mams", {{"mass", "dense"}, {"length", "3"}}},
+      {"tempered_mala", {{"mass", "unit"}, {"num_levels", "3"}, {"least_beta", "0.2"}}},
       {"nuts", {{"mass", "unit"}}},
       {"nuts", {{"mass", "dense"}}},
       {"nuts", {{"max_tree_depth", "2"}}},
@@ -180,6 +181,13 @@ TEST(Mutants, CheesKeepsItsMomentum) {
 TEST(Mutants, MamsCountsATurnBackwards) {
   EXPECT_GT((deviation_of<MamsCountsBackwards, Mams>(laws[0])), 2 * limit);
   EXPECT_LT((deviation_of<Mams, Mams>(laws[0])), limit);
+}
+TEST(Mutants, TemperedForgetsItsWay) {
+  TemperedMala<double>::Settings settings;
+  settings.num_levels = 3;
+  settings.least_beta = 0.05;
+  EXPECT_GT((deviation_of<TemperedForgetsItsWay, TemperedMala>(laws[0], settings)), 2 * limit);
+  EXPECT_LT((deviation_of<TemperedMala, TemperedMala>(laws[0], settings)), limit);
 }
 TEST(Mutants, FisherMalaKeepsItsDrift) {
   FisherMala<double>::Settings settings;

@@ -105,7 +105,8 @@ TEST_F(EmulatedSyncs, OfSamplersAreFoundOut) {
     for (const char* mass : {"unit", "diagonal", "dense"}) {
       add("hmc", {{"mass", mass}, {"num_steps", "2"}}, 20);
       add("nuts", {{"mass", mass}, {"max_tree_depth", "3"}}, 20);
-      for (std::size_t back : {1, 2}) {
+      add("mams", {{"mass", mass}}, 20);
+      for (std::size_t back : {1, 2, 3}) {
         ChainsTrial& r = runs[runs.size() - back];
         r.target = "gaussian_mixture", r.of = {{"dim", "33"}, {"means", "0.5"}};
       }

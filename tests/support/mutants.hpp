@@ -12,6 +12,7 @@
 #include "kernels/samplers/mams.hpp"
 #include "kernels/samplers/nuts.hpp"
 #include "kernels/samplers/rwm.hpp"
+#include "kernels/samplers/tempered_mala.hpp"
 
 namespace kilochain::testing_support {
 
@@ -183,6 +184,19 @@ struct FisherKeepsItsDrift : FisherMala<Real> {
     const Step step = Base::update(team, rng, s, at, a, st, query, reply, info, n);
     if (!at.adapting) team.for_each(n, [&](Index i) { st.ltg[i] = st.a[i]; });
     return step;
+  }
+};
+
+/// Tempered transitions that count the last of their ratios alone.
+template <class Real>
+struct TemperedForgetsItsWay : TemperedMala<Real> {
+  using Base = TemperedMala<Real>;
+  template <class Team>
+  static KC_HD Step update(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                           const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                           const Reply<Real>& reply, Info& info, Index n) {
+    team.single([&] { *st.log_r = 0; });
+    return Base::update(team, rng, s, at, a, st, query, reply, info, n);
   }
 };
 
