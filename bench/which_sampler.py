@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every sampler on a few problems with nothing else said: what a gradient and a second are worth.
 
-    bench/which_sampler.py [--samplers a,b] [--problems a,b] [--chains 64] [--max-seconds 8] [--output FILE]
+    bench/which_sampler.py [--samplers a,b] [--problems a,b] [--chains 64] [--max-seconds 6] [--output FILE]
 
 Figures of one run of the script may be compared with each other alone. A cell is effective draws of the slowest
 coordinate for 1 000 gradients (densities, where a sampler asks for none), warm-up included; in brackets its status where
@@ -15,16 +15,16 @@ import random
 import subprocess
 import tempfile
 
-SAMPLERS = ("ensemble_hmc nuts chees_hmc mams hmc gad_mala_fast fisher_mala gad_mala_exact mala barker gad_rwm adaptive_metropolis "
+SAMPLERS = ("ensemble_hmc nuts chees_hmc mams hmc gad_mala_fast fisher_mala gad_mala_exact mala barker tempered_mala gad_rwm adaptive_metropolis "
             "adaptive_metropolis_haario adaptive_proposal gaussian_adaptation cma rwm").split()
 PROBLEMS = {
-    "correlated": ("2-D Gaussian, correlation 0.99", ["--target", "gaussian", "--preset", "gauss2d_corr"]),
-    "gp51": ("51-D Gaussian, condition 1 200", ["--target", "gaussian", "--preset", "gp51_gaussian"]),
-    "scales": ("100-D Gaussian, sds 0.01 to 1", ["--target", "gaussian", "--preset", "neal_gaussian"]),
+    "correlated": ("2-D Gaussian, correlation 0.99", ["--target", "gaussian", "--target.preset", "gauss2d_corr"]),
+    "gp51": ("51-D Gaussian, condition 1 200", ["--target", "gaussian", "--target.preset", "gp51_gaussian"]),
+    "scales": ("100-D Gaussian, sds 0.01 to 1", ["--target", "gaussian", "--target.preset", "neal_gaussian"]),
     "regression": ("logistic regression, 25 coefficients", ["--target", "logistic_regression", "--data", "{table}"]),
     "banana": ("banana in 5-D, bend 0.03", ["--target", "banana", "--dim", "5"]),
-    "funnel": ("funnel in 5-D, sd of v 1.5", ["--target", "funnel", "--dim", "5", "--scale", "1.5"]),
-    "modes": ("two modes, 4 sds apart", ["--target", "gaussian_mixture", "--dim", "5"]),
+    "funnel": ("funnel in 5-D, sd of v 1.5", ["--target", "funnel", "--dim", "5", "--target.scale", "1.5"]),
+    "modes": ("two modes in 2-D, 8 sds apart", ["--target", "gaussian_mixture", "--means=-4;4", "--weights", "0.3,0.7"]),
 }
 
 
@@ -73,7 +73,7 @@ def main():
     parser.add_argument("--samplers", default=",".join(SAMPLERS))
     parser.add_argument("--problems", default=",".join(PROBLEMS))
     parser.add_argument("--chains", type=int, default=64)
-    parser.add_argument("--max-seconds", type=int, default=8)
+    parser.add_argument("--max-seconds", type=int, default=6)
     parser.add_argument("--output")
     a = parser.parse_args()
     samplers, problems, cells = a.samplers.split(","), a.problems.split(","), []

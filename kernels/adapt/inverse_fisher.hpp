@@ -1,7 +1,7 @@
 // Learns a proposal's factor from gradients: L L^T = sigma^2 A n/tr A, A^-1 = damping I + sum s s^T (Titsias 2023), s the
 // signals of all iterations and chains: the optimal preconditioner is the inverse of the Fisher matrix E[g g^T].
 //   one chain: R <- R K, K K^T = (I + phi phi^T)^-1, phi = R^T s; the signal is L^T s, and R = unit L. The published root
-//     of that is symmetric; K is triangular, with the same A (rank_one.hpp). Cost: two passes over L.
+//     of that is symmetric; K is triangular, with the same A (rank_one.hpp). Cost: three passes over L.
 //   pooled: the signal is s; A^-1 is summed with its coordinates in reverse, A^-1 = W W^T, and L = (W^-1)^T in reverse is
 //     lower triangular; n^3/3 once for all chains, whenever the sum has grown by a tenth.
 // L comes to rest by itself: what an iteration adds is one of t terms.
@@ -53,6 +53,13 @@ KC_HD void start_fisher(const Team& team, double damping, double variance, bool 
   });
 }
 
+/// tr(L L^T). Summed anew each time: carried along it would lose digits where one direction holds nearly all of it.
+template <class Team, class Real>
+KC_HD double trace_of(const Team& team, Factor<Real> L, Index n) {
+  const auto stored = static_cast<Index>(factor_size<Team::template panel<Real>>(n, FactorShape::dense));
+  return team.template sum<double>(stored, [&](Index k) { return double(L.data[k]) * double(L.data[k]); });
+}
+
 /// sigma^2 <- variance, L to its scale; `trace` is that of L L^T.
 template <class Team, class Real>
 KC_HD void scale_fisher(const Team& team, double trace, double variance, FisherAdaptation<Real>& a, Index n) {
@@ -67,7 +74,7 @@ KC_HD void scale_fisher(const Team& team, double trace, double variance, FisherA
 template <class Team, class Real, class Source>
 KC_HD void add_signal(const Team& team, const Source& source, double variance, FisherAdaptation<Real>& a, Index n) {
   constexpr double most = 1000;
-  const double unit = *a.unit, old = *a.variance;
+  const double unit = *a.unit, old = trace_of(team, a.L, n);
   const double square = unit * unit * team.template sum<double>(n, [&](Index i) {
     return double(source.vector(i)) * double(source.vector(i));
   });
@@ -78,19 +85,20 @@ KC_HD void add_signal(const Team& team, const Source& source, double variance, F
   team.sync();
   multiply_lower(team, a.L, a.phi, a.below, n);
   const double lost = team.template sum<double>(n, [&](Index i) { return double(a.below[i]) * double(a.below[i]); });
-  const double c = 1 / (1 + kept), trace = old * n - (learns ? c * lost : 0.0), scale = sqrt(variance * n / trace);
-  if (!learns) return scale_fisher(team, old * n, variance, a, n);
-  team.sync();
-  scale_rank_one(team, a.L, Real(-c), Real(scale), a.phi, a.own, a.below, n);
+  const double c = 1 / (1 + kept), trace = old - (learns ? c * lost : 0.0), scale = sqrt(variance * n / trace);
+  if (learns)
+    scale_rank_one(team, a.L, Real(-c), Real(scale), a.phi, a.own, a.below, n);
+  else
+    scale_fisher(team, old, variance, a, n);
   team.single([&] { *a.variance = variance, *a.unit = unit / scale; });
 }
 
 /// L L^T = A from its inverse; L as it was where that is not positive definite.
 template <class Team, class Real>
-KC_HD bool invert_precision(const Team& team, FisherAdaptation<Real>& a, Index n) {
+KC_HD void invert_precision(const Team& team, FisherAdaptation<Real>& a, Index n) {
   constexpr int P = Team::template panel<Real>;
   each_run<Real>(team, FactorShape::dense, n, [&](auto run) { run.store(a.work, run.load(a.precision)); });
-  if (!cholesky(team, a.work, n)) return false;
+  if (!cholesky(team, a.work, n)) return;
   team.for_each(n, [&](Index i) {  // row i is column n - 1 - i of W^-1, from its diagonal on
     for (Index j = i; j >= 0; --j) {
       const Index r = n - 1 - j;
@@ -100,7 +108,6 @@ KC_HD bool invert_precision(const Team& team, FisherAdaptation<Real>& a, Index n
     }
   });
   team.sync();
-  return true;
 }
 
 /// Takes the mean over chains of s s^T, and the next variance.
@@ -108,7 +115,6 @@ template <class Team, class Real, class Source>
 KC_HD void add_signals(const Team& team, const Source& source, double variance, FisherAdaptation<Real>& a, Index n) {
   constexpr int P = Team::template panel<Real>;
   const double count = *a.count + 1, next = *a.next;
-  double trace = *a.variance * n;
   each_entry<Real>(team, FactorShape::dense, n, [&](Index i, Index j, std::size_t place) {
     const Index row = n - 1 - j, column = n - 1 - i;
     a.precision[place] += Real(source.chains()) * source(row, column, factor_index<P>(row, column));
@@ -118,13 +124,8 @@ KC_HD void add_signals(const Team& team, const Source& source, double variance, 
     *a.count = count;
     if (makes) *a.next = 1.1 * count + 1;
   });
-  if (makes && invert_precision(team, a, n))
-    trace = team.template sum<double>(n, [&](Index i) {
-      double sum = 0;
-      for (Index j = 0; j <= i; ++j) sum += double(a.L[factor_index<P>(i, j)]) * double(a.L[factor_index<P>(i, j)]);
-      return sum;
-    });
-  scale_fisher(team, trace, variance, a, n);
+  if (makes) invert_precision(team, a, n);
+  scale_fisher(team, trace_of(team, a.L, n), variance, a, n);
 }
 
 }  // namespace kilochain

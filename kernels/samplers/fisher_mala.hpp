@@ -4,7 +4,7 @@
 //   sigma^2 <- sigma^2 (1 + 0.015 (alpha - 0.574)); the first 500 iterations learn sigma alone
 // Pooled: the signals of all chains in one sum, and 100 iterations for sigma, whose rate is ten times as large; never
 // more than a fifth of the warm-up. Team-uniform; bitwise the same under any batch split.
-// Cost: two passes over L, three more while adapting; pooled, n^3/3 each time the sum has grown by a tenth.
+// Cost: two passes over L, four more while adapting; pooled, n^3/3 each time the sum has grown by a tenth.
 #pragma once
 #include <optional>
 

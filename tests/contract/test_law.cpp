@@ -182,11 +182,11 @@ TEST(Mutants, MamsCountsATurnBackwards) {
   EXPECT_GT((deviation_of<MamsCountsBackwards, Mams>(laws[0])), 2 * limit);
   EXPECT_LT((deviation_of<Mams, Mams>(laws[0])), limit);
 }
-TEST(Mutants, TemperedForgetsItsWay) {
+TEST(Mutants, TemperedTakesEveryEnd) {
   TemperedMala<double>::Settings settings;
   settings.num_levels = 3;
   settings.least_beta = 0.05;
-  EXPECT_GT((deviation_of<TemperedForgetsItsWay, TemperedMala>(laws[0], settings)), 2 * limit);
+  EXPECT_GT((deviation_of<TemperedTakesEveryEnd, TemperedMala>(laws[0], settings)), 2 * limit);
   EXPECT_LT((deviation_of<TemperedMala, TemperedMala>(laws[0], settings)), limit);
 }
 TEST(Mutants, FisherMalaKeepsItsDrift) {

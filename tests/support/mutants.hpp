@@ -187,15 +187,15 @@ struct FisherKeepsItsDrift : FisherMala<Real> {
   }
 };
 
-/// Tempered transitions that count the last of their ratios alone.
+/// Tempered transitions that always stay where their walker ends.
 template <class Real>
-struct TemperedForgetsItsWay : TemperedMala<Real> {
+struct TemperedTakesEveryEnd : TemperedMala<Real> {
   using Base = TemperedMala<Real>;
   template <class Team>
   static KC_HD Step update(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
                            const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
                            const Reply<Real>& reply, Info& info, Index n) {
-    team.single([&] { *st.log_r = 0; });
+    team.single([&] { *st.log_r = 1000; });
     return Base::update(team, rng, s, at, a, st, query, reply, info, n);
   }
 };
