@@ -24,7 +24,9 @@ const std::string by_factor[] = {"gad_mala_fast",
                                  "nuts"};
 
 /// They ask often, and learn a mass in windows: the only one of 20 iterations ends with the 18th.
-bool in_steps(const std::string& sampler) { return sampler == "hmc" || sampler == "ensemble_hmc" || sampler == "nuts" || sampler == "mams"; }
+bool in_steps(const std::string& sampler) {
+  return sampler == "hmc" || sampler == "ensemble_hmc" || sampler == "nuts" || sampler == "mams";
+}
 
 SettingTexts brisk(const std::string& sampler, SettingTexts with) {
   if (sampler == "adaptive_metropolis_haario") with.emplace("initial_period", "2");
