@@ -1,9 +1,9 @@
-// Learns a proposal's factor from gradients: L L^T = sigma^2 A n/tr A, A^-1 = damping I + sum s s^T (Titsias 2023), s the
-// signals of all iterations and chains: the optimal preconditioner is the inverse of the Fisher matrix E[g g^T].
-//   one chain: R <- R K, K K^T = (I + phi phi^T)^-1, phi = R^T s; the signal is L^T s, and R = unit L. The published root
-//     of that is symmetric; K is triangular, with the same A (rank_one.hpp). Cost: three passes over L.
-//   pooled: the signal is s; A^-1 is summed with its coordinates in reverse, A^-1 = W W^T, and L = (W^-1)^T in reverse is
-//     lower triangular; n^3/3 once for all chains, whenever the sum has grown by a tenth.
+// Learns a proposal's factor from gradients: L L^T = sigma^2 A n/tr A, A^-1 = damping I + sum s s^T (Titsias 2023), s
+// the signals of all iterations and chains: the optimal preconditioner is the inverse of the Fisher matrix E[g g^T].
+//   one chain: R <- R K, K K^T = (I + phi phi^T)^-1, phi = R^T s; the signal is L^T s, and R = unit L. The published
+//   root of that is symmetric; K is triangular, with the same A (rank_one.hpp). Cost: three passes over L.
+//   pooled: the signal is s; A^-1 is summed with its coordinates in reverse, A^-1 = W W^T, and L = (W^-1)^T in reverse
+//   is lower triangular; n^3/3 once for all chains, whenever the sum has grown by a tenth.
 // L comes to rest by itself: what an iteration adds is one of t terms.
 #pragma once
 #include "kernels/linalg/rank_one.hpp"

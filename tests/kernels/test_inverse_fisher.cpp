@@ -1,6 +1,6 @@
 // The factor learnt from gradients (kernels/adapt/inverse_fisher.hpp) against the matrix that it stands for, in naive
-// loops: tr(L L^T) = n sigma^2, and L L^T (damping I + sum s s^T) is a multiple of the identity. One chain and pooled, on
-// the CPU's path and on the one that a GPU runs, in both precisions, at sizes around register and panel widths.
+// loops: tr(L L^T) = n sigma^2, and L L^T (damping I + sum s s^T) is a multiple of the identity. One chain and pooled,
+// on the CPU's path and on the one that a GPU runs, in both precisions, at sizes around register and panel widths.
 #include <gtest/gtest.h>
 
 #include "kernels/adapt/inverse_fisher.hpp"
