@@ -14,8 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-SAMPLERS = ("adaptive_metropolis adaptive_metropolis_haario adaptive_proposal barker cma ensemble_hmc gad_mala_exact "
-            "gad_mala_fast gad_rwm gaussian_adaptation hmc mala nuts rwm").split()
+SAMPLERS = ("adaptive_metropolis adaptive_metropolis_haario adaptive_proposal barker chees_hmc cma ensemble_hmc fisher_mala gad_mala_exact "
+            "gad_mala_fast gad_rwm gaussian_adaptation hmc mala mams nuts rwm tempered_mala").split()
 
 
 def covariance(name):

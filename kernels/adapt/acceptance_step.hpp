@@ -23,13 +23,18 @@ void acceptance_step_fields(V&& visit, AcceptanceStep& s) {
   schedule_fields(visit, s);
 }
 
-/// Takes one step of `step` from the source's acceptance in [0, 1]. Team-uniform.
+/// What `step` becomes by the source's acceptance in [0, 1].
+template <class Source>
+KC_HD double next_acceptance_step(const AcceptanceStep& s, const Schedule& at, const Source& source, double step) {
+  const double wanted = rate_at(s, at) * s.adapt_rate * (Source::pooled ? s.step_speedup : 1.0),
+               rate = wanted < 0.5 ? wanted : 0.5;
+  return step * (1 + rate * (source.acceptance() - s.target_accept) / s.target_accept);
+}
+/// Takes one step of `step`. Team-uniform.
 template <class Team, class Source>
 KC_HD void adapt_acceptance_step(const Team& team, const AcceptanceStep& s, const Schedule& at, const Source& source,
                                  Scalar<double> step) {
-  const double wanted = rate_at(s, at) * s.adapt_rate * (Source::pooled ? s.step_speedup : 1.0),
-               rate = wanted < 0.5 ? wanted : 0.5;
-  team.single([&] { *step *= 1 + rate * (source.acceptance() - s.target_accept) / s.target_accept; });
+  team.single([&] { *step = next_acceptance_step(s, at, source, *step); });
 }
 
 /// What samplers share that learn one step by their acceptance, and nothing else. Theirs: Settings from AcceptanceStep

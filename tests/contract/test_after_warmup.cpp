@@ -9,15 +9,19 @@
 #include "kernels/samplers/adaptive_metropolis_haario.hpp"
 #include "kernels/samplers/adaptive_proposal.hpp"
 #include "kernels/samplers/barker.hpp"
+#include "kernels/samplers/chees_hmc.hpp"
 #include "kernels/samplers/cma.hpp"
+#include "kernels/samplers/fisher_mala.hpp"
 #include "kernels/samplers/gad_mala_exact.hpp"
 #include "kernels/samplers/gad_mala_fast.hpp"
 #include "kernels/samplers/gad_rwm.hpp"
 #include "kernels/samplers/gaussian_adaptation.hpp"
 #include "kernels/samplers/hmc.hpp"
 #include "kernels/samplers/mala.hpp"
+#include "kernels/samplers/mams.hpp"
 #include "kernels/samplers/nuts.hpp"
 #include "kernels/samplers/rwm.hpp"
+#include "kernels/samplers/tempered_mala.hpp"
 #include "tests/support/chains.hpp"
 
 namespace kilochain::testing_support {
@@ -25,10 +29,11 @@ namespace {
 
 template <class Move>
 class AfterWarmup : public ::testing::Test {};
-using EveryMove = ::testing::Types<Rwm<double>, Mala<double>, Barker<double>, GadRwm<double>, GadMalaFast<double>,
-                                   GadMalaExact<double>, Hmc<double>, Nuts<double>, AdaptiveMetropolis<double>,
-                                   AdaptiveProposal<double>, AdaptiveMetropolisHaario<double>,
-                                   GaussianAdaptation<double>, Cma<double>>;
+using EveryMove =
+    ::testing::Types<Rwm<double>, Mala<double>, Barker<double>, GadRwm<double>, GadMalaFast<double>,
+                     GadMalaExact<double>, FisherMala<double>, CheesHmc<double>, Mams<double>, TemperedMala<double>,
+                     Hmc<double>, Nuts<double>, AdaptiveMetropolis<double>, AdaptiveProposal<double>,
+                     AdaptiveMetropolisHaario<double>, GaussianAdaptation<double>, Cma<double>>;
 TYPED_TEST_SUITE(AfterWarmup, EveryMove);
 
 TYPED_TEST(AfterWarmup, NothingOfTheLastAdaptationIsLeft) {

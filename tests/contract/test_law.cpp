@@ -92,6 +92,10 @@ TEST(SamplerVariants, LeaveTheLawUnchanged) {
       {"adaptive_metropolis", {{"variant", "paper"}}},
       {"hmc", {{"mass", "diagonal"}, {"step_rule", "dual_averaging"}, {"num_steps", "3"}}},
       {"hmc", {{"mass", "dense"}, {"step_rule", "dual_averaging"}, {"num_steps", "5"}, {"num_steps_jitter", "0.8"}}},
+      {"fisher_mala", {{"damping", "0.1"}, {"initial_iterations", "0"}, {"adapt_schedule", "vanishing"}}},
+      {"mams", {{"mass", "unit"}}},
+      {"mams", {{"mass", "dense"}, {"length", "3"}}},
+      {"tempered_mala", {{"mass", "unit"}, {"num_levels", "3"}, {"least_beta", "0.2"}}},
       {"nuts", {{"mass", "unit"}}},
       {"nuts", {{"mass", "dense"}}},
       {"nuts", {{"max_tree_depth", "2"}}},
@@ -170,6 +174,27 @@ TEST(Mutants, MomentumNotRefreshed) {
   EXPECT_LT((deviation_of<Hmc, Hmc>(laws[0], settings)), limit);
 }
 
+TEST(Mutants, CheesKeepsItsMomentum) {
+  EXPECT_GT((deviation_of<CheesKeepsMomentum, CheesHmc>(laws[0])), 2 * limit);
+  EXPECT_LT((deviation_of<CheesHmc, CheesHmc>(laws[0])), limit);
+}
+TEST(Mutants, MamsCountsATurnBackwards) {
+  EXPECT_GT((deviation_of<MamsCountsBackwards, Mams>(laws[0])), 2 * limit);
+  EXPECT_LT((deviation_of<Mams, Mams>(laws[0])), limit);
+}
+TEST(Mutants, TemperedTakesEveryEnd) {
+  TemperedMala<double>::Settings settings;
+  settings.num_levels = 3;
+  settings.least_beta = 0.05;
+  EXPECT_GT((deviation_of<TemperedTakesEveryEnd, TemperedMala>(laws[0], settings)), 2 * limit);
+  EXPECT_LT((deviation_of<TemperedMala, TemperedMala>(laws[0], settings)), limit);
+}
+TEST(Mutants, FisherMalaKeepsItsDrift) {
+  FisherMala<double>::Settings settings;
+  FisherMala<double>::resolve(settings, Scope::pooled);
+  EXPECT_GT((deviation_of<FisherKeepsItsDrift, FisherMala>(laws[1], settings)), 2 * limit);
+  EXPECT_LT((deviation_of<FisherMala, FisherMala>(laws[1], settings)), limit);
+}
 TEST(Mutants, NutsReplacesItsProposalBackwards) {
   EXPECT_GT((deviation_of<NutsBackwards, Nuts>(laws[0])), 2 * limit);
   EXPECT_LT((deviation_of<Nuts, Nuts>(laws[0])), limit);

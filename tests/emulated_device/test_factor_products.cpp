@@ -13,6 +13,7 @@ namespace {
 const std::string by_factor[] = {"gad_mala_fast",
                                  "gad_mala_exact",
                                  "gad_rwm",
+                                 "fisher_mala",
                                  "adaptive_metropolis",
                                  "adaptive_proposal",
                                  "adaptive_metropolis_haario",
@@ -22,12 +23,15 @@ const std::string by_factor[] = {"gad_mala_fast",
                                  "nuts"};
 
 /// They ask often, and learn a mass in windows: the only one of 20 iterations ends with the 18th.
-bool in_steps(const std::string& sampler) { return sampler == "hmc" || sampler == "ensemble_hmc" || sampler == "nuts"; }
+bool in_steps(const std::string& sampler) {
+  return sampler == "hmc" || sampler == "ensemble_hmc" || sampler == "nuts" || sampler == "mams";
+}
 
 SettingTexts brisk(const std::string& sampler, SettingTexts with) {
   if (sampler == "adaptive_metropolis_haario") with.emplace("initial_period", "2");
   if (in_steps(sampler)) with.emplace("mass", "dense"), with.emplace("step_size", "0.3");
   if (sampler == "hmc") with.emplace("num_steps", "3");
+  if (sampler == "fisher_mala") with.emplace("initial_iterations", "0");
   if (sampler == "adaptive_proposal") with.emplace("history", "3"), with.emplace("refresh", "2");
   return with;
 }

@@ -49,6 +49,7 @@ const std::vector<Rule> rules = {
     {"gad_mala_fast", {{"optimizer", "natural"}, {"factor", "diagonal"}}},
     {"gad_rwm", {{"optimizer", "relative"}}},
     {"gad_rwm", {{"optimizer", "adam"}}},
+    {"fisher_mala", {{"initial_iterations", "0"}}},
     {"adaptive_metropolis", {}},
     {"adaptive_metropolis", {{"variant", "paper"}}},
     {"adaptive_metropolis_haario", {{"initial_period", "2"}}},

@@ -86,6 +86,7 @@ TEST_F(EmulatedSyncs, OfSamplersAreFoundOut) {
     for (const std::string& name : sampler_names()) add(name, {});
     for (const char* rule : {"rmsprop", "relative", "adam", "natural"}) add("gad_mala_fast", {{"optimizer", rule}});
     add("gad_mala_fast", {{"factor", "diagonal"}});
+    add("fisher_mala", {{"initial_iterations", "0"}});
     add("adaptive_metropolis", {{"variant", "paper"}});
     add("adaptive_metropolis", {{"factor", "diagonal"}});
     for (const char* factor : {"dense", "diagonal"}) {
@@ -104,7 +105,8 @@ TEST_F(EmulatedSyncs, OfSamplersAreFoundOut) {
     for (const char* mass : {"unit", "diagonal", "dense"}) {
       add("hmc", {{"mass", mass}, {"num_steps", "2"}}, 20);
       add("nuts", {{"mass", mass}, {"max_tree_depth", "3"}}, 20);
-      for (std::size_t back : {1, 2}) {
+      add("mams", {{"mass", mass}}, 20);
+      for (std::size_t back : {1, 2, 3}) {
         ChainsTrial& r = runs[runs.size() - back];
         r.target = "gaussian_mixture", r.of = {{"dim", "33"}, {"means", "0.5"}};
       }

@@ -2,13 +2,17 @@
 #pragma once
 #include "kernels/samplers/adaptive_metropolis.hpp"
 #include "kernels/samplers/barker.hpp"
+#include "kernels/samplers/chees_hmc.hpp"
+#include "kernels/samplers/fisher_mala.hpp"
 #include "kernels/samplers/gad_mala_exact.hpp"
 #include "kernels/samplers/gad_mala_fast.hpp"
 #include "kernels/samplers/gad_rwm.hpp"
 #include "kernels/samplers/hmc.hpp"
 #include "kernels/samplers/mala.hpp"
+#include "kernels/samplers/mams.hpp"
 #include "kernels/samplers/nuts.hpp"
 #include "kernels/samplers/rwm.hpp"
+#include "kernels/samplers/tempered_mala.hpp"
 
 namespace kilochain::testing_support {
 
@@ -142,6 +146,57 @@ struct HmcKeepsMomentum : Hmc<Real> {
                          const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
                          Index n) {
     Base::draw(team, Rng{rng.seed, rng.chain, rng.iteration / 3}, s, at, a, st, query, n);
+  }
+};
+
+/// ChEES-HMC that draws a new momentum every third iteration only and forgets to reverse it on rejection.
+template <class Real>
+struct CheesKeepsMomentum : CheesHmc<Real> {
+  using Base = CheesHmc<Real>;
+  template <class Team>
+  static KC_HD void draw(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                         const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                         Index n) {
+    Base::draw(team, Rng{rng.seed, rng.chain, rng.iteration / 3}, s, at, a, st, query, n);
+  }
+};
+/// The microcanonical sampler whose first half turn is counted with the wrong sign.
+template <class Real>
+struct MamsCountsBackwards : Mams<Real> {
+  using Base = Mams<Real>;
+  template <class Team>
+  static KC_HD void draw(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                         const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                         Index n) {
+    Base::draw(team, rng, s, at, a, st, query, n);
+    team.single([&] { *st.kinetic = -*st.kinetic; });
+  }
+};
+/// Fisher MALA that moves with its gradient but keeps the drift of the place that it left.
+template <class Real>
+struct FisherKeepsItsDrift : FisherMala<Real> {
+  using Base = FisherMala<Real>;
+  template <class Team>
+  static KC_HD Step update(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                           const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                           const Reply<Real>& reply, Info& info, Index n) {
+    team.for_each(n, [&](Index i) { st.a[i] = st.ltg[i]; });
+    const Step step = Base::update(team, rng, s, at, a, st, query, reply, info, n);
+    if (!at.adapting) team.for_each(n, [&](Index i) { st.ltg[i] = st.a[i]; });
+    return step;
+  }
+};
+
+/// Tempered transitions that always stay where their walker ends.
+template <class Real>
+struct TemperedTakesEveryEnd : TemperedMala<Real> {
+  using Base = TemperedMala<Real>;
+  template <class Team>
+  static KC_HD Step update(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                           const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                           const Reply<Real>& reply, Info& info, Index n) {
+    team.single([&] { *st.log_r = 1000; });
+    return Base::update(team, rng, s, at, a, st, query, reply, info, n);
   }
 };
 
