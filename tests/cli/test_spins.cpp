@@ -236,8 +236,10 @@ TEST(Spins, BadInputIsRefused) {
   expect_refusal(
       files, {"sample", "--target", "funnel", "--sampler", "gibbs"}, 2,
       "target funnel is a density, sampler gibbs is for spins (--sampler gibbs --target funnel). Choose "
-      "--sampler adaptive_metropolis, adaptive_metropolis_haario, adaptive_proposal, barker, cma, ensemble_hmc, "
-      "gad_mala_exact, gad_mala_fast, gad_rwm, gaussian_adaptation, hmc, mala, nuts, rwm?");
+      "--sampler adaptive_metropolis, adaptive_metropolis_haario, adaptive_proposal, barker, chees_hmc, cma, "
+      "ensemble_hmc, "
+      "fisher_mala, gad_mala_exact, gad_mala_fast, gad_rwm, gaussian_adaptation, hmc, mala, mams, nuts, rwm, "
+      "tempered_mala?");
 }
 
 }  // namespace
