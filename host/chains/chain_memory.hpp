@@ -19,16 +19,11 @@ ChainBytes chain_bytes(Index num_chains, Index dim, Scope scope, const typename 
   Sampler::state(states, st, settings);
   Sampler::adaptation(adaptations, a, settings);
   const std::size_t rows = padded(std::size_t(dim)) * sizeof(Real) * 4 + sizeof(double) * 2 + sizeof(Needs);
-  std::size_t saved = static_cast<std::size_t>(num_chains) * sizeof(ChainControl), copies = states.chains;
-  const auto count = [&](const char*, auto* first, std::size_t length, std::size_t, Keep keep) {
-    if (keep == Keep::yes) saved += copies * length * sizeof(*first);
-  };
-  FieldWalker<P, decltype(count)> of_states(nullptr, dim, 0, count), of_adaptations(nullptr, dim, 0, count);
-  Sampler::state(of_states, st, settings);
-  copies = adaptations.chains;
-  Sampler::adaptation(of_adaptations, a, settings);
+  SavedBytes<P> of_state(dim), of_adaptation(dim);
+  Sampler::state(of_state, st, settings);
+  Sampler::adaptation(of_adaptation, a, settings);
   return {states.offset, adaptations.offset, static_cast<std::size_t>(num_chains) * (rows + sizeof(ChainControl)),
-          saved};
+          states.chains * (of_state.bytes + sizeof(ChainControl)) + adaptations.chains * of_adaptation.bytes};
 }
 
 template <class Sampler, class Real, int P>

@@ -32,6 +32,18 @@ struct FieldWalker : FieldVisitor<P, FieldWalker<P, F>> {
   }
 };
 
+/// Counts the bytes of a chain that its checkpoint has.
+template <int P>
+struct SavedBytes : FieldVisitor<P, SavedBytes<P>> {
+  std::size_t bytes = 0;
+  KC_INLINE explicit SavedBytes(Index dim) : FieldVisitor<P, SavedBytes<P>>{dim} {}
+
+  template <class T>
+  KC_INLINE void field(const char*, T*&, std::size_t length, std::size_t, Keep keep) {
+    if (keep == Keep::yes) bytes += length * sizeof(T);
+  }
+};
+
 /// What no algorithm may take for a value: NaN, or an absurd integer.
 template <class T>
 constexpr KC_INLINE T poison() {
