@@ -81,8 +81,10 @@ class Accounting {
       });
     };
     const bool ahead = context_.backend == Backend::cuda && batch_size(o_) == o_.num_chains;  // see Ensemble
+    const std::int64_t all = windows_of(ahead) + (stores_draws(o_) ? 1 : 0);
+    // A host's page that nobody has written takes no memory; a device's does.
     const auto copies = static_cast<std::size_t>(
-        std::min<std::int64_t>(windows_of(ahead) + (stores_draws(o_) ? 1 : 0), (draws_ + slots_ - 1) / slots_));
+        context_.backend == Backend::cuda ? all : std::min(all, (draws_ + slots_ - 1) / slots_));
     const std::string what = fmt::format("windows of {} draws", slots_);
     add(what, "host", copies * window_bytes(o_.num_chains));
     if (info_.constrain)

@@ -110,11 +110,16 @@ struct Mams : LearnsMassAndStep<Real> {
       team.for_each(n, [&](Index i) { f[i] = s.mass == Mass::diagonal ? a.F[i] * g[i] : g[i]; });
     const double z = *st.z, w = *st.w, before = *st.kinetic, others = n > 1 ? n - 1.0 : 1.0;
     const double square = z * z + team.template sum<double>(n, [&](Index i) { return double(f[i]) * double(f[i]); });
-    const double along = team.template sum<double>(n, [&](Index i) { return double(f[i]) * double(st.r[i]); }) - z * w;
-    const double size = sqrt(square), c = size > 0 ? along / size : 0.0, delta = e * size / others;
-    const double fall = math::exp(-delta), grown = 1 + c + (1 - c) * fall * fall;
-    const double towards = size > 0 ? (1 - fall) * (1 + fall + c * (1 - fall)) / (grown * size) : 0.0,
-                 keeps = 2 * fall / grown, turned = keeps * w - towards * z;
+    // 1 + c as half the square of u + f/|f|: where u points away from f, the sum of products would cancel.
+    const double size = sqrt(square), each = size > 0 ? 1 / size : 0.0, second = w - z * each;
+    const double more = 0.5 * (second * second + team.template sum<double>(n, [&](Index i) {
+                          const double both = double(st.r[i]) + each * double(f[i]);
+                          return both * both;
+                        }));
+    const double less = size > 0 ? 2 - more : 1.0, delta = e * size / others, fall = math::exp(-delta);
+    const double grown = (size > 0 ? more : 1.0) + less * fall * fall;
+    const double towards = (1 - fall) * (more + fall * less) * each / grown, keeps = 2 * fall / grown,
+                 turned = keeps * w - towards * z;
     team.sync();  // all have read
     team.for_each(n, [&](Index i) { st.r[i] = Real(towards * double(f[i]) + keeps * double(st.r[i])); });
     team.single([&] {
