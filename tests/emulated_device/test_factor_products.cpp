@@ -20,6 +20,7 @@ const std::string by_factor[] = {"gad_mala_fast",
                                  "gaussian_adaptation",
                                  "cma",
                                  "hmc",
+                                 "mams",
                                  "nuts"};
 
 /// They ask often, and learn a mass in windows: the only one of 20 iterations ends with the 18th.
