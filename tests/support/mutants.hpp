@@ -95,10 +95,10 @@ struct GadRwmReusesNoise : GadRwm<Real> {
   }
 };
 
-/// gadMALAe that moves with its gradient but keeps the drift L^T g of the place that it left.
-template <class Real>
-struct GadMalaExactKeepsItsDrift : GadMalaExact<Real> {
-  using Base = GadMalaExact<Real>;
+/// A Langevin sampler that moves with its gradient but keeps the drift L^T g of the place that it left.
+template <class Sampler, class Real>
+struct KeepsItsDrift : Sampler {
+  using Base = Sampler;
   template <class Team>
   static KC_HD Step update(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
                            const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
@@ -109,6 +109,10 @@ struct GadMalaExactKeepsItsDrift : GadMalaExact<Real> {
     return step;
   }
 };
+template <class Real>
+using GadMalaExactKeepsItsDrift = KeepsItsDrift<GadMalaExact<Real>, Real>;
+template <class Real>
+using FisherKeepsItsDrift = KeepsItsDrift<FisherMala<Real>, Real>;
 
 /// Adaptive Metropolis that takes the density of a proposal, whether it moves there or not.
 template <class Real>
@@ -138,9 +142,9 @@ struct BarkerWithoutCorrection : Barker<Real> {
 };
 
 /// HMC that draws a new momentum every third iteration only and forgets to reverse it on rejection.
-template <class Real>
-struct HmcKeepsMomentum : Hmc<Real> {
-  using Base = Hmc<Real>;
+template <class Sampler, class Real>
+struct KeepsMomentum : Sampler {
+  using Base = Sampler;
   template <class Team>
   static KC_HD void draw(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
                          const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
@@ -148,18 +152,11 @@ struct HmcKeepsMomentum : Hmc<Real> {
     Base::draw(team, Rng{rng.seed, rng.chain, rng.iteration / 3}, s, at, a, st, query, n);
   }
 };
+template <class Real>
+using HmcKeepsMomentum = KeepsMomentum<Hmc<Real>, Real>;
+template <class Real>
+using CheesKeepsMomentum = KeepsMomentum<CheesHmc<Real>, Real>;
 
-/// ChEES-HMC that draws a new momentum every third iteration only and forgets to reverse it on rejection.
-template <class Real>
-struct CheesKeepsMomentum : CheesHmc<Real> {
-  using Base = CheesHmc<Real>;
-  template <class Team>
-  static KC_HD void draw(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
-                         const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
-                         Index n) {
-    Base::draw(team, Rng{rng.seed, rng.chain, rng.iteration / 3}, s, at, a, st, query, n);
-  }
-};
 /// The microcanonical sampler whose first half turn is counted with the wrong sign.
 template <class Real>
 struct MamsCountsBackwards : Mams<Real> {
@@ -170,20 +167,6 @@ struct MamsCountsBackwards : Mams<Real> {
                          Index n) {
     Base::draw(team, rng, s, at, a, st, query, n);
     team.single([&] { *st.kinetic = -*st.kinetic; });
-  }
-};
-/// Fisher MALA that moves with its gradient but keeps the drift of the place that it left.
-template <class Real>
-struct FisherKeepsItsDrift : FisherMala<Real> {
-  using Base = FisherMala<Real>;
-  template <class Team>
-  static KC_HD Step update(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
-                           const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
-                           const Reply<Real>& reply, Info& info, Index n) {
-    team.for_each(n, [&](Index i) { st.a[i] = st.ltg[i]; });
-    const Step step = Base::update(team, rng, s, at, a, st, query, reply, info, n);
-    if (!at.adapting) team.for_each(n, [&](Index i) { st.ltg[i] = st.a[i]; });
-    return step;
   }
 };
 
