@@ -149,14 +149,15 @@ TEST_F(EmulatedSyncs, OfSamplersAreFoundOut) {
 
 TEST_F(EmulatedSyncs, OfTargetsAreFoundOut) {
   const testing_support::ScratchFiles files;
-  std::string table = "a,b,c,y\n", rows = "";
+  std::string table = "a,b,c,y\n", counts = "a,site,y\n", rows = "";
   std::mt19937_64 bits(8);
   std::normal_distribution<double> normal;
   for (int i = 0; i < 1100; ++i) {
     for (int j = 0; j < 9; ++j) rows += std::to_string(static_cast<float>(normal(bits))) + ",";
     rows += std::to_string(bits() % 2) + "\n";
-    if (i < 70)
-      table += std::to_string(0.1 * i) + "," + std::to_string(std::sin(i)) + ",1," + std::to_string(i % 2) + "\n";
+    if (i >= 70) continue;
+    table += std::to_string(0.1 * i) + "," + std::to_string(std::sin(i)) + ",1," + std::to_string(i % 2) + "\n";
+    counts += std::to_string(std::cos(i)) + ",s" + std::to_string(i % 3) + "," + std::to_string(i % 4) + "\n";
   }
   const std::string small = files.write("small.csv", table),
                     large = files.write("large.csv", "a,b,c,d,e,f,g,h,i,y\n" + rows);
@@ -184,8 +185,11 @@ TEST_F(EmulatedSyncs, OfTargetsAreFoundOut) {
     for (const char* preset : {"gp51_gaussian", "neal_gaussian"}) add(tiles, "gaussian", {{"preset", preset}}, 9);
   }
   for (ChainsTrial& r : tiles)
-    if (r.sampler == "gad_mala_exact") r.sampler = "gad_mala_fast";  // tiles make no Hessian products
-  for (const char* target : {"own_gradient", "eight_schools"}) {     // models as users write them
+    if (r.sampler == "gad_mala_exact") r.sampler = "gad_mala_fast";        // tiles make no Hessian products
+  ChainsTrial groups{"mala", {}, Scope::chain, "poisson_regression", {}};  // no Hessian products either
+  groups.of = {{"data", files.write("counts.csv", counts)}, {"groups", "site"}};
+  warps.push_back(groups);
+  for (const char* target : {"own_gradient", "eight_schools"}) {  // models as users write them
     ChainsTrial r{"mala", {}, Scope::chain, target, {}};
     if (target[0] == 'e') r.of = {{"data", KILOCHAIN_SOURCE_DIR "/data/eight_schools.json"}};
     warps.push_back(r);
