@@ -9,6 +9,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <condition_variable>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "base/version.hpp"
@@ -199,8 +201,14 @@ class Run {
   nb::dict sample(nb::object progress) {
     Teller tell(std::move(progress));
     Result result;
+    const Ended ended(*this);
     unlocked(density_.get(), [&] {
-      result = prepared_->run([&](const Progress& p) { tell(p, density_.get(), stop_); }, stop_);
+      result = prepared_->run(
+          [&](const Progress& p) {
+            answer(p);
+            tell(p, density_.get(), stop_);
+          },
+          stop_);
       if (file_.empty()) return;
       Result all = read_result(file_);
       all.summary = result.summary, all.notes = result.notes, all.resumable = result.resumable;
@@ -212,6 +220,18 @@ class Run {
     return out;
   }
   void stop() { stop_ = true; }
+  /// For another thread than that of sample: the draws until now, or None before the first and after the last.
+  nb::object partial() {
+    std::optional<Result> found;
+    {
+      const nb::gil_scoped_release released;
+      std::unique_lock lock(asking_);
+      asked_ = true;
+      answered_.wait(lock, [&] { return !asked_ || ended_; });
+      found = std::exchange(so_far_, std::nullopt);
+    }
+    return found && found->draws_written > 0 ? nb::object(dict_of(std::move(*found))) : nb::none();
+  }
 
   nb::dict estimate() const {
     Estimate e;
@@ -228,8 +248,30 @@ class Run {
  private:
   std::shared_ptr<Density> density_;
   std::optional<PreparedRun> prepared_;
+  /// Whoever still waits for draws is let go.
+  struct Ended {
+    Run& run;
+    explicit Ended(Run& r) : run(r) {}
+    ~Ended() {
+      const std::lock_guard lock(run.asking_);
+      run.ended_ = true;
+      run.answered_.notify_all();
+    }
+  };
+  void answer(const Progress& p) {
+    const std::lock_guard lock(asking_);
+    if (!asked_) return;
+    if (p.so_far) so_far_ = p.so_far();
+    asked_ = false;
+    answered_.notify_all();
+  }
+
   std::string file_;
   std::atomic<bool> stop_{false};
+  std::mutex asking_;
+  std::condition_variable answered_;
+  std::optional<Result> so_far_;
+  bool asked_ = false, ended_ = false;
 };
 
 /// A search for a sampler's settings.
@@ -297,6 +339,7 @@ NB_MODULE(_core, m) {
            nb::arg(), nb::arg().none())
       .def("sample", &Run::sample, nb::arg().none())
       .def("stop", &Run::stop)
+      .def("partial", &Run::partial)
       .def("estimate", &Run::estimate);
   nb::class_<Search>(m, "Search")
       .def(nb::init<const Texts&, std::shared_ptr<Density>>(), nb::arg(), nb::arg().none())

@@ -149,7 +149,10 @@ std::int64_t Ensemble<Real>::end_of_window(const Segment<Real>& segment, std::in
   const bool keeps = buffer.shape().recorded != Recorded::nothing;
   if (keeps) {
     const std::int64_t late = (from - windows.origin) % windows.thin;
-    until = std::min(until, from - late + buffer.shape().capacity * windows.thin);
+    std::int64_t draws = buffer.shape().capacity;
+    if (windows.seconds > 0)
+      draws = std::clamp<std::int64_t>(reporter_.within(windows.seconds) / windows.thin, 1, draws);
+    until = std::min(until, from - late + draws * windows.thin);
   }
   return ahead() && (!keeps || segment.schedule.adapting) ? std::min(until, from + reporter_.piece()) : until;
 }

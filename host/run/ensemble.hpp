@@ -30,10 +30,12 @@ struct EnsembleSetup {
 EnsembleSetup setup_of(const Options& options);
 
 /// Buffers that windows are drawn into in turn, and which iterations are kept: every thin-th after `origin`.
+/// Where `seconds` is given, a window of slow chains is handed on after about so long, full or not.
 template <class Real>
 struct Windows {
   std::vector<DrawsBuffer<Real>> buffers;
   std::int64_t thin = 1, origin = 0;
+  double seconds = 0;
   std::size_t next = 0;
 
   DrawsBuffer<Real>& turn() { return buffers[next++ % buffers.size()]; }

@@ -29,6 +29,8 @@ class Reporter {
     news_ = news_ || what != now_.waits_for;
     now_.waits_for = what;
   }
+  /// Whoever looks may ask for the draws until now; empty: no longer.
+  void draws_so_far(std::function<Result()> so_far) { now_.so_far = std::move(so_far); }
   /// Five times a second at most, at the end of the phase, and where a warm-up waits for something else.
   void report(std::int64_t iteration, double acceptance_rate, std::int64_t quarantined);
 

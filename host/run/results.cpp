@@ -98,7 +98,41 @@ std::string unlike_a_gaussian(const WarmedUp& warm, const TargetInfo& info) {
       count, warm.agreement.size(), fmt::join(names, ", "), count > names.size() ? ", ..." : "", std::max(0.0, least));
 }
 
+template <class Real>
+void copy_draws(Result& r, const Phases<Real>& run, const Sampled<Real>& sampled) {
+  const TargetInfo& info = run.target.info();
+  r.names = info.names;
+  r.variables = info.variables;
+  if (r.variables.empty()) r.variables = {{info.variable, {info.names.size()}}};
+  if (sampled.memory) r.draws = sampled.memory->template values<double>();
+  if (!sampled.statistics) return;
+  const StatisticsInMemory<Real>& kept = *sampled.statistics;
+  r.lp = kept.lp.values();
+  r.statistics["diverging"] = kept.diverging.template values<float>();
+  r.statistics["acceptance_rate"] = kept.acceptance_rate.values();
+  for (std::size_t k = 0; const std::string& name : find_sampler(run.options.sampler).stats)
+    r.statistics[name] = kept.stats[k++].values();
+}
+
 }  // namespace
+
+template <class Real>
+Result results_so_far(const Phases<Real>& run, const WarmedUp& warm, const Sampled<Real>& sampled) {
+  Result r;
+  r.summary = summary_of(run, warm, sampled);
+  r.summary.num_samples = sampled.draws * run.options.thin;
+  r.summary.finished = false;
+  r.quarantined = run.chains.quarantine().list();
+  r.draws_written = sampled.draws;
+  copy_draws(r, run, sampled);
+  if (r.draws.empty()) return r;
+  const ThreadsOf threads(run.context);
+  r.summary.parameters =
+      posterior_only(summarise_draws(r.names, r.draws.data(), run.options.num_chains, sampled.draws,
+                                     run.chains.quarantine().chains()),
+                     run);
+  return r;
+}
 
 template <class Real>
 Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sampled) {
@@ -133,28 +167,14 @@ Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sam
                     names.size(), r.summary.parameters.size(), names[0], names.size() > 1 ? ", ..." : ""));
   if (!r.summary.parameters.empty()) run.file.write_summary(r.summary.parameters, sampled.acceptance);
   run.file.close();
-  if (run.options.keep_draws) {
-    const TargetInfo& info = run.target.info();
-    r.names = info.names;
-    r.variables = info.variables;
-    if (r.variables.empty()) r.variables = {{info.variable, {info.names.size()}}};
-    if (sampled.memory) {
-      const auto drawn = sampled.memory->drawn();
-      r.draws.assign(drawn.data, drawn.data + drawn.planes * drawn.rows * drawn.columns);
-    }
-    if (sampled.statistics) {
-      const auto diverging = sampled.statistics->diverging.values();
-      r.statistics["diverging"].assign(diverging.begin(), diverging.end());
-      r.lp = sampled.statistics->lp.values();
-      r.statistics["acceptance_rate"] = sampled.statistics->acceptance_rate.values();
-      for (std::size_t k = 0; const std::string& name : find_sampler(run.options.sampler).stats)
-        r.statistics[name] = sampled.statistics->stats[k++].values();
-    }
-  }
+  if (run.options.keep_draws) copy_draws(r, run, sampled);
   return r;
 }
 
 template Result results(const Phases<float>&, const WarmedUp&, Sampled<float>&);
 template Result results(const Phases<double>&, const WarmedUp&, Sampled<double>&);
+
+template Result results_so_far(const Phases<float>&, const WarmedUp&, const Sampled<float>&);
+template Result results_so_far(const Phases<double>&, const WarmedUp&, const Sampled<double>&);
 
 }  // namespace kilochain

@@ -8,4 +8,8 @@ namespace kilochain {
 template <class Real>
 Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sampled);
 
+/// Of sampling that goes on, with the draws in memory.
+template <class Real>
+Result results_so_far(const Phases<Real>& run, const WarmedUp& warm, const Sampled<Real>& sampled);
+
 }  // namespace kilochain

@@ -17,6 +17,8 @@
 namespace kilochain {
 
 /// What is known while a run goes on.
+struct Result;
+
 struct Progress {
   std::string phase;                 ///< "warm-up" or "sampling"
   std::int64_t done = 0, total = 0;  ///< iterations of each chain; total 0: not known
@@ -25,6 +27,7 @@ struct Progress {
   double rhat_max = 0, ess_min = 0;  ///< of a few coordinates and the log density, roughly; NaN while unknown
   std::int64_t quarantined = 0;
   std::string waits_for;  ///< of an automatic warm-up: its stage, and the signs that were missing when it looked last
+  std::function<Result()> so_far;  ///< with keep_draws, while sampling: the draws until now; call it within the callback
 };
 using ProgressCallback = std::function<void(const Progress&)>;
 

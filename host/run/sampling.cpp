@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/run/results.hpp"
+
 namespace kilochain {
 namespace {
 
@@ -42,6 +44,7 @@ Sampled<Real> Sampling<Real>::operator()() {
   begin_ = std::chrono::steady_clock::now();
   run_.reporter.begin("sampling", num_warmup_, num_samples_);
   if (num_samples_ >= run_.options.thin) draw();
+  run_.reporter.draws_so_far({});
   out_.seconds = seconds_so_far();
   for (const auto& c : run_.chains.controls())
     out_.acceptance.push_back(c.status == ChainStatus::running ? c.acceptance_sum / c.counted : NAN);
@@ -62,11 +65,17 @@ void Sampling<Real>::draw() {
   windows.thin = o.thin, windows.origin = num_warmup_;
   RecordedValues<Real> values(run_.target.info(), o.seed, run_.context.threads);
   const auto sinks = make_sinks(num_draws);  // they may read windows and values until they are gone
+  if (out_.summary_from == SummaryFrom::memory) windows.seconds = 1;
   const auto take = [&](Window<Real>& window) {
     values.put_into(window);
     for (const auto& sink : sinks) sink->take(window);
     out_.draws += window.count;
   };
+  if (o.keep_draws)
+    run_.reporter.draws_so_far([this] {
+      out_.seconds = seconds_so_far();
+      return results_so_far(run_, warm_, out_);
+    });
   const Segment<Real> segment = run_.chains.sampling(num_warmup_);
   for (std::int64_t wanted = num_samples_; !out_.interrupted && out_.iterations < wanted; wanted = enough()) {
     if (wanted > num_samples_) run_.reporter.begin("sampling", num_warmup_, num_samples_ = wanted);

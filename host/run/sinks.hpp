@@ -46,9 +46,14 @@ class OfAllDraws {
       std::copy_backward(all_.data + c * drawn_ * all_.columns, all_.data + (c + 1) * drawn_ * all_.columns,
                          all_.plane(c).data + drawn_ * all_.columns);
   }
-  std::vector<T> values() {
-    const auto all = drawn();
-    return {all.data, all.data + all.planes * all.rows * all.columns};
+  /// The same, copied.
+  template <class To = T>
+  std::vector<To> values() const {
+    std::vector<To> out;
+    out.reserve(static_cast<std::size_t>(all_.planes * drawn_ * all_.columns));
+    for (Count c = 0; c < all_.planes; ++c)
+      out.insert(out.end(), all_.plane(c).data, all_.plane(c).data + drawn_ * all_.columns);
+    return out;
   }
 
  private:

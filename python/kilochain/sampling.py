@@ -38,7 +38,7 @@ def _texts(target, settings):
 
 
 class Sampling:
-    """A run: `wait()` for its DataTree, `stop()` it, look at its `progress()`."""
+    """A run: `wait()` for its DataTree, `stop()` it, look at its `progress()` and at its `partial()` draws."""
 
     def __init__(self, target, settings, resume="", progress=True, progress_callback=None):
         keep = settings.pop("keep", None) or "draws"
@@ -81,17 +81,30 @@ class Sampling:
         """Ends the run soon; `wait()` then has the draws until then."""
         self._run.stop()
 
+    def partial(self):
+        """The draws until now as a DataTree, while the run goes on; None before the first. After its end as `wait`."""
+        if self._thread and self._thread.is_alive():
+            if (result := self._run.partial()) is not None:
+                return self._tree(result)
+            if self._thread.is_alive():
+                return None
+        return self.wait()
+
+    def _tree(self, result):
+        target = self._target
+        return tree_of(result, target.constrain, target.labels) if target else tree_of(result)
+
     def wait(self):
         """The run's DataTree, when it has ended. Raises and warns as `sample` does."""
         if self._thread:
             self._thread.join()
         if self._error:
             raise self._error
-        result, target = self._result, self._target
+        result = self._result
         error = result["error"]
         if result["nothing_drawn"] and error:
             raise error
-        tree = tree_of(result, target.constrain, target.labels) if target else tree_of(result)
+        tree = self._tree(result)
         if error and not isinstance(error, KeyboardInterrupt):
             error.partial = tree
             raise error

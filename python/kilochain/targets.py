@@ -57,32 +57,46 @@ def _columns(X):
     return names, values
 
 
-def _table(X, label, y):
-    """X with the column `label` behind it, as the bytes of an array of records."""
+def _table(X, **columns):
+    """X with columns behind it, as the bytes of an array of records."""
     names, values = _columns(X)
-    if len(y) != len(values):
-        raise DataError(
-            f"X and y do not go together ({len(values)} rows of X, {len(y)} of y). Is one of them cut short?"
-        )
-    columns = [*names, label]
-    if len(set(columns)) < len(columns):
-        raise DataError(f"two columns have the same name ({', '.join(columns)}). Rename one of them?")
-    if strange := [n for n in columns if "\\" in n or not n.isprintable() or "'" in n and '"' in n]:
+    for what, column in columns.items():
+        if np.shape(column) != values.shape[:1]:
+            raise DataError(
+                f"X and {what} do not go together ({len(values)} rows of X, {what} of shape {np.shape(column)}). Is one of "
+                "them cut short?"
+            )
+    names += [f"{what} (column)" for what in columns]
+    if len(set(names)) < len(names):
+        raise DataError(f"two columns have the same name ({', '.join(names)}). Rename one of them?")
+    if strange := [n for n in names if "\\" in n or not n.isprintable() or "'" in n and '"' in n]:
         raise DataError(f"a column has a name that cannot be kept ({strange[0]!r}). Rename it?")
-    table = np.empty(len(values), dtype=[(n, "<f8") for n in columns])
-    for j, name in enumerate(names):
-        table[name] = values[:, j]
-    table[label] = y
+    table = np.empty(len(values), dtype=[(n, "<f8") for n in names])
+    for name, column in zip(names, [*values.T, *columns.values()]):
+        table[name] = column
     return _npy(table)
 
 
-def LogisticRegression(X, y, prior_sd=1, **settings) -> Target:
+def _regression(name, X, y, groups, settings):
+    """The target of a table in memory. groups, by any names, become labels of alpha."""
+    target = Target(name, **{key: value for key, value in settings.items() if value is not None})
+    columns = {"y": np.asarray(y, dtype=np.float64)}
+    if groups is not None:
+        names, columns["groups"] = np.unique(np.asarray(groups), return_inverse=True)
+        target.settings.update(groups="groups (column)", label="y (column)")
+        target.labels = {"alpha_dim_0": [n.item() for n in names]}
+    target.settings["data"] = target._keep("X, y", _table(X, **columns))
+    return target
+
+
+def LogisticRegression(X, y, prior_sd=1, groups=None, **settings) -> Target:
     """Bayesian logistic regression.
 
-    X: array or frame (rows, features), whose column names become labels; y: (rows), 0 or 1. Features are centred and
-    divided by their standard deviation unless standardise=False; an intercept is added unless bias=False; each weight
-    has a normal prior of mean 0 and standard deviation prior_sd. Raises DataError for what is no number, for another
-    number of labels, and for labels that are not 0 or 1.
+    X: array or frame (rows, features), whose column names become labels; y: (rows), 0 or 1; groups: (rows), names of any
+    kind, each with an intercept of its own. Features are centred and divided by their standard deviation unless
+    standardise=False; an intercept is added unless bias=False; each weight has a normal prior of mean 0 and standard
+    deviation prior_sd. Raises DataError for what is no number, for another number of labels, and for labels that are
+    not 0 or 1.
 
     >>> tree = kilochain.sample(kilochain.LogisticRegression(X, y), chains=64, progress=False)
     >>> list(kilochain.summary(tree).index)
@@ -90,9 +104,36 @@ def LogisticRegression(X, y, prior_sd=1, **settings) -> Target:
 
     {settings}
     """
-    target = Target("logistic_regression", prior_sd=prior_sd, **settings)
-    target.settings["data"] = target._keep("X, y", _table(X, "y (label)", np.asarray(y, dtype=np.float64)))
-    return target
+    return _regression("logistic_regression", X, y, groups, dict(prior_sd=prior_sd, **settings))
+
+
+def LinearRegression(X, y, prior_sd=2.5, groups=None, **settings) -> Target:
+    """The same for numbers: y is N(t, sigma^2). prior_sd: in standard deviations of y (docs/regression.md).
+
+    >>> model = kilochain.LinearRegression(X, X[:, 0] + 0.1 * X[:, 1] ** 2, groups=np.where(y, "north", "south"))
+    >>> tree = kilochain.sample(model, chains=64, progress=False)
+    >>> tree["posterior"]["alpha"].coords["alpha_dim_0"].values.tolist()
+    ['north', 'south']
+
+    {settings}
+    """
+    return _regression("linear_regression", X, y, groups, dict(prior_sd=prior_sd, **settings))
+
+
+def PoissonRegression(X, y, prior_sd=2.5, groups=None, **settings) -> Target:
+    """The same for counts, of mean exp(t).
+
+    {settings}
+    """
+    return _regression("poisson_regression", X, y, groups, dict(prior_sd=prior_sd, **settings))
+
+
+def NegativeBinomialRegression(X, y, prior_sd=2.5, groups=None, **settings) -> Target:
+    """The same for counts of mean m = exp(t) and variance m + m^2 / phi.
+
+    {settings}
+    """
+    return _regression("negative_binomial_regression", X, y, groups, dict(prior_sd=prior_sd, **settings))
 
 
 def SoftmaxRegression(X, y, prior_sd=1, **settings) -> Target:
@@ -106,8 +147,7 @@ def SoftmaxRegression(X, y, prior_sd=1, **settings) -> Target:
     {settings}
     """
     classes, number = np.unique(np.asarray(y), return_inverse=True)
-    target = Target("softmax_regression", prior_sd=prior_sd, **settings)
-    target.settings["data"] = target._keep("X, y", _table(X, "y (label)", number))
+    target = _regression("softmax_regression", X, number, None, dict(prior_sd=prior_sd, **settings))
     target.labels = {"w_dim_0": [c.item() for c in classes]}
     return target
 
@@ -363,9 +403,13 @@ def _as_target(model, settings):
     return Target(model, **{key: settings.pop(key) for key in list(settings) if key in own})
 
 
+_of_tables = ("data", "prior_sd", "label", "groups")
 for _function, _name, _own_names in (
-    (LogisticRegression, "logistic_regression", ("data", "prior_sd", "label")),
-    (SoftmaxRegression, "softmax_regression", ("data", "prior_sd", "label")),
+    (LogisticRegression, "logistic_regression", _of_tables),
+    (LinearRegression, "linear_regression", _of_tables),
+    (PoissonRegression, "poisson_regression", _of_tables),
+    (NegativeBinomialRegression, "negative_binomial_regression", _of_tables),
+    (SoftmaxRegression, "softmax_regression", _of_tables),
     (Ising, "ising", ("size", "coupling", "couplings", "beta")),
     (SpinGlass, "spin_glass", ("couplings", "beta")),
     (from_stan, "stan", ("model", "data")),

@@ -41,7 +41,8 @@ def test_the_page(code):
 
 def test_settings_in_docstrings_are_those_of_the_tables():
     kinds = {"logistic_regression": k.LogisticRegression, "softmax_regression": k.SoftmaxRegression, "stan": k.from_stan}
-    kinds.update(ising=k.Ising, spin_glass=k.SpinGlass)
+    kinds.update(ising=k.Ising, spin_glass=k.SpinGlass, linear_regression=k.LinearRegression)
+    kinds.update(poisson_regression=k.PoissonRegression, negative_binomial_regression=k.NegativeBinomialRegression)
     for name, function in kinds.items():
         own = set(inspect.signature(function).parameters) | {"data", "label", "couplings"}
         for row in k._core.targets()[name][1]:

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -77,7 +78,7 @@ def test_errors_have_the_programs_messages():
         k.sample(k.Gaussian([[1, 0], [0.5, 1]]), **SHORT)
     with pytest.raises(k.DataError, match="X, y [0-9]+>: a label is not 0 or 1"):
         k.sample(k.LogisticRegression(np.eye(3), [0, 1, 2]), **SHORT)
-    with pytest.raises(k.DataError, match="3 rows of X, 2 of y"):
+    with pytest.raises(k.DataError, match=r"3 rows of X, y of shape \(2,\)"):
         k.LogisticRegression(np.eye(3), [0, 1])
     with pytest.raises(k.DataError, match="NaN"):
         k.sample(k.LogisticRegression([[1.0], [np.nan]], [0, 1]), **SHORT)
@@ -119,6 +120,44 @@ def test_a_run_beside_the_program():
     run.stop()
     with pytest.warns(k.RunWarning, match="interrupted"):
         run.wait()
+
+
+def test_draws_until_now_are_the_first_of_all(gaussian):
+    def slow(x):
+        time.sleep(0.002)
+        return gaussian(x)
+
+    model = k.from_batched(slow, 3)
+    run = k.sample(model, chains=4, warmup=50, draws=10**5, sampler="mala", blocking=False, progress=False)
+    until_now = None
+    while until_now is None:
+        until_now = run.partial()
+    run.stop()
+    with pytest.warns(k.RunWarning, match="interrupted"):
+        tree = run.wait()
+    draws = until_now["posterior"].sizes["draw"]
+    assert 0 < draws <= tree["posterior"].sizes["draw"] and len(k.summary(until_now)) == 3
+    for group in ("posterior", "sample_stats"):
+        for name, values in until_now[group].data_vars.items():
+            assert (values == tree[group][name][:, :draws]).all(), name
+    with pytest.warns(k.RunWarning):
+        assert run.partial().identical(tree)
+
+
+def test_a_regression_with_groups_by_name():
+    random = np.random.default_rng(3)
+    X, places = random.normal(size=(150, 2)), random.choice(["north", "south", "west"], 150)
+    y = X[:, 0] + (places == "west")
+    settings = {**SHORT, "units": "table"}
+    tree = k.sample(k.LinearRegression(X, y + random.normal(size=150), groups=places), **settings)
+    assert list(tree["posterior"]["alpha"].coords["alpha_dim_0"].values) == ["north", "south", "west"]
+    assert list(tree["posterior"]["w"].coords["w_dim_0"].values) == ["x0", "x1", "bias"]
+    for model in (k.PoissonRegression, k.NegativeBinomialRegression):
+        tree = k.sample(model(X, random.poisson(np.exp(y)), groups=places), **settings)
+        assert "w_table" in tree["posterior"] and tree["posterior"]["alpha"].sizes["alpha_dim_0"] == 3
+    assert ("phi" in tree["posterior"]) and tree["posterior"]["phi"].min() > 0
+    with pytest.raises(k.DataError, match="150 rows of X, groups of shape"):
+        k.LinearRegression(X, y, groups=places[:7])
 
 
 def test_resume_and_read_continue_as_if_nothing_had_happened(tmp_path):
