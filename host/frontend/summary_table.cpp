@@ -107,7 +107,8 @@ std::string format_head(const RunSummary& run) {
   const std::int64_t wanted = verdict_of(run).draws_wanted;
   const std::string why = wanted > 0 ? fmt::format("chains too short to tell; about {} draws of each would do", wanted)
                                      : "do not trust these numbers yet";
-  text += fmt::format("\nmax rhat    {}{}\n", rhat_text(extremes.rhat_max),
+  text += fmt::format("\nmax rhat    {}{}{}\n", rhat_text(extremes.rhat_max),
+                      run.superchains > 1 ? fmt::format(" between {} superchains", run.superchains) : "",
                       extremes.rhat_max <= rhat_bar ? "" : fmt::format("  (not below {}: {})", rhat_bar, why));
   return text;
 }

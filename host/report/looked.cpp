@@ -78,7 +78,9 @@ Json ecdf_of(const Series& series, const Diagnosis& d) {
 }
 
 /// Figures of the first draws of each chain: 1/32, 1/16, ... of them, and all, whose figures may be known already.
-Json growth_of(const Series& series, const ParameterSummary* known) {
+Json growth_of(const Series& series, const Diagnosis& d, const ParameterSummary* known) {
+  std::vector<std::int64_t> numbers;
+  for (const ChainFigures& c : d.chains) numbers.push_back(c.number);
   std::vector<std::int64_t> draws;
   for (std::int64_t part = 32; part > 0; part /= 2)
     if (series.draws / part >= kFewestDraws) draws.push_back(series.draws / part);
@@ -91,7 +93,7 @@ Json growth_of(const Series& series, const ParameterSummary* known) {
       std::vector<double> values;
       for (std::int64_t c = 0; c < series.chains; ++c)
         values.insert(values.end(), series.values + c * series.draws, series.values + c * series.draws + count);
-      f = summarise("", {values.data(), series.chains, count});
+      f = summarise("", {values.data(), series.chains, count}, {numbers, d.run.superchains});
     }
     out["rhat"].push_back(number_or_null(f.rhat));
     out["ess_bulk"].push_back(number_or_null(f.ess_bulk));
@@ -127,7 +129,7 @@ Json looked_at(const std::string& name, const Series& series, const Diagnosis& d
   return {{"name", name},
           {"heat", heat_of(series, d, shown)},
           {"ecdf", ecdf_of(series, d)},
-          {"growth", growth_of(series, known)}};
+          {"growth", growth_of(series, d, known)}};
 }
 
 Json pair_of(const std::string& x_name, const std::vector<double>& x, const std::string& y_name,

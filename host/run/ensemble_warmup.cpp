@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "host/run/learnt_metric.hpp"
+#include "host/run/run_summary.hpp"
 
 namespace kilochain {
 namespace {
@@ -83,9 +84,14 @@ void EnsembleWarmUp<Real>::scout() {
                              scouted.left.size() > 1 ? "s" : "", fmt::join(scouted.left, ", "), scouted.left_below,
                              scouted.left.size() > 1 ? "were" : "was");
   if (out_.interrupted) return;
+  const auto places = static_cast<std::int64_t>(scouted.points.size());
+  const Options& o = run_.options;
+  const bool many = o.num_chains * ess_for_rhat > static_cast<double>(o.target_ess) && o.num_chains >= 8 * places;
+  if (o.superchains == 0 && many && places >= 4) out_.superchains = places;
   metric_ = scouted.metric;
   metric_.num_steps = 2;
-  run_.chains.start([&](Index first, Index count) { return scouted.starts(first, count, run_.dim()); }, &metric_);
+  run_.chains.start([&](Index first, Index count) { return scouted.starts(first, count, run_.dim(), o.superchains); },
+                    &metric_);
 }
 
 /// A long stretch is kept thinned.

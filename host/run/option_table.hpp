@@ -27,6 +27,9 @@ void visit_options(Visitor&& visit, AnyOptions& options) {
         "most");
   visit("target_ess", o.target_ess, between(1, 1 << 30),
         "effective draws of the slowest mean or tail that automatic num_samples wants, of all chains together");
+  visit("superchains", o.superchains, between(0, 1 << 24),
+        "groups of chains that begin at one point, between which R-hat is taken; 0: the scouts' where chains are many; "
+        "1: none");
   visit("thin", o.thin, between(1, 1 << 30), "keep every thin-th sample");
   visit("seed", o.seed, at_least(0), "the same seed gives the same draws");
   visit.group("Where");

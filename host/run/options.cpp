@@ -80,6 +80,10 @@ void check(const Options& o) {
           fmt::format("does not divide num_chains = {}", o.num_chains),
           fmt::format("Try --num-chains {}?",
                       (o.num_chains / std::max<std::int64_t>(1, o.chain_batch_size) + 1) * o.chain_batch_size));
+  require(o.superchains < 2 || o.num_chains == 0 || 2 * o.superchains <= o.num_chains, ExitStatus::usage,
+          fmt::format("superchains = {}", o.superchains),
+          fmt::format("{} chains make no groups of two and more", o.num_chains),
+          fmt::format("Try --superchains {}?", std::max<std::int64_t>(1, o.num_chains / 4)));
   if (o.num_samples)
     require(o.thin <= *o.num_samples, ExitStatus::usage, fmt::format("thin = {}", o.thin),
             fmt::format("num_samples is {}, so no draw would be kept", *o.num_samples),

@@ -25,8 +25,9 @@ struct Options {
   std::optional<std::int64_t> num_warmup;  ///< iterations of each chain; empty: until it has converged
   std::optional<std::int64_t> num_samples;  ///< iterations of each chain after that; empty: until the answer is good
   std::int64_t target_ess =
-      10000;              ///< empty num_samples: drawn until the slowest mean or tail has so many effective draws
-  std::int64_t thin = 1;  ///< keep every thin-th sample
+      10000;  ///< empty num_samples: drawn until the slowest mean or tail has so many effective draws
+  std::int64_t superchains = 0;  ///< groups of chains that begin together, for R-hat; 0: automatic; 1: none
+  std::int64_t thin = 1;         ///< keep every thin-th sample
   std::uint64_t seed = 1;
   Scope adapt_scope = Scope::pooled;
   std::string init = "normal";    ///< normal[:sd] | zeros | file:PATH (a row for each chain, or one row for all)

@@ -71,6 +71,18 @@ void OutputFile::add_attributes(const nlohmann::json& attributes) {
   if (writer_) writer_->add_attributes(attributes);
 }
 
+void OutputFile::put_superchains(std::int64_t superchains) {
+  if (!writer_ || superchains < 2) return;
+  nlohmann::json attributes = {{"superchains", superchains}};
+  if (stores_draws(options_)) {
+    std::vector<double> of_chain;
+    for (std::int64_t c = 0; c < options_.num_chains; ++c) of_chain.push_back(static_cast<double>(c % superchains));
+    writer_->add_constant_data("superchain", {{"chain", options_.num_chains}}, of_chain, "posterior");
+    attributes["coordinates"] = "superchain";  // as xarray has it
+  }
+  writer_->add_attributes(attributes);
+}
+
 void OutputFile::write_summary(const std::vector<ParameterSummary>& parameters, const std::vector<double>& acceptance) {
   if (writer_ && !stores_draws(options_)) writer_->write_summary(parameters, acceptance);
 }

@@ -41,6 +41,8 @@ class OutputFile {
   }
   /// False when there is no room for it on the disk.
   bool save_state(const std::vector<char>& bytes);
+  /// The coordinate `superchain` of each chain, and how many there are.
+  void put_superchains(std::int64_t superchains);
   void add_attributes(const nlohmann::json& attributes);
   /// Of a run that keeps moments only. acceptance: mean of each chain.
   void write_summary(const std::vector<ParameterSummary>& parameters, const std::vector<double>& acceptance);

@@ -57,6 +57,7 @@ Relocation relocation_of(const Options& o, const Context& context, const TargetI
 }
 
 bool may_relocate(const Options& o) {
+  if (o.superchains > 1) return false;  // they would no longer be independent
   return !o.num_warmup || (o.adapt_scope == Scope::pooled && *o.num_warmup >= 2 * relocate_at);
 }
 

@@ -31,6 +31,7 @@ RunSummary summary_of(const Phases<Real>& run, const WarmedUp& warm, const Sampl
   s.quarantined = run.chains.quarantine().size();
   s.divergences = sampled.divergences->count();
   s.finished = !sampled.interrupted;
+  s.superchains = warm.superchains;
   s.warmup_converged = warm.converged;
   s.warmup_note = warm.note;
   s.fixed = run.target.info().fixed;
@@ -53,7 +54,7 @@ nlohmann::json closing_attributes(const RunSummary& s, const Quarantine& quarant
 
 /// From where the draws are. The file is complete by then.
 template <class Real>
-std::vector<ParameterSummary> parameters_of(const Phases<Real>& run, Sampled<Real>& sampled) {
+std::vector<ParameterSummary> parameters_of(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sampled) {
   const ThreadsOf threads(run.context);
   const auto& names = run.target.info().names;
   switch (sampled.draws > 0 ? sampled.summary_from : SummaryFrom::nothing) {
@@ -62,7 +63,8 @@ std::vector<ParameterSummary> parameters_of(const Phases<Real>& run, Sampled<Rea
     case SummaryFrom::stream:
       return posterior_only(sampled.streaming->summary().results(names, run.context.threads), run);
     case SummaryFrom::memory:
-      return sampled.parameters.empty() ? summary_in_memory(run, *sampled.memory) : std::move(sampled.parameters);
+      return sampled.parameters.empty() ? summary_in_memory(run, warm.superchains, *sampled.memory)
+                                        : std::move(sampled.parameters);
     case SummaryFrom::file:
       return summarise_file(run.options.output).parameters;
   }
@@ -127,10 +129,9 @@ Result results_so_far(const Phases<Real>& run, const WarmedUp& warm, const Sampl
   copy_draws(r, run, sampled);
   if (r.draws.empty()) return r;
   const ThreadsOf threads(run.context);
-  r.summary.parameters =
-      posterior_only(summarise_draws(r.names, r.draws.data(), run.options.num_chains, sampled.draws,
-                                     run.chains.quarantine().chains()),
-                     run);
+  r.summary.parameters = posterior_only(summarise_draws(r.names, r.draws.data(), run.options.num_chains, sampled.draws,
+                                                        run.chains.quarantine().chains(), warm.superchains),
+                                        run);
   return r;
 }
 
@@ -158,7 +159,7 @@ Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sam
   r.summary.flat = flat_along(run.options, run.context, run.target, run.chains.first_positions());
   run.file.add_attributes(closing_attributes(r.summary, run.chains.quarantine(), r.interrupted));
   if (stores_draws(run.options)) run.file.close();
-  r.summary.parameters = parameters_of(run, sampled);
+  r.summary.parameters = parameters_of(run, warm, sampled);
   if (const auto names = as_their_prior(r.summary.parameters, run.target.info().prior_sd); !names.empty())
     r.notes.push_back(
         fmt::format("the data say nothing of {} of {} coordinates, which are as their prior: {}{}. Is the column "

@@ -65,6 +65,7 @@ PreparedRun::PreparedRun(Options options) : options_(std::move(options)) {
     if (options_.num_chains == 0) {
       const ChainsChosen chosen = choose_chains(options_, context_, *target);
       options_.num_chains = chosen.num_chains;
+      check(options_);
       if (!chosen.why.empty()) notes_.push_back(chosen.why);
     }
     target_ = std::move(target);

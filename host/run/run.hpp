@@ -27,7 +27,8 @@ struct Progress {
   double rhat_max = 0, ess_min = 0;  ///< of a few coordinates and the log density, roughly; NaN while unknown
   std::int64_t quarantined = 0;
   std::string waits_for;  ///< of an automatic warm-up: its stage, and the signs that were missing when it looked last
-  std::function<Result()> so_far;  ///< with keep_draws, while sampling: the draws until now; call it within the callback
+  std::function<Result()>
+      so_far;  ///< with keep_draws, while sampling: the draws until now; call it within the callback
 };
 using ProgressCallback = std::function<void(const Progress&)>;
 

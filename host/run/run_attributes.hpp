@@ -28,6 +28,7 @@ void visit_attributes(const Visitor& visit, Summary& s) {
   visit("num_divergences", s.divergences);
   visit("num_warmup", s.num_warmup);
   visit("num_samples", s.num_samples);
+  visit("superchains", s.superchains);
   visit("device", s.device);
   visit("acceptance_rate_per_chain_q50", s.acceptance_q50);
   visit("warmup_converged", s.warmup_converged);

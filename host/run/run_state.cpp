@@ -21,6 +21,7 @@ void visit_state(const Visitor& visit, State& s) {
   visit("warmup_seconds", s.warm.seconds);
   visit("warmup_ess_per_iteration", s.warm.ess_per_iteration);
   visit("warmup_converged", s.warm.converged);
+  visit("warmup_superchains", s.warm.superchains);
   visit("warmup_note", s.warm.note);
   visit("warmup_advice", s.warm.advice);
   visit("iterations", s.iterations);

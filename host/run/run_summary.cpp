@@ -37,7 +37,7 @@ bool is_fixed(const RunSummary& run, const ParameterSummary& p) {
 /// Draws of each chain with which R-hat of a parameter could be below its bar, where nothing but their number holds it
 /// above; 0 where chains disagree.
 std::int64_t draws_wanted(const RunSummary& run, const ParameterSummary& p) {
-  const double chains = static_cast<double>(run.num_chains - run.quarantined),
+  const double chains = static_cast<double>(run.superchains > 1 ? run.superchains : run.num_chains - run.quarantined),
                draws = static_cast<double>(run.num_samples / run.thin);
   // Chains that disagree have few effective draws as well, but then far fewer of each chain.
   const double effective = chains > 0 ? worst_ess(p) / chains : 0;
@@ -141,6 +141,7 @@ nlohmann::json to_json(const RunSummary& run) {
        {{"min", number(extremes.ess_min)}, {"median", number(extremes.ess_median)}, {"max", number(extremes.ess_max)}}},
       {"min_ess_per_second", number(per_second(extremes.worst_ess, run.seconds_total))},
       {"rhat_max", number(extremes.rhat_max)},
+      {"superchains", run.superchains},
       {"quarantined", run.quarantined},
       {"divergences", run.divergences},
       {"finished", run.finished},

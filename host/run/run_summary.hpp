@@ -27,6 +27,7 @@ struct RunSummary {
   std::int64_t gradient_evaluations = 0, quarantined = 0;
   std::int64_t divergences = 0;  ///< kept draws whose trajectory diverged, of chains that are not quarantined
   KeptDraws draws = KeptDraws::all;
+  std::int64_t superchains = 0;  ///< R-hat is between so many groups of chains that began together; 0: between chains
   bool finished = true;    ///< all iterations that were wanted are there; else interrupted, killed, or out of time
   std::int64_t stuck = 0;  ///< chains that accepted next to nothing while sampling
   std::optional<bool> warmup_converged;  ///< of an automatic warm-up; of one of a given length nobody judges it
@@ -84,7 +85,7 @@ void set_acceptance(RunSummary& run, std::vector<double> per_chain);
 
 /// Keys: target, sampler, device, real, num_chains, num_warmup, num_samples, seconds {warmup, sampling, total},
 /// acceptance_rate {mean, q05, q95}, gradient_evaluations, ess {min, median, max}, min_ess_per_second, rhat_max,
-/// quarantined, divergences, finished (false: ended before its time), converged (null where there is nothing to judge),
+/// superchains, quarantined, divergences, finished (false: ended before its time), converged (null where there is nothing to judge),
 /// reason (when not converged), parameters [{name, and each of summary_columns}]. NaN and infinity become null.
 nlohmann::json to_json(const RunSummary& run);
 

@@ -10,20 +10,25 @@ namespace {
 
 /// Enough iterations for the effective sample size that is wanted, and for R-hat to tell, from an automatic warm-up's
 /// efficiency.
-std::int64_t automatic_samples(const Options& o, double ess_per_iteration) {
+std::int64_t automatic_samples(const Options& o, const WarmedUp& warm) {
+  const bool together = warm.superchains > 1;
+  const auto groups = static_cast<double>(together ? warm.superchains : o.num_chains);
   const double wanted =
-      ess_per_iteration > 0
-          ? std::max(static_cast<double>(o.target_ess), ess_for_rhat * o.num_chains) / ess_per_iteration
+      warm.ess_per_iteration > 0
+          ? std::max(static_cast<double>(o.target_ess), ess_for_rhat * groups) / warm.ess_per_iteration
           : 1000;
-  const double most = most_automatic_samples;
-  const auto samples = static_cast<std::int64_t>(std::clamp(std::isfinite(wanted) ? wanted : most, 200.0, most));
+  const double most = most_automatic_samples, least = together ? 50 : 200;
+  const auto samples = static_cast<std::int64_t>(std::clamp(std::isfinite(wanted) ? wanted : most, least, most));
   return (samples + o.thin - 1) / o.thin * o.thin;
 }
 
 std::int64_t samples_wanted(const Options& o, const WarmedUp& warm, const RunState* before) {
   if (before) return o.num_samples.value_or(before->wanted);
-  return warm.interrupted ? 0 : o.num_samples.value_or(automatic_samples(o, warm.ess_per_iteration));
+  return warm.interrupted ? 0 : o.num_samples.value_or(automatic_samples(o, warm));
 }
+
+/// A warm-up may have thought too little of its chains: where a look at the draws is cheap, the first is half way.
+constexpr std::int64_t cheap_to_look_at = 4'000'000, least_to_look_at = 200;
 
 }  // namespace
 
@@ -58,6 +63,7 @@ void Sampling<Real>::draw() {
   const Options& o = run_.options;
   const std::int64_t num_draws = num_samples_ / o.thin;
   if (!o.num_samples && !before_) run_.file.set_length(num_warmup_, num_samples_);
+  if (!before_) run_.file.put_superchains(warm_.superchains);
   saves_ = bytes_of_run_state(o, run_.context, run_.target.info(), precision_of<Real>, num_draws) > 0;
   WindowShape shape = run_.chains.shape(run_.window(num_draws), recorded_of(o));
   shape.spins = kept_spins(o, run_.target.info());
@@ -76,6 +82,8 @@ void Sampling<Real>::draw() {
       out_.seconds = seconds_so_far();
       return results_so_far(run_, warm_, out_);
     });
+  if (room_ > 0 && o.num_chains * num_draws * run_.recorded() <= cheap_to_look_at)
+    num_samples_ = std::min(num_samples_, std::max(least_to_look_at, num_draws / 2) * o.thin);
   const Segment<Real> segment = run_.chains.sampling(num_warmup_);
   for (std::int64_t wanted = num_samples_; !out_.interrupted && out_.iterations < wanted; wanted = enough()) {
     if (wanted > num_samples_) run_.reporter.begin("sampling", num_warmup_, num_samples_ = wanted);
@@ -100,9 +108,10 @@ template <class Real>
 std::int64_t Sampling<Real>::enough() {
   const Options& o = run_.options;
   if (room_ * o.thin <= out_.iterations || out_.interrupted) return out_.iterations;
-  out_.parameters = summary_in_memory(run_, *out_.memory);
+  out_.parameters = summary_in_memory(run_, warm_.superchains, *out_.memory);
   RunSummary so_far;
   so_far.parameters = out_.parameters;
+  so_far.superchains = warm_.superchains;
   so_far.fixed = run_.target.info().fixed;
   so_far.derived = bool(run_.target.info().constrain);
   const Extremes extremes = extremes_of(so_far);
@@ -133,12 +142,14 @@ std::vector<std::shared_ptr<Sink<Real>>> Sampling<Real>::make_sinks(std::int64_t
   if (o.keep_draws)
     sinks.push_back(out_.statistics = std::make_shared<StatisticsInMemory<Real>>(o.num_chains, room,
                                                                                  find_sampler(o.sampler).stats.size()));
-  if (out_.summary_from == SummaryFrom::stream)
-    sinks.push_back(out_.streaming = std::make_shared<SummarySink<Real>>(
-                        StreamingSummary(o.num_chains, run_.recorded(), num_draws), threads));
+  if (out_.summary_from == SummaryFrom::stream) {
+    StreamingSummary streaming(o.num_chains, run_.recorded(), num_draws);
+    streaming.set_superchains(warm_.superchains);
+    sinks.push_back(out_.streaming = std::make_shared<SummarySink<Real>>(std::move(streaming), threads));
+  }
   if (stores_draws(o)) sinks.push_back(std::make_shared<FileSink<Real>>(run_.file));
-  sinks.push_back(
-      std::make_shared<ProgressSink<Real>>(ProgressStatistic(o.num_chains, run_.recorded()), run_.reporter, threads));
+  sinks.push_back(std::make_shared<ProgressSink<Real>>(
+      ProgressStatistic(o.num_chains, run_.recorded(), warm_.superchains), run_.reporter, threads));
   sinks.push_back(out_.divergences);
   return sinks;
 }
@@ -177,15 +188,16 @@ void Sampling<Real>::save_state() {
 }
 
 template <class Real>
-std::vector<ParameterSummary> summary_in_memory(const Phases<Real>& run, DrawsInMemory<Real>& memory) {
+std::vector<ParameterSummary> summary_in_memory(const Phases<Real>& run, std::int64_t superchains,
+                                                DrawsInMemory<Real>& memory) {
   const ThreadsOf threads(run.context);
   const auto& names = run.target.info().names;
   const auto draws = memory.drawn();
   const auto quarantined = run.chains.quarantine().chains();
   if constexpr (std::is_same_v<Real, double>)
-    return posterior_only(summarise_draws(names, draws.data, draws.planes, draws.rows, quarantined), run);
+    return posterior_only(summarise_draws(names, draws.data, draws.planes, draws.rows, quarantined, superchains), run);
   const std::vector<double> wide(draws.data, draws.data + draws.planes * draws.rows * draws.columns);
-  return posterior_only(summarise_draws(names, wide.data(), draws.planes, draws.rows, quarantined),
+  return posterior_only(summarise_draws(names, wide.data(), draws.planes, draws.rows, quarantined, superchains),
                         run);  // as a file is: the same bits
 }
 
@@ -196,8 +208,8 @@ Sampled<Real> sample(const Phases<Real>& run, const WarmedUp& warm, const RunSta
 
 template class Sampling<float>;
 template class Sampling<double>;
-template std::vector<ParameterSummary> summary_in_memory(const Phases<float>&, DrawsInMemory<float>&);
-template std::vector<ParameterSummary> summary_in_memory(const Phases<double>&, DrawsInMemory<double>&);
+template std::vector<ParameterSummary> summary_in_memory(const Phases<float>&, std::int64_t, DrawsInMemory<float>&);
+template std::vector<ParameterSummary> summary_in_memory(const Phases<double>&, std::int64_t, DrawsInMemory<double>&);
 template Sampled<float> sample(const Phases<float>&, const WarmedUp&, const RunState*);
 template Sampled<double> sample(const Phases<double>&, const WarmedUp&, const RunState*);
 

@@ -47,7 +47,8 @@ std::vector<ParameterSummary> posterior_only(std::vector<ParameterSummary> all, 
   return all;
 }
 template <class Real>
-std::vector<ParameterSummary> summary_in_memory(const Phases<Real>& run, DrawsInMemory<Real>& memory);
+std::vector<ParameterSummary> summary_in_memory(const Phases<Real>& run, std::int64_t superchains,
+                                                DrawsInMemory<Real>& memory);
 
 /// `before`: the state from which the run is resumed, or null.
 template <class Real>

@@ -213,10 +213,11 @@ class Party {
 }  // namespace
 
 template <class Real>
-std::vector<Real> Scouted<Real>::starts(Index first, Index count, Index dim) const {
+std::vector<Real> Scouted<Real>::starts(Index first, Index count, Index dim, std::int64_t superchains) const {
   std::vector<Real> x;
   for (Index c = first; c < first + count; ++c) {
-    const auto& from = points[static_cast<std::size_t>(c) % points.size()];
+    const auto scout = static_cast<std::size_t>(superchains > 1 ? c % superchains : c);
+    const auto& from = points[scout % points.size()];
     const std::size_t draws = from.size() / dim, k = static_cast<std::size_t>(c) / points.size() % draws;
     x.insert(x.end(), from.begin() + k * dim, from.begin() + (k + 1) * dim);
   }

@@ -22,8 +22,9 @@ struct Scouted {
   double left_below = 0;                  ///< how far the lowest of them ended below the others, in log density
   Metric metric;                          ///< from the scouts' draws
   std::vector<std::vector<Real>> points;  ///< of each scout that arrived: (draw, dim), late draws first
-  /// The starting points of chains first .. first + count - 1: chain c begins where scout c mod points.size() was.
-  std::vector<Real> starts(Index first, Index count, Index dim) const;
+  /// The starting points of chains first .. first + count - 1: chain c begins where scout c mod points.size() was, with
+  /// superchains where scout (c mod superchains) mod points.size() was.
+  std::vector<Real> starts(Index first, Index count, Index dim, std::int64_t superchains = 0) const;
 };
 
 /// Throws Error (data) when no scout can start.

@@ -36,7 +36,8 @@ double spread(const std::string& init) {
 }  // namespace
 
 template <class Real>
-StartingPoints<Real>::StartingPoints(const Options& o, Index dim) : seed_(o.seed), dim_(dim) {
+StartingPoints<Real>::StartingPoints(const Options& o, Index dim)
+    : seed_(o.seed), dim_(dim), superchains_(std::max<std::int64_t>(1, o.superchains)) {
   if (o.init == "zeros") return;
   if (!o.init.starts_with("file:")) {
     sd_ = spread(o.init);
@@ -57,11 +58,12 @@ std::vector<Real> StartingPoints<Real>::drawn(Index first, Index count, std::int
   std::vector<Real> row(padded(dim_) + 32);
   for (Index c = 0; c < count; ++c) {
     auto* to = x.data() + dim_ * c;
+    const auto number = static_cast<Index>(superchains_ > 1 ? (first + c) % superchains_ : first + c);
     if (!points_.empty()) {
-      const std::size_t at = points_.size() == dim_ ? 0 : dim_ * (first + c);
+      const std::size_t at = points_.size() == dim_ ? 0 : dim_ * number;
       std::copy_n(points_.data() + at, dim_, to);
     } else if (sd_ > 0) {
-      normals(HostTeam{}, Rng{seed_, static_cast<std::uint32_t>(first + c), attempt}, Purpose::start,
+      normals(HostTeam{}, Rng{seed_, static_cast<std::uint32_t>(number), attempt}, Purpose::start,
               Row(row.data(), row.size()), static_cast<Index>(dim_));
       std::transform(row.data(), row.data() + dim_, to, [&](Real z) { return static_cast<Real>(sd_) * z; });
     }

@@ -8,6 +8,7 @@ namespace kilochain {
 inline constexpr std::int64_t most_starts = 100;
 
 /// Those of options.num_chains chains; a file is read once. normal: chain k's point depends on (seed, k) alone.
+/// With superchains chain k begins where chain k mod superchains does.
 /// Throws Error (usage) for an unknown form or a bad sd, (data) for a file of the wrong shape.
 template <class Real>
 class StartingPoints {
@@ -24,6 +25,7 @@ class StartingPoints {
 
   std::uint64_t seed_;
   std::size_t dim_;
+  std::int64_t superchains_;
   double sd_ = 0;             ///< 0: zeros, or the file's rows
   std::vector<Real> points_;  ///< (rows, dim): one row for all chains, or one for each; empty without a file
 };

@@ -98,7 +98,8 @@ void summarise_stats(RunSummary& s, const DrawsReader& reader, const std::vector
 }
 
 std::vector<ParameterSummary> summarise_parameters(const DrawsReader& reader, const std::vector<std::int64_t>& kept,
-                                                   std::size_t max_bytes, const FileWishes& wishes) {
+                                                   std::size_t max_bytes, const FileWishes& wishes,
+                                                   const Superchains& superchains) {
   const auto& names = reader.header().names;
   const std::int64_t dim = posterior_values(reader.header()), draws = reader.draws_written(), chains = std::ssize(kept);
   const std::int64_t group = std::min(dim, reader.parameters_within(max_bytes));
@@ -111,7 +112,7 @@ std::vector<ParameterSummary> summarise_parameters(const DrawsReader& reader, co
 #pragma omp parallel for schedule(dynamic)
     for (std::int64_t p = 0; p < count; ++p) {
       const Series series{values.data() + p * chains * draws, chains, draws};
-      parameters.data()[first + p] = summarise(names.data()[first + p], series);
+      parameters.data()[first + p] = summarise(names.data()[first + p], series, superchains);
       if (wishes.look) wishes.look(first + p, series);
     }
   }
@@ -162,7 +163,7 @@ RunSummary summarise_file(const std::string& path, std::size_t max_bytes, const 
   if (!reader.has_draws())
     s.parameters = reader.read_summary();
   else if (!kept.empty())
-    s.parameters = summarise_parameters(reader, kept, max_bytes, wishes);
+    s.parameters = summarise_parameters(reader, kept, max_bytes, wishes, {kept, s.superchains});
   return s;
 }
 

@@ -208,6 +208,7 @@ WarmedUp warm_up(const Phases<Real>& run) {
   WarmedUp out = run.options.sampler == ensemble_sampler ? EnsembleWarmUp<Real>(run)()
                  : run.options.num_warmup                ? FixedWarmUp<Real>(run)()
                                                          : AutomaticWarmUp<Real>(run)();
+  if (run.options.superchains > 1) out.superchains = run.options.superchains;
   out.seconds = seconds_since(begin);
   out.gradients += run.chains.take_gradients();
   return out;

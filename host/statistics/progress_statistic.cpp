@@ -21,8 +21,9 @@ std::vector<std::int64_t> spread(std::int64_t size, std::int64_t count) {
 
 }  // namespace
 
-ProgressStatistic::ProgressStatistic(std::int64_t num_chains, std::int64_t dim)
-    : num_chains_(num_chains),
+ProgressStatistic::ProgressStatistic(std::int64_t num_chains, std::int64_t dim, std::int64_t superchains)
+    : superchains_(superchains),
+      num_chains_(num_chains),
       excluded_(num_chains),
       parameters_(spread(dim, std::min<std::int64_t>(dim, most_parameters))) {
   for (const std::int64_t c : spread(num_chains, std::min<std::int64_t>(num_chains, most_chains)))
@@ -83,7 +84,7 @@ void ProgressStatistic::join_blocks() {
 }
 
 /// Of rows of draws: each chain has rows_of_chain of them, of neighbouring blocks, the first ones.
-RowVariances ProgressStatistic::variances(int parameter, int blocks_of_row, int rows_of_chain) const {
+ProgressStatistic::Rows ProgressStatistic::rows(int parameter, int blocks_of_row, int rows_of_chain) const {
   const std::int64_t length = blocks_of_row * block_draws_;
   double squares = 0;
   std::vector<double> means;
@@ -97,7 +98,8 @@ RowVariances ProgressStatistic::variances(int parameter, int blocks_of_row, int 
       means.push_back(sums.x / length);
       squares += sums.square / length;
     }
-  return row_variances(means, length, squares / means.size());
+  const double count = means.size();
+  return {std::move(means), length, squares / count};
 }
 
 ProgressStatistic::Worst ProgressStatistic::worst() const {
@@ -107,11 +109,19 @@ ProgressStatistic::Worst ProgressStatistic::worst() const {
       static_cast<int>(std::count_if(chains_.begin(), chains_.end(), [](const Chain& c) { return !c.excluded; }));
   if (parameters_.empty() || counted == 0 || used * block_draws_ < fewest_draws) return {kNaN, kNaN};
   const int batches_of_chain = (fewest_batches + counted - 1) / counted, blocks = std::max(1, used / batches_of_chain);
+  std::vector<std::int64_t> kept;
+  for (const Chain& c : chains_)
+    if (!c.excluded) kept.push_back(c.number);
+  const Superchains superchains(kept, superchains_);
   const double draws = static_cast<double>(num_draws_ * (num_chains_ - num_excluded_));
   Worst worst{0, draws * std::log10(draws)};  // the bound of antithetic chains
   for (int k = 0; k < std::ssize(parameters_); ++k) {
-    const RowVariances halves = variances(k, half, 2), batches = variances(k, blocks, used / blocks);
-    const double n = halves.length, variance = (n - 1) / n * halves.within + halves.between, rhat = rhat_of(halves),
+    const auto variances = [](const Rows& r) { return row_variances(r.means, r.length, r.mean_square); };
+    const Rows split = rows(k, half, 2);
+    const RowVariances halves = variances(split), batches = variances(rows(k, blocks, used / blocks));
+    const double n = halves.length, variance = (n - 1) / n * halves.within + halves.between,
+                 rhat = superchains.empty() ? rhat_of(halves)
+                                            : rhat_of_superchains(split.means, split.mean_square, superchains),
                  ess = draws * variance / (batches.length * batches.between);
     if (std::isnan(rhat) || std::isnan(ess)) return {kNaN, kNaN};
     worst.rhat_max = std::max(worst.rhat_max, rhat);

@@ -17,7 +17,7 @@ namespace kilochain {
 
 class ProgressStatistic {
  public:
-  ProgressStatistic(std::int64_t num_chains, std::int64_t dim);
+  ProgressStatistic(std::int64_t num_chains, std::int64_t dim, std::int64_t superchains = 0);
 
   /// The next `count` draws of every chain: draws(chain, 0 .. count - 1, parameter). `threads` as in OpenMP.
   /// Figures depend neither on threads nor on how draws were cut into windows.
@@ -46,9 +46,14 @@ class ProgressStatistic {
   template <class Real>
   void add_to_block(Chain& chain, View3<const Real> draws, std::int64_t first, std::int64_t count) const;
   void join_blocks();
-  RowVariances variances(int parameter, int blocks_of_row, int rows_of_chain) const;
+  struct Rows {
+    std::vector<double> means;
+    std::int64_t length;
+    double mean_square;
+  };
+  Rows rows(int parameter, int blocks_of_row, int rows_of_chain) const;
 
-  std::int64_t num_chains_, num_excluded_ = 0, num_draws_ = 0;
+  std::int64_t superchains_, num_chains_, num_excluded_ = 0, num_draws_ = 0;
   std::vector<char> excluded_;
   std::vector<Chain> chains_;
   std::vector<std::int64_t> parameters_;

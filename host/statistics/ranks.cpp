@@ -195,19 +195,32 @@ void RankedDraws::normal_scores(double* z) const {
   each_score([z](std::uint32_t place, double score) { z[place] = score; });
 }
 
-RowVariances RankedDraws::folded_variances() const {
-  const std::int64_t rows = 2 * chains_;
-  const double n = half_, count = rows;
-  struct Sums {
-    double first = 0, second = 0;
-  };
-  std::vector<Sums> sums(rows);
+std::vector<RankedDraws::Sums> RankedDraws::folded_sums() const {
+  std::vector<Sums> sums(2 * chains_);
   const std::uint32_t draws_of_row = half_;
   each_folded_score([&](std::uint32_t place, double z) {
     Sums& row = sums[place / draws_of_row];
     row.first += z;
     row.second += z * z;
   });
+  return sums;
+}
+
+std::vector<double> RankedDraws::folded_means(double& mean_square) const {
+  std::vector<double> means;
+  const auto n = static_cast<double>(half_);
+  mean_square = 0;
+  for (const Sums& row : folded_sums()) {
+    means.push_back(row.first / n);
+    mean_square += row.second / n / static_cast<double>(2 * chains_);
+  }
+  return means;
+}
+
+RowVariances RankedDraws::folded_variances() const {
+  const std::int64_t rows = 2 * chains_;
+  const double n = half_, count = rows;
+  const std::vector<Sums> sums = folded_sums();
   double within = 0, total = 0, between = 0;
   for (const Sums& row : sums) {
     within += std::max(0.0, row.second - row.first * row.first / n) / (n - 1);

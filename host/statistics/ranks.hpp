@@ -40,8 +40,14 @@ class RankedDraws {
   void normal_scores(double* z) const;
   /// Row variances of the normal scores of |x - median|; the scores themselves are not stored.
   RowVariances folded_variances() const;
+  /// Their means, and the mean square of all.
+  std::vector<double> folded_means(double& mean_square) const;
 
  private:
+  struct Sums {
+    double first = 0, second = 0;
+  };
+  std::vector<Sums> folded_sums() const;
   template <class Visit>
   void each_score(Visit visit) const;
   template <class Visit>

@@ -38,6 +38,32 @@ double rhat_of(const RowVariances& variances) {
   return std::sqrt((n * variances.between / variances.within + n - 1) / n);
 }
 
+Superchains::Superchains(std::span<const std::int64_t> chains, std::int64_t superchains) {
+  if (superchains < 2) return;
+  count = static_cast<int>(superchains);
+  for (const std::int64_t c : chains) of_chain.push_back(static_cast<int>(c % superchains));
+}
+
+double rhat_of_superchains(std::span<const double> means, double mean_square, const Superchains& superchains) {
+  struct Row {
+    double sum = 0, count = 0;
+  };
+  std::vector<Row> rows(static_cast<std::size_t>(2 * superchains.count));
+  for (std::size_t r = 0; r < means.size(); ++r) {
+    Row& row = rows[static_cast<std::size_t>(2 * superchains.of_chain[r / 2]) + r % 2];
+    row.sum += means[r], ++row.count;
+  }
+  std::erase_if(rows, [](const Row& row) { return row.count == 0; });  // all of its chains are quarantined
+  const double n = static_cast<double>(rows.size());
+  double mean = 0, squares = 0, between = 0;
+  for (const Row& row : rows) {
+    mean += row.sum / row.count / n;
+    squares += row.sum * row.sum / row.count / static_cast<double>(means.size());
+  }
+  for (const Row& row : rows) between += (row.sum / row.count - mean) * (row.sum / row.count - mean) / (n - 1);
+  return std::sqrt(1 + between / std::max(0.0, mean_square - squares));
+}
+
 double rhat_split(const Series& series) {
   return has_diagnostics(series) ? rhat_of(row_variances(SplitRows(series))) : kNaN;
 }

@@ -35,7 +35,23 @@ std::vector<ParameterSummary> worst_first(std::vector<ParameterSummary> paramete
   return parameters;
 }
 
-ParameterSummary summarise(const std::string& name, const Series& series) {
+namespace {
+
+/// Of rows of normal scores.
+double rhat_of_scores(const double* z, std::int64_t rows, std::int64_t length, const Superchains& superchains) {
+  std::vector<double> means;
+  double square = 0;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < length; ++i) sum += z[r * length + i], square += z[r * length + i] * z[r * length + i];
+    means.push_back(sum / static_cast<double>(length));
+  }
+  return rhat_of_superchains(means, square / static_cast<double>(rows * length), superchains);
+}
+
+}  // namespace
+
+ParameterSummary summarise(const std::string& name, const Series& series, const Superchains& superchains) {
   ParameterSummary summary{name};
   const Extent range = range_of(series);
   if (series.size() < 1 || !range.finite) return summary;
@@ -60,13 +76,21 @@ ParameterSummary summarise(const std::string& name, const Series& series) {
     if (!diagnosed) return summary;
     z = make_scratch<double>(rows * half);
     ranked.normal_scores(z.get());
-    rhat_folded = rhat_of(ranked.folded_variances());
+    if (superchains.empty()) {
+      rhat_folded = rhat_of(ranked.folded_variances());
+    } else {
+      double mean_square = 0;
+      const std::vector<double> means = ranked.folded_means(mean_square);
+      rhat_folded = rhat_of_superchains(means, mean_square, superchains);
+    }
   }  // the sorted copy is not needed any more
   {
     RealAutocovariance covariance(rows, half,
                                   [&](std::int64_t r, double* out) { std::copy_n(z.get() + r * half, half, out); });
     summary.ess_bulk = ess_of_rows(covariance);
-    const double rhat_bulk = rhat_of({rows, half, covariance.variance_within(), covariance.variance_of_means()});
+    const double rhat_bulk = superchains.empty()
+                                 ? rhat_of({rows, half, covariance.variance_within(), covariance.variance_of_means()})
+                                 : rhat_of_scores(z.get(), rows, half, superchains);
     summary.rhat = std::max(rhat_bulk, rhat_folded);
   }
   z.reset();
@@ -80,7 +104,7 @@ ParameterSummary summarise(const std::string& name, const Series& series) {
 
 std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& names, const double* draws,
                                               std::int64_t chains, std::int64_t num_draws,
-                                              std::span<const std::int64_t> excluded) {
+                                              std::span<const std::int64_t> excluded, std::int64_t num_superchains) {
   const std::int64_t dim = std::ssize(names);
   std::vector<char> left_out(chains, 0);
   for (const std::int64_t c : excluded) left_out.at(c) = 1;
@@ -88,6 +112,7 @@ std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& na
   for (std::int64_t c = 0; c < chains; ++c) {
     if (!left_out[c]) kept.push_back(c);
   }
+  const Superchains superchains(kept, num_superchains);
   const std::int64_t num_kept = std::ssize(kept), size = num_kept * num_draws;
   std::vector<ParameterSummary> summaries(dim);
   if (dim == 0) return summaries;
@@ -113,7 +138,8 @@ std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& na
 #pragma omp for schedule(dynamic, 1)
       for (std::int64_t d = 0; d < count; ++d) {
         try {
-          summaries[first + d] = summarise(names[first + d], Series{values.get() + d * size, num_kept, num_draws});
+          summaries[first + d] =
+              summarise(names[first + d], Series{values.get() + d * size, num_kept, num_draws}, superchains);
         } catch (...) {
 #pragma omp critical(kilochain_summarise_failure)
           failure = std::current_exception();

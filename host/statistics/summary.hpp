@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "host/statistics/series.hpp"
+#include "host/statistics/rhat.hpp"
 
 namespace kilochain {
 
@@ -51,14 +51,15 @@ std::vector<ParameterSummary> worst_first(std::vector<ParameterSummary> paramete
 
 /// ess_bulk: of the rank-normalised draws; ess_tail: the smaller one of the indicators of the 5 % and 95 % quantiles;
 /// mcse_mean: sd / sqrt(ess_mean); rhat: the larger of split R-hat of the rank-normalised draws and of the folded ones,
-/// |x - median|. A non-finite draw makes every figure NaN. Fewer than 4 draws a chain, or draws that are all equal,
+/// |x - median|, between superchains where there are. A non-finite draw makes every figure NaN. Fewer than 4 draws a chain, or draws that are all equal,
 /// leave mean, sd and quantiles, and make mcse_mean, ess_bulk, ess_tail and rhat NaN.
-ParameterSummary summarise(const std::string& name, const Series& series);
+ParameterSummary summarise(const std::string& name, const Series& series, const Superchains& superchains = {});
 
 /// All parameters of draws[chain][draw][dim], in parallel over dim; names.size() == dim. Chains listed in `excluded`
-/// (quarantined ones) are left out. Scratch: that of summarise per thread, and 1 GiB or one parameter per thread.
+/// (quarantined ones) are left out; superchains: how many, less than 2: none. Scratch: that of summarise per thread, and 1 GiB or one parameter per thread.
 std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& names, const double* draws,
                                               std::int64_t chains, std::int64_t num_draws,
-                                              std::span<const std::int64_t> excluded = {});
+                                              std::span<const std::int64_t> excluded = {},
+                                              std::int64_t superchains = 0);
 
 }  // namespace kilochain

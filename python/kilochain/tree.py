@@ -54,6 +54,8 @@ def tree_of(result, constrain=None, labels={}):
     if "draws" in result:
         chains, draws = result["draws"].shape[:2]
         places = {"chain": np.arange(chains), "draw": np.arange(draws)}
+        if summary["superchains"] > 1:
+            places["superchain"] = ("chain", np.arange(chains) % summary["superchains"])
         found, coords = _groups(result)
         if constrain:
             coords, found = {}, {"posterior": {}}
@@ -90,6 +92,7 @@ def tree_of(result, constrain=None, labels={}):
             "divergences",
             "min_ess_per_second",
             "rhat_max",
+            "superchains",
         )
     }
     facts.update(

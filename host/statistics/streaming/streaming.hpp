@@ -49,6 +49,9 @@ class StreamingSummary {
   /// autocovariances draws that have left the first ones stay, a share of at most 1 / chains.
   void exclude(std::int64_t chain) { excluded_[chain] = 1; }
 
+  /// R-hat is between so many superchains from now on (rhat.hpp); less than 2: none.
+  void set_superchains(std::int64_t superchains) { superchains_ = superchains; }
+
   std::int64_t num_draws() const { return num_draws_; }  ///< of each chain so far
   bool exact() const { return !streaming_; }             ///< all draws are still kept
 
@@ -97,7 +100,9 @@ class StreamingSummary {
   ParameterSummary exact_figures(std::int64_t parameter) const;
   ParameterSummary streamed_figures(std::int64_t parameter) const;
 
-  std::int64_t num_chains_, dim_, expected_draws_, num_draws_ = 0;
+  Superchains superchains() const;
+
+  std::int64_t num_chains_, dim_, expected_draws_, num_draws_ = 0, superchains_ = 0;
   StreamingOptions options_;
   std::vector<char> excluded_;
   std::vector<std::int64_t> tracked_;         // chains, ascending

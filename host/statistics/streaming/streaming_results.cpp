@@ -32,6 +32,13 @@ double ess_of_curve(const RowVariances& rows, const RowVariances& tracked, const
 
 }  // namespace
 
+Superchains StreamingSummary::superchains() const {
+  std::vector<std::int64_t> kept;
+  for (std::int64_t c = 0; c < num_chains_; ++c)
+    if (!excluded_[c]) kept.push_back(c);
+  return {kept, superchains_};
+}
+
 ParameterSummary StreamingSummary::exact_figures(std::int64_t d) const {
   std::vector<double> values;
   std::int64_t chains = 0;
@@ -40,7 +47,7 @@ ParameterSummary StreamingSummary::exact_figures(std::int64_t d) const {
     ++chains;
     for (std::int64_t t = 0; t < num_draws_; ++t) values.push_back(first_[(c * first_draws_ + t) * dim_ + d]);
   }
-  return summarise("", Series{values.data(), chains, num_draws_});
+  return summarise("", Series{values.data(), chains, num_draws_}, superchains());
 }
 
 /// What the chains that count have left of one parameter.
@@ -95,7 +102,11 @@ ParameterSummary StreamingSummary::streamed_figures(std::int64_t d) const {
   const double scored = sums.chains * length / (kScoreUnit * kScoreUnit);
   const RowVariances bulk = row_variances(sums.bulk_means, halves.length, sums.bulk_square / scored);
   const RowVariances folded = row_variances(sums.folded_means, halves.length, sums.folded_square / scored);
-  summary.rhat = std::max(rhat_of(bulk), rhat_of(folded));
+  const Superchains together = superchains();
+  summary.rhat = together.empty()
+                     ? std::max(rhat_of(bulk), rhat_of(folded))
+                     : std::max(rhat_of_superchains(sums.bulk_means, sums.bulk_square / scored, together),
+                                rhat_of_superchains(sums.folded_means, sums.folded_square / scored, together));
   add_sizes(d, halves, bulk, size, summary);
   return summary;
 }
