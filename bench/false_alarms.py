@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How often the default is wrong about itself: cheap targets, bad starts, nothing else said.
 
-    bench/false_alarms.py [--runs 2016] [--targets a,b] [--output FILE]
+    bench/false_alarms.py [--runs 2016] [--targets a,b] [--num-chains 1024] [--output FILE]
 
 A run is `right` (status 0, every |z| < 4.5), `told` (status 6: a false alarm, except of modes that are far apart and of a wide
 funnel), `late` (the limit of time), or a `MISS` (status 0 and not right: a right run's figures pass 4.5 standard errors once
@@ -44,7 +44,7 @@ def largest_z(parameters, exact):
     return out
 
 
-def one(program, folder, name, start, seed, seconds):
+def one(program, folder, name, start, seed, seconds, chains):
     flags, exact = TARGETS[name]
     if "--covariance" in flags:
         path = os.path.join(folder, name + ".csv")
@@ -54,12 +54,12 @@ def one(program, folder, name, start, seed, seconds):
                     file.write(",".join(f"{x:.17g}" for x in row) + "\n")
         flags = flags[:-1] + [path]
     run = subprocess.run([program, "sample", "--target", *flags, "--init", start, "--seed", str(seed), "--device", "cpu", "--json", "--quiet",
-                          "--max-seconds", str(seconds)], capture_output=True, text=True, check=False)
+                          "--max-seconds", str(seconds), "--num-chains", str(chains)], capture_output=True, text=True, check=False)
     j = json.loads(run.stdout) if run.stdout.startswith("{") else {}
     z = largest_z(j.get("parameters") or [], exact) if j.get("parameters") else math.inf
     right = z < 4.5
     verdict = {0: "right" if right else "MISS", 6: "told", 9: "late"}.get(run.returncode, "other")
-    return {"target": name, "start": start, "seed": seed, "status": run.returncode, "verdict": verdict, "z": z if math.isfinite(z) else None,
+    return {"target": name, "start": start, "seed": seed, "chains": j.get("num_chains"), "superchains": j.get("superchains"), "status": run.returncode, "verdict": verdict, "z": z if math.isfinite(z) else None,
             "warmup": j.get("num_warmup"), "samples": j.get("num_samples"), "reason": j.get("reason") or run.stderr.strip()[-200:]}
 
 
@@ -69,6 +69,7 @@ def main():
     parser.add_argument("--targets", default=",".join(TARGETS))
     parser.add_argument("--runs", type=int, default=2016)
     parser.add_argument("--max-seconds", type=int, default=20)
+    parser.add_argument("--num-chains", type=int, default=0, help="0: as many as the default takes")
     parser.add_argument("--output")
     a = parser.parse_args()
     names = a.targets.split(",")
@@ -77,7 +78,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for k in range(a.runs):
             name, start = names[k % len(names)], STARTS[k // len(names) % len(STARTS)]
-            row = one(a.program, folder, name, start, 1 + k // (len(names) * len(STARTS)), a.max_seconds)
+            row = one(a.program, folder, name, start, 1 + k // (len(names) * len(STARTS)), a.max_seconds, a.num_chains)
             counts[name, start][row["verdict"]] += 1
             if a.output:
                 with open(a.output, "a", encoding="utf-8") as file:

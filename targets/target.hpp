@@ -76,6 +76,8 @@ struct TargetInfo {
   std::vector<std::string> names;   ///< one per recorded value; per coordinate where `constrain` is empty
   /// How many of the names are the posterior's, the first ones: what is summarised and judged.
   std::size_t num_posterior = std::numeric_limits<std::size_t>::max();
+  /// The first so many of them decide how long an automatic run is; the others are made of these afterwards.
+  std::size_t num_deciding = std::numeric_limits<std::size_t>::max();
   /// What is recorded in place of the coordinates: (dim) to (names.size()), on the host. Empty: the coordinates.
   std::function<void(const double* x, const DrawId& draw, double* recorded)> constrain;
   std::vector<std::string> fixed;  ///< names of recorded values that are the same in every draw: not judged

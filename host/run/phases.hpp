@@ -23,6 +23,8 @@ struct Phases {
   Index dim() const { return target.info().dim; }
   /// Values recorded of each draw: the coordinates, or what the target makes of them.
   Index recorded() const { return static_cast<Index>(target.info().names.size()); }
+  /// The first of them, which are summarised and judged: predictions and log likelihoods are not.
+  std::size_t num_judged() const { return std::min(target.info().names.size(), target.info().num_posterior); }
   /// Draws in a window of this run.
   std::int64_t window(std::int64_t num_draws) const {
     return window_draws(options.num_chains, window_values(options, target.info(), precision_of<Real>), num_draws,

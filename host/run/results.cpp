@@ -56,14 +56,16 @@ nlohmann::json closing_attributes(const RunSummary& s, const Quarantine& quarant
 template <class Real>
 std::vector<ParameterSummary> parameters_of(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sampled) {
   const ThreadsOf threads(run.context);
-  const auto& names = run.target.info().names;
+  std::vector<ParameterSummary> parameters;
   switch (sampled.draws > 0 ? sampled.summary_from : SummaryFrom::nothing) {
     case SummaryFrom::nothing:
       return {};
     case SummaryFrom::stream:
-      return posterior_only(sampled.streaming->summary().results(names, run.context.threads), run);
+      parameters = sampled.streaming->summary().results(run.target.info().names, run.context.threads);
+      parameters.resize(run.num_judged());
+      return parameters;
     case SummaryFrom::memory:
-      return sampled.parameters.empty() ? summary_in_memory(run, warm.superchains, *sampled.memory)
+      return sampled.parameters.empty() ? summary_in_memory(run, warm.superchains, run.num_judged(), *sampled.memory)
                                         : std::move(sampled.parameters);
     case SummaryFrom::file:
       return summarise_file(run.options.output).parameters;
@@ -129,9 +131,10 @@ Result results_so_far(const Phases<Real>& run, const WarmedUp& warm, const Sampl
   copy_draws(r, run, sampled);
   if (r.draws.empty()) return r;
   const ThreadsOf threads(run.context);
-  r.summary.parameters = posterior_only(summarise_draws(r.names, r.draws.data(), run.options.num_chains, sampled.draws,
-                                                        run.chains.quarantine().chains(), warm.superchains),
-                                        run);
+  std::vector<std::string> names = r.names;
+  names.resize(run.num_judged());
+  r.summary.parameters = summarise_draws(names, r.draws.data(), run.options.num_chains, sampled.draws,
+                                         run.chains.quarantine().chains(), warm.superchains, run.recorded());
   return r;
 }
 

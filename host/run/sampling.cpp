@@ -82,7 +82,8 @@ void Sampling<Real>::draw() {
       out_.seconds = seconds_so_far();
       return results_so_far(run_, warm_, out_);
     });
-  if (room_ > 0 && o.num_chains * num_draws * run_.recorded() <= cheap_to_look_at)
+  const auto looked_at = static_cast<std::int64_t>(std::min(run_.num_judged(), run_.target.info().num_deciding));
+  if (room_ > 0 && o.num_chains * num_draws * looked_at <= cheap_to_look_at)
     num_samples_ = std::min(num_samples_, std::max(least_to_look_at, num_draws / 2) * o.thin);
   const Segment<Real> segment = run_.chains.sampling(num_warmup_);
   for (std::int64_t wanted = num_samples_; !out_.interrupted && out_.iterations < wanted; wanted = enough()) {
@@ -103,26 +104,32 @@ void Sampling<Real>::draw() {
 
 /// Iterations of each chain that an automatic length wants, now that the draws are there: as many as were made where
 /// they are enough, where more would not help (chains that disagree outright), or where their memory has no room for
-/// more.
+/// more. Generated quantities are looked at when the parameters are good: their R-hat counts, their size does not.
 template <class Real>
 std::int64_t Sampling<Real>::enough() {
   const Options& o = run_.options;
   if (room_ * o.thin <= out_.iterations || out_.interrupted) return out_.iterations;
-  out_.parameters = summary_in_memory(run_, warm_.superchains, *out_.memory);
-  RunSummary so_far;
-  so_far.parameters = out_.parameters;
-  so_far.superchains = warm_.superchains;
-  so_far.fixed = run_.target.info().fixed;
-  so_far.derived = bool(run_.target.info().constrain);
-  const Extremes extremes = extremes_of(so_far);
-  const double rhat = extremes.rhat_max, ess = extremes.worst_ess, below = 1 + 0.8 * (rhat_bar - 1);
+  const auto figures = [&](std::size_t count) {
+    RunSummary s;
+    s.parameters = out_.parameters = summary_in_memory(run_, warm_.superchains, count, *out_.memory);
+    s.fixed = run_.target.info().fixed;
+    s.derived = bool(run_.target.info().constrain);
+    return extremes_of(s);
+  };
+  const std::size_t all = run_.num_judged(), deciding = std::min(all, run_.target.info().num_deciding);
+  const Extremes extremes = figures(deciding);
+  double rhat = extremes.rhat_max;
+  const double ess = extremes.worst_ess, below = 1 + 0.8 * (rhat_bar - 1);
+  const bool large = ess >= static_cast<double>(o.target_ess);
+  if (deciding < all && (rhat <= rhat_bar && large)) rhat = figures(all).rhat_max;
   double times = 1.1 * static_cast<double>(o.target_ess) / ess;  // R-hat^2 - 1 falls as the draws grow
   if (rhat > rhat_bar) times = std::max(times, (rhat * rhat - 1) / (below * below - 1));
-  const bool good = rhat <= rhat_bar && ess >= static_cast<double>(o.target_ess), hopeless = !(rhat < 1.1);
-  if (good || hopeless || !(times > 1)) return out_.iterations;
+  const bool good = rhat <= rhat_bar && large, hopeless = !(rhat < 1.1);
+  const bool ends = good || hopeless || !(times > 1);
+  if (!ends || out_.parameters.size() < all) out_.parameters.clear();
+  if (ends) return out_.iterations;
   const auto wanted = static_cast<double>(out_.draws) * std::clamp(times, 1.25, 2.0);
   out_.memory->go_on();
-  out_.parameters.clear();
   return std::min(room_, static_cast<std::int64_t>(wanted)) * o.thin;
 }
 
@@ -188,17 +195,20 @@ void Sampling<Real>::save_state() {
 }
 
 template <class Real>
-std::vector<ParameterSummary> summary_in_memory(const Phases<Real>& run, std::int64_t superchains,
+std::vector<ParameterSummary> summary_in_memory(const Phases<Real>& run, std::int64_t superchains, std::size_t count,
                                                 DrawsInMemory<Real>& memory) {
   const ThreadsOf threads(run.context);
-  const auto& names = run.target.info().names;
+  std::vector<std::string> names = run.target.info().names;
+  names.resize(count);
   const auto draws = memory.drawn();
-  const auto quarantined = run.chains.quarantine().chains();
+  const auto of = [&](const double* values) {
+    return summarise_draws(names, values, draws.planes, draws.rows, run.chains.quarantine().chains(), superchains,
+                           draws.columns);
+  };
   if constexpr (std::is_same_v<Real, double>)
-    return posterior_only(summarise_draws(names, draws.data, draws.planes, draws.rows, quarantined, superchains), run);
-  const std::vector<double> wide(draws.data, draws.data + draws.planes * draws.rows * draws.columns);
-  return posterior_only(summarise_draws(names, wide.data(), draws.planes, draws.rows, quarantined, superchains),
-                        run);  // as a file is: the same bits
+    return of(draws.data);
+  else  // as a file is: the same bits
+    return of(std::vector<double>(draws.data, draws.data + draws.planes * draws.rows * draws.columns).data());
 }
 
 template <class Real>
@@ -208,8 +218,10 @@ Sampled<Real> sample(const Phases<Real>& run, const WarmedUp& warm, const RunSta
 
 template class Sampling<float>;
 template class Sampling<double>;
-template std::vector<ParameterSummary> summary_in_memory(const Phases<float>&, std::int64_t, DrawsInMemory<float>&);
-template std::vector<ParameterSummary> summary_in_memory(const Phases<double>&, std::int64_t, DrawsInMemory<double>&);
+template std::vector<ParameterSummary> summary_in_memory(const Phases<float>&, std::int64_t, std::size_t,
+                                                         DrawsInMemory<float>&);
+template std::vector<ParameterSummary> summary_in_memory(const Phases<double>&, std::int64_t, std::size_t,
+                                                         DrawsInMemory<double>&);
 template Sampled<float> sample(const Phases<float>&, const WarmedUp&, const RunState*);
 template Sampled<double> sample(const Phases<double>&, const WarmedUp&, const RunState*);
 

@@ -40,14 +40,9 @@ class ThreadsOf {
   int before_;
 };
 
-/// Predictions and log likelihoods are recorded, but not judged.
+/// Of the first `count` recorded values.
 template <class Real>
-std::vector<ParameterSummary> posterior_only(std::vector<ParameterSummary> all, const Phases<Real>& run) {
-  all.resize(std::min(all.size(), run.target.info().num_posterior));
-  return all;
-}
-template <class Real>
-std::vector<ParameterSummary> summary_in_memory(const Phases<Real>& run, std::int64_t superchains,
+std::vector<ParameterSummary> summary_in_memory(const Phases<Real>& run, std::int64_t superchains, std::size_t count,
                                                 DrawsInMemory<Real>& memory);
 
 /// `before`: the state from which the run is resumed, or null.

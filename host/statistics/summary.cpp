@@ -104,8 +104,9 @@ ParameterSummary summarise(const std::string& name, const Series& series, const 
 
 std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& names, const double* draws,
                                               std::int64_t chains, std::int64_t num_draws,
-                                              std::span<const std::int64_t> excluded, std::int64_t num_superchains) {
-  const std::int64_t dim = std::ssize(names);
+                                              std::span<const std::int64_t> excluded, std::int64_t num_superchains,
+                                              std::int64_t row) {
+  const std::int64_t dim = std::ssize(names), stride = row > 0 ? row : dim;
   std::vector<char> left_out(chains, 0);
   for (const std::int64_t c : excluded) left_out.at(c) = 1;
   std::vector<std::int64_t> kept;
@@ -129,10 +130,10 @@ std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& na
       const std::int64_t count = std::min(block, dim - first);
 #pragma omp for schedule(static)
       for (std::int64_t k = 0; k < num_kept; ++k) {
-        const double* from = draws + kept[k] * num_draws * dim + first;
+        const double* from = draws + kept[k] * num_draws * stride + first;
         double* to = values.get() + k * num_draws;
         for (std::int64_t i = 0; i < num_draws; ++i) {
-          for (std::int64_t d = 0; d < count; ++d) to[d * size + i] = from[i * dim + d];
+          for (std::int64_t d = 0; d < count; ++d) to[d * size + i] = from[i * stride + d];
         }
       }
 #pragma omp for schedule(dynamic, 1)

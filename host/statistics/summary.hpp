@@ -55,11 +55,11 @@ std::vector<ParameterSummary> worst_first(std::vector<ParameterSummary> paramete
 /// leave mean, sd and quantiles, and make mcse_mean, ess_bulk, ess_tail and rhat NaN.
 ParameterSummary summarise(const std::string& name, const Series& series, const Superchains& superchains = {});
 
-/// All parameters of draws[chain][draw][dim], in parallel over dim; names.size() == dim. Chains listed in `excluded`
+/// The parameters of draws[chain][draw][dim] that have names, the first ones, in parallel; dim 0: names.size(). Chains listed in `excluded`
 /// (quarantined ones) are left out; superchains: how many, less than 2: none. Scratch: that of summarise per thread, and 1 GiB or one parameter per thread.
 std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& names, const double* draws,
                                               std::int64_t chains, std::int64_t num_draws,
-                                              std::span<const std::int64_t> excluded = {},
-                                              std::int64_t superchains = 0);
+                                              std::span<const std::int64_t> excluded = {}, std::int64_t superchains = 0,
+                                              std::int64_t dim = 0);
 
 }  // namespace kilochain

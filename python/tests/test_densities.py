@@ -21,7 +21,8 @@ def test_a_function_of_many_points(gaussian):
 
 def test_the_default_with_a_thousand_chains(gaussian):
     tree = k.sample(k.from_batched(gaussian, 3), progress=False)
-    assert tree["posterior"].sizes["chain"] == 1000
+    assert tree["posterior"].sizes["chain"] == 1000 and tree["posterior"].sizes["draw"] < 150
+    assert tree["posterior"].coords["superchain"][17] == 17 % tree.attrs["superchains"]
     means_agree(tree, "x", [0, 1, 2])
 
 

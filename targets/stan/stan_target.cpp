@@ -40,6 +40,8 @@ class Recording {
     generated_ = generated_ && model_->names(true, true) != model_->names(true, false);
   }
   const StanNames& names() const { return names_; }
+  /// Those that are no generated quantities come first.
+  std::size_t num_parameters() const { return stan_names(model_->names(transformed_, false)).names.size(); }
 
   void operator()(const double* x, const DrawId& draw, double* recorded) {
     thread_local std::vector<double> values;
@@ -114,6 +116,7 @@ std::unique_ptr<Target<Real>> Stan<Real>::make_cpu(const Context& context, const
   info.dim = model->dim();
   info.names = recording->names().names;
   info.variables = recording->names().variables;
+  info.num_deciding = recording->num_parameters();
   info.fixed = recording->fixed(static_cast<std::size_t>(info.dim));
   info.offers = Needs::gradient;
   info.constrain = [recording](const double* x, const DrawId& draw, double* values) { (*recording)(x, draw, values); };

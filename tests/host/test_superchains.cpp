@@ -64,7 +64,7 @@ TEST(SuperchainRuns, ChainsOfOneBeginAtOnePoint) {
   const auto first_of = [&](std::size_t chain) { return r.draws[chain * 4 * 2]; };
   for (std::size_t c = 3; c < 12; ++c) EXPECT_NEAR(first_of(c), first_of(c % 3), 1e-6);
   EXPECT_GT(std::abs(first_of(0) - first_of(1)), 1e-3);
-  for (const ParameterSummary& p : r.summary.parameters) EXPECT_GT(p.rhat, 100);
+  for (const ParameterSummary& p : r.summary.parameters) EXPECT_GT(p.rhat, 2);
 }
 
 TEST(SuperchainRuns, FilesKnowThemAndResumedRunsKeepThem) {

@@ -87,8 +87,7 @@ TEST(Superchains, LeaveOutChainsByTheirNumbers) {
       kept.push_back(c);
       values.insert(values.end(), x.values.begin() + c * draws, x.values.begin() + (c + 1) * draws);
     }
-  const double expected =
-      summarise("x", {values.data(), std::ssize(kept), draws}, Superchains(kept, count)).rhat;
+  const double expected = summarise("x", {values.data(), std::ssize(kept), draws}, Superchains(kept, count)).rhat;
   EXPECT_GT(expected, 1.05);
   EXPECT_EQ(summarise_draws({"x"}, x.values.data(), chains, draws, excluded, count)[0].rhat, expected);
   const std::vector<std::int64_t> all_of_one = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36};
@@ -97,7 +96,8 @@ TEST(Superchains, LeaveOutChainsByTheirNumbers) {
 
 TEST(Superchains, OfDrawsThatAreNotKeptAreNear) {
   constexpr std::int64_t chains = 256, draws = 2000, count = 8;
-  const Draws<double> x = moved(autoregression(0.5, chains, draws, 5), count, [](auto k, auto) { return 0.2 * (k == 0); });
+  const Draws<double> x =
+      moved(autoregression(0.5, chains, draws, 5), count, [](auto k, auto) { return 0.2 * (k == 0); });
   for (const std::int64_t first : {std::int64_t(16384), chains * draws}) {
     StreamingOptions options;
     options.first_values = first;
