@@ -80,8 +80,8 @@ void TrialTable::append(Json row) {
 
 Json search_of(const TuneConfiguration& c) {
   Json out = to_json(c.run.options);
-  for (const char* key :
-       {"threads", "output", "overwrite", "num_samples", "thin", "draws", "save_warmup", "chain_batch_size"})
+  for (const char* key : {"threads", "output", "overwrite", "num_samples", "thin", "draws", "save_warmup",
+                          "chain_batch_size", "superchains"})
     out.erase(key);
   Json box = Json::array();
   for (const Dimension& d : c.box) box.push_back(fmt::format("{}={}:{}{}", d.name, d.low, d.high, d.log ? ":log" : ""));

@@ -83,7 +83,8 @@ Dimension dimension(const SamplerEntry& sampler, const std::string& part) {
 }
 
 /// What a tuned run is not asked for: trials have lengths of their own and keep nothing.
-constexpr const char* not_of_tune[] = {"num_samples", "thin", "draws", "save_warmup", "chain_batch_size"};
+constexpr const char* not_of_tune[] = {"num_samples",      "thin",       "draws", "save_warmup",
+                                       "chain_batch_size", "superchains"};
 
 }  // namespace
 

@@ -6,6 +6,7 @@ kilochain.summary(tree)
 """
 
 from kilochain._core import version as __version__
+from kilochain.densities import from_batched, from_c, from_jax, from_pymc, from_stan, from_torch
 from kilochain.errors import (
     ConvergenceWarning,
     DataError,
@@ -28,12 +29,6 @@ from kilochain.targets import (
     SoftmaxRegression,
     SpinGlass,
     Target,
-    from_batched,
-    from_c,
-    from_jax,
-    from_pymc,
-    from_stan,
-    from_torch,
 )
 from kilochain.tree import summary, to_inferencedata
 from kilochain.tuning import Tuned, tune

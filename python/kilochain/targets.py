@@ -1,12 +1,7 @@
-"""What can be sampled: targets of the program by name, regressions and Gaussians from arrays, densities of the
-caller's."""
+"""What can be sampled: targets of the program by name, regressions, Gaussians and spin models from arrays."""
 
-import collections.abc
-import ctypes
 import io
 import itertools
-import json
-import os
 
 import numpy as np
 
@@ -213,181 +208,6 @@ def _edges(i, j, J):
     return table
 
 
-def _own(density, name):
-    target = Target(name)
-    target._density = density
-    return target
-
-
-def from_batched(f, dim, names=None, constrain=None) -> Target:
-    """A density of many points in one call, on the CPU.
-
-    f(x) -> (lp, gradient): x is (chains, dim), float64 and read-only, and its memory is valid in the call alone; lp is
-    (chains), gradient (chains, dim). It is called once a round for all chains that ask, by one thread at a time. A
-    point whose lp is not finite is a rejected proposal. What f raises ends the run and is raised again, with the
-    draws until then in its attribute `partial`. All coordinates are real; names: one for each. constrain(x) -> {name:
-    values} makes what is recorded of draws, x (chains, draws, dim) to arrays (chains, draws, ...); without it the
-    coordinates are.
-
-    >>> model = kilochain.from_batched(lambda x: (-(x * x).sum(axis=1) / 2, -x), 3, names=["a", "b", "c"])
-    >>> kilochain.sample(model, chains=64, progress=False)["posterior"]["x"].coords["x_dim_0"].values.tolist()
-    ['a', 'b', 'c']
-    """
-    dim = int(dim)
-
-    def checked(x):
-        lp, gradient = f(x)
-        lp, gradient = np.ascontiguousarray(lp, np.float64), np.ascontiguousarray(gradient, np.float64)
-        if lp.shape != x.shape[:1] or gradient.shape != x.shape:
-            raise ValueError(
-                f"the density's answer has another shape (lp {lp.shape}, gradient {gradient.shape}, for x "
-                f"{x.shape}). Does it return lp (chains) and the gradient (chains, dim)?"
-            )
-        return lp, gradient
-
-    name = f"density {next(_number)}"
-    target = _own(_core.Density(name, checked, dim, list(names or [])), name)
-    target.constrain = constrain
-    return target
-
-
-def from_c(address, dim, user_data=0, names=None, batched=False) -> Target:
-    """A C function by its address (of numba's cfunc, ctypes, cffi), with the signature that kilochain/c.h calls
-    kilochain_density, or kilochain_density_of_chains when batched. Threads call it side by side, without Python's lock.
-    What it needs must live as long as the target: keep it."""
-    name = f"density {next(_number)}"
-    return _own(_core.Density(name, int(address), int(user_data), bool(batched), int(dim), list(names or [])), name)
-
-
-def from_stan(model, data=None, **settings) -> Target:
-    """A Stan program, unchanged. model: a path, of a .stan file or of a library made of one, or the program's text;
-    data: a mapping, JSON text or a path. Needs stanc and Stan's headers (docs/stan.md). Parameters, transformed
-    parameters and generated quantities are recorded.
-
-    {settings}
-    """
-    if "{" in str(model):
-        model = _stan_file(model)
-    target = Target("stan", model=os.fspath(model), **settings)
-    if data is not None:
-        if not isinstance(data, (str, os.PathLike)):
-            data = json.dumps(data, default=lambda v: np.asarray(v).tolist())
-        text = os.fspath(data)
-        target.settings["data"] = target._keep("data", text.encode()) if "{" in text else text
-    return target
-
-
-def _stan_file(text):
-    """A program's text as a file, under the name that this text always has."""
-    import hashlib
-    import tempfile
-
-    path = os.path.join(tempfile.gettempdir(), f"kilochain-{hashlib.sha256(text.encode()).hexdigest()[:16]}.stan")
-    with open(path, "w") as out:
-        out.write(text)
-    return path
-
-
-def from_jax(logp, dim, names=None, constrain=None) -> Target:
-    """A density written for JAX: logp(x) of one point is a number. Gradients and many points at once are made of it
-    (value_and_grad, vmap, jit), in double where JAX has it enabled (jax_enable_x64), else in single precision. dim: a
-    number, where x is (dim); or an example of x, an array or a mapping of names to arrays, whose shapes count."""
-    import jax
-
-    dim, point, recorded = _layout(dim)
-    of_chains = jax.jit(jax.vmap(jax.value_and_grad(lambda x: logp(point(x)))))
-
-    def f(x):  # JAX compiles for each number of chains: powers of two, filled up with the first, are few
-        asking = len(x)
-        room = max(8, 1 << (asking - 1).bit_length())
-        if room > asking:
-            x = np.concatenate([x, np.broadcast_to(x[0], (room - asking, dim))])
-        lp, gradient = of_chains(x)
-        return np.asarray(lp)[:asking], np.asarray(gradient)[:asking]
-
-    return from_batched(f, dim, names, _constrained(recorded, constrain))
-
-
-def from_torch(logp, dim, names=None, constrain=None) -> Target:
-    """The same for PyTorch, 2.0 or newer: torch.func's vmap and grad_and_value, in double, on the CPU. What logp does
-    must be what vmap can batch."""
-    import torch
-    from torch.func import grad_and_value, vmap
-
-    dim, point, recorded = _layout(dim)
-    of_chains = vmap(grad_and_value(lambda x: logp(point(x))))
-
-    def f(x):
-        gradient, lp = of_chains(torch.from_numpy(np.array(x)))  # a copy: tensors cannot be read-only
-        return lp.detach().numpy(), gradient.detach().numpy()
-
-    return from_batched(f, dim, names, _constrained(recorded, constrain))
-
-
-def _layout(example):
-    """How many coordinates a point like the example has, what makes such a point of one row of them, and what makes
-    arrays (chains, draws, ...) by their names of draws; None where the coordinates are the point."""
-    if isinstance(example, (int, np.integer)):
-        return int(example), lambda x: x, None
-    named = isinstance(example, collections.abc.Mapping)
-    parts, dim = {}, 0
-    for name, part in example.items() if named else [("x", example)]:
-        parts[name] = (dim, dim + int(np.size(part)), np.shape(part))
-        dim = parts[name][1]
-
-    def point(x):
-        own = {name: x[begin:end].reshape(shape) for name, (begin, end, shape) in parts.items()}
-        return own if named else own["x"]
-
-    def recorded(x):
-        return {name: x[..., begin:end].reshape(*x.shape[:2], *shape) for name, (begin, end, shape) in parts.items()}
-
-    return dim, point, recorded
-
-
-def _constrained(recorded, constrain):
-    """What is recorded: constrain takes what `recorded` makes of draws, by names."""
-    if recorded is None or constrain is None:
-        return constrain or recorded
-    return lambda x: constrain(recorded(x))
-
-
-def from_pymc(model, **options) -> Target:
-    """A PyMC model, through the function that nutpie compiles of it (numba, in double, on the CPU; called by threads
-    side by side, without Python's lock). Free variables and deterministics are recorded, with the model's names, shapes,
-    dims and coords. options: of nutpie.compile_pymc_model. Needs pymc and nutpie; variables must be continuous."""
-    import nutpie
-
-    compiled = nutpie.compile_pymc_model(model, backend="numba", **options)
-    data, names = compiled.user_data.ctypes.data, [str(n) for n in compiled.coords["unconstrained_parameter"]]
-    target = from_c(compiled.compiled_logp_func.address, compiled.n_dim, data, names)
-    hidden = {value.name for value in model.value_vars} - {rv.name for rv in model.free_RVs}
-    variables = [v for v in zip(*compiled.shape_info) if v[0] not in hidden]
-    size, pointer = ctypes.c_uint64, ctypes.c_void_p
-    expand = ctypes.CFUNCTYPE(ctypes.c_int64, size, size, pointer, pointer, pointer)(
-        compiled.compiled_expand_func.address
-    )
-
-    def constrain(x):
-        flat = np.ascontiguousarray(x).reshape(-1, compiled.n_dim)
-        out = np.full((len(flat), compiled.n_expanded), np.nan)
-        from_, to = flat.ctypes.data, out.ctypes.data
-        for row in range(len(flat)):
-            expand(
-                compiled.n_dim, compiled.n_expanded, from_ + row * flat.strides[0], to + row * out.strides[0], data
-            )
-        out = out.reshape(*x.shape[:2], -1)
-        return {
-            name: ((*compiled.dims.get(name, ()),), out[..., part].reshape(*x.shape[:2], *shape))
-            for name, part, shape in variables
-        }
-
-    target._kept.append(compiled)
-    target.constrain = constrain
-    target.labels = dict(compiled.coords)
-    return target
-
-
 def _as_target(model, settings):
     """The target, and with a name its settings taken out of `settings`."""
     if isinstance(model, Target):
@@ -412,6 +232,5 @@ for _function, _name, _own_names in (
     (SoftmaxRegression, "softmax_regression", _of_tables),
     (Ising, "ising", ("size", "coupling", "couplings", "beta")),
     (SpinGlass, "spin_glass", ("couplings", "beta")),
-    (from_stan, "stan", ("model", "data")),
 ):
     with_settings(_function, "Further settings:", _core.targets()[_name][1], _own_names)

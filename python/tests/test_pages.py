@@ -12,7 +12,7 @@ import pytest
 
 import kilochain as k
 
-MODULES = ["sampling", "targets", "tree", "tuning"]
+MODULES = ["sampling", "targets", "densities", "tree", "tuning"]
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "python.md"
 
 

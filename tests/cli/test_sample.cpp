@@ -62,10 +62,26 @@ TEST(Sample, JsonIsOneObjectWithExactlyTheseKeys) {
   const Outcome run = kilochain(files, small({"--json", "--verbose", "--output", path}));
   ASSERT_EQ(run.status, not_converged) << run.err;
   const json j = json::parse(run.out);
-  EXPECT_EQ(keys_of(j),
-            (Argv{"acceptance_rate", "converged", "device", "divergences", "ess", "finished", "gradient_evaluations",
-                  "min_ess_per_second", "num_chains", "num_samples", "num_warmup", "parameters", "quarantined", "real",
-                  "reason", "rhat_max", "sampler", "seconds", "target"}));
+  EXPECT_EQ(keys_of(j), (Argv{"acceptance_rate",
+                              "converged",
+                              "device",
+                              "divergences",
+                              "ess",
+                              "finished",
+                              "gradient_evaluations",
+                              "min_ess_per_second",
+                              "num_chains",
+                              "num_samples",
+                              "num_warmup",
+                              "parameters",
+                              "quarantined",
+                              "real",
+                              "reason",
+                              "rhat_max",
+                              "sampler",
+                              "seconds",
+                              "superchains",
+                              "target"}));
   EXPECT_EQ(keys_of(j["seconds"]), (Argv{"sampling", "total", "warmup"}));
   EXPECT_EQ(keys_of(j["acceptance_rate"]), (Argv{"mean", "q05", "q95"}));
   EXPECT_EQ(keys_of(j["ess"]), (Argv{"max", "median", "min"}));

@@ -128,6 +128,7 @@ TEST(Options, TomlIsFlags) {
                                                      {"output", "out.nc"},
                                                      {"max_seconds", "60"},
                                                      {"target_ess", "500"},
+                                                     {"superchains", "4"},
                                                      {"overwrite", "true"},
                                                      {"checkpoint_seconds", "30"},
                                                      {"save_warmup", "true"},

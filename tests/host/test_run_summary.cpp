@@ -38,10 +38,26 @@ TEST(RunSummary, JsonHasExactlyTheKeysPromised) {
     return names;
   };
   using Names = std::set<std::string>;
-  EXPECT_EQ(keys(json),
-            (Names{"target", "sampler", "device", "real", "num_chains", "num_warmup", "num_samples", "seconds",
-                   "acceptance_rate", "gradient_evaluations", "ess", "min_ess_per_second", "rhat_max", "quarantined",
-                   "divergences", "finished", "parameters", "converged", "reason"}));
+  EXPECT_EQ(keys(json), (Names{"target",
+                               "sampler",
+                               "device",
+                               "real",
+                               "num_chains",
+                               "num_warmup",
+                               "num_samples",
+                               "seconds",
+                               "acceptance_rate",
+                               "gradient_evaluations",
+                               "ess",
+                               "min_ess_per_second",
+                               "rhat_max",
+                               "superchains",
+                               "quarantined",
+                               "divergences",
+                               "finished",
+                               "parameters",
+                               "converged",
+                               "reason"}));
   EXPECT_EQ(json["divergences"], 0);
   EXPECT_EQ(json["converged"], false);  // b's R-hat
   EXPECT_EQ(keys(json["seconds"]), (Names{"warmup", "sampling", "total"}));
