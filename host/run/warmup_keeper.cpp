@@ -17,6 +17,7 @@ Count room_for_last(const Phases<Real>& run) {
 
 template <class Real>
 void LastDraws<Real>::take(const Window<Real>& window, std::int64_t origin, std::int64_t thin) {
+  if (stale_) *this = LastDraws(room_);
   if (taken_ == 0) {
     chains_ = window.draws.planes, dim_ = window.draws.columns;
     x_.resize(static_cast<std::size_t>(chains_ * room_ * dim_));
@@ -66,10 +67,10 @@ template <class Real>
 bool WarmupKeeper<Real>::run(Ensemble<Real>& chains, const Segment<Real>& segment, std::int64_t& now,
                              std::int64_t until, Windows<Real>& windows, const Take& take) {
   const Take both = [&](Window<Real>& window) {
+    scouts_ = &chains != &run_.chains;
     last_.take(window, windows.origin, windows.thin);
     if (take) take(window);
   };
-  scouts_ = &chains != &run_.chains;
   while (now < until) {
     const double left = every_ - seconds_since(saved_at_);
     const std::int64_t end = saves_ && every_ > 0 ? std::min(until, now + run_.reporter.within(left)) : until;

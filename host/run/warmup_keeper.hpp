@@ -45,13 +45,15 @@ class LastDraws {
  public:
   explicit LastDraws(Count room) : room_(room) {}
   void take(const Window<Real>& window, std::int64_t origin, std::int64_t thin);
-  void forget() { *this = LastDraws(room_); }
+  /// Once there is another.
+  void forget() { stale_ = true; }
   /// Brings them into their order: draws (chain, count, dim), lp and acceptance rates (chain, count). Of no draws: count 0.
   Window<Real> in_order();
   const std::vector<std::int64_t>& iterations() const { return iterations_; }
 
  private:
   Count room_, chains_ = 0, dim_ = 0, taken_ = 0;
+  bool stale_ = false;
   std::vector<Real> x_;
   std::vector<double> lp_;
   std::vector<float> accepted_;
