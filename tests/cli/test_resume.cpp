@@ -76,7 +76,8 @@ TEST(ResumeCommand, TheTimeIsLimited) {
       json::parse(kilochain(files, {"summary", files.path("none.nc"), "--json"}).out)["num_warmup"].get<std::int64_t>();
   const Outcome again = kilochain(files, {"resume", files.path("none.nc"), "--max-seconds", "3", "--json"});
   EXPECT_EQ(again.status, 9) << again.out;
-  EXPECT_TRUE(contains(again.err, "the warm-up goes on after iteration " + std::to_string(reached) + "\n")) << again.err;
+  EXPECT_TRUE(contains(again.err, "the warm-up goes on after iteration " + std::to_string(reached) + "\n"))
+      << again.err;
   EXPECT_GT(json::parse(again.out)["num_warmup"].get<std::int64_t>(), reached);
 }
 
@@ -85,9 +86,9 @@ TEST(ResumeCommand, AWarmUpThatIsKilledGoesOn) {
   ScratchFiles files;
   const std::string path = files.path("draws.nc");
   {
-    Program program(
-        files, {"sample", "--target", "gaussian", "--preset", "gauss2d_corr", "--num-chains", "4", "--num-warmup",
-                "100000000", "--num-samples", "10", "--sampler", "rwm", "--checkpoint-seconds", "1", "--output", path});
+    Program program(files, {"sample", "--target", "gaussian", "--target.preset", "gauss2d_corr", "--num-chains", "4",
+                            "--num-warmup", "100000000", "--num-samples", "10", "--sampler", "rwm",
+                            "--checkpoint-seconds", "1", "--output", path});
     ASSERT_TRUE(wait_until(program, [&] { return times_said(program, "warm-up") >= 2; })) << program.err();
     program.send(SIGKILL);
     EXPECT_EQ(program.wait(), 1000 + SIGKILL);
