@@ -1,4 +1,5 @@
-// The last draws of a warm-up that was stopped: written once, read in place of draws.
+// The last draws of a warm-up that was stopped: written once, read in place of draws. Group warmup_posterior has the
+// attributes last_of_warmup, their first and last iteration, and of_scouts.
 #include <algorithm>
 
 #include "base/error.hpp"

@@ -78,7 +78,7 @@ class FixedWarmUp : WarmUp<Real> {
     if (run.options.draws == KeptDraws::none) return;
     windows_ = run.chains.windows(run.chains.shape(run.window(num_warmup)));
     // A draw that is kept takes as long as a cheap iteration: of a long warm-up some are.
-    windows_.thin = run.options.save_warmup ? 1 : std::clamp<std::int64_t>(num_warmup / 500, 1, 8);
+    windows_.thin = run.options.save_warmup ? 1 : std::clamp<std::int64_t>(num_warmup / 500, 1, 50);
   }
   void operator()() {
     const std::int64_t num_warmup = segment_.schedule.num_warmup;

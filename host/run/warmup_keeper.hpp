@@ -1,7 +1,7 @@
-// What a warm-up leaves when it is stopped: where it stood, so that it can be resumed with the same draws as if it had not
-// stopped, and the last draws, to look at.
-//   state  into the file every 10 seconds or so (a twentieth of the time at most), and when the warm-up is stopped; no
-//          more often than checkpoint_seconds where that is less than 10. Not of batches that have not come equally far.
+// What a warm-up leaves when it is stopped: where it stood, so that it can be resumed with the same draws as if it had
+// not stopped, and the last draws, to look at.
+//   state  into the file when the warm-up is stopped, and every 10 seconds (checkpoint_seconds where that is less; 0:
+//          never) or twenty times what a save takes. Not of batches that have not come equally far.
 //   draws  the last few hundred of each chain, in memory until the end
 #pragma once
 #include <cstring>
@@ -47,7 +47,7 @@ class LastDraws {
   void take(const Window<Real>& window, std::int64_t origin, std::int64_t thin);
   /// Once there is another.
   void forget() { stale_ = true; }
-  /// Brings them into their order: draws (chain, count, dim), lp and acceptance rates (chain, count). Of no draws: count 0.
+  /// Brings them into their order: draws (chain, count, dim), lp and acceptance rates (chain, count). Of none: 0.
   Window<Real> in_order();
   const std::vector<std::int64_t>& iterations() const { return iterations_; }
 
@@ -69,8 +69,8 @@ class WarmupKeeper {
   WarmupKeeper(const Phases<Real>& run, const RunState* before);
   WarmedUp& so_far() { return out_; }
 
-  /// As Ensemble::run from iteration `now`, which becomes the one that was reached: false when it is an earlier one than
-  /// `until`. Windows without buffers: nothing is recorded. Other chains than the run's own are scouts.
+  /// As Ensemble::run from iteration `now`, which becomes the one that was reached: false when that is before `until`.
+  /// Windows without buffers: nothing is recorded. Other chains than the run's own are scouts.
   bool run(Ensemble<Real>& chains, const Segment<Real>& segment, std::int64_t& now, std::int64_t until,
            Windows<Real>& windows, const Take& take = nullptr);
   /// The chains begin anew, elsewhere.

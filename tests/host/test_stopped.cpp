@@ -1,5 +1,5 @@
-// Runs that are stopped in their warm-up: what they leave, and that they go on with the bits of a run that was not stopped,
-// wherever the stop was.
+// Runs that are stopped in their warm-up: what they leave, and that they go on with the bits of a run that was not
+// stopped, wherever the stop was.
 #include <gtest/gtest.h>
 
 #include <cmath>
