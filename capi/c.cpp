@@ -69,7 +69,7 @@ int sample(kilochain_run& run, Options options) {
   };
   Result result = kilochain::run(options, progress, run.stop);
   const int status = status_of(result);
-  if (options.resume) {
+  if (options.resume && !nothing_drawn(result)) {
     Result all = read_result(options.output);
     all.summary = result.summary, all.notes = result.notes;
     result = std::move(all);
@@ -133,12 +133,13 @@ int kilochain_sample(kilochain_run* run) {
 }
 int kilochain_resume(kilochain_run* run, const char* path) {
   return guarded(run, [&] {
-    std::vector<Assignment> before = assignments_of(path, false);
+    const auto state = read_run_state(path);
+    require(state != nullptr, ExitStatus::usage, std::string(path) + ": the run cannot be resumed",
+            "it ended before its state was saved", "Begin it again?");
+    std::vector<Assignment> before = assignments_of(path, !state->within_warmup.empty());
     if (run->density) std::erase_if(before, [](const Assignment& a) { return a.key == "target"; });
     Options options = options_of(*run, before);
-    options.resume = read_run_state(path);
-    require(options.resume != nullptr, ExitStatus::usage, std::string(path) + ": the run cannot be resumed",
-            "it ended in its warm-up", "Begin it again?");
+    options.resume = state;
     return sample(*run, std::move(options));
   });
 }

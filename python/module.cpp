@@ -187,7 +187,7 @@ class Run {
     std::shared_ptr<const RunState> state;
     if (!resume.empty()) {
       state = read_run_state(resume);
-      before = assignments_of(resume, !state);
+      before = assignments_of(resume, !state || !state->within_warmup.empty());
     }
     Options options = resolve(before, assignments(texts)).options;
     options.resume = state;
@@ -209,7 +209,7 @@ class Run {
             tell(p, density_.get(), stop_);
           },
           stop_);
-      if (file_.empty()) return;
+      if (file_.empty() || nothing_drawn(result)) return;
       Result all = read_result(file_);
       all.summary = result.summary, all.notes = result.notes, all.resumable = result.resumable;
       all.interrupted = result.interrupted, all.out_of_time = result.out_of_time;

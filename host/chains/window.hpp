@@ -37,6 +37,12 @@ struct Window {
   Count capacity() const { return lp.columns; }  ///< draws from one chain to the next
 };
 
+/// Of which iterations the last draws of a warm-up are that was stopped. They are not of the posterior.
+struct LastOfWarmup {
+  std::int64_t from = 0, to = 0, draws = 0;  ///< iterations, counted from 0; draws of each chain
+  bool of_scouts = false;                    ///< in place of the chains, which had not begun
+};
+
 /// What takes windows, one after the other.
 template <class Real>
 class Sink {

@@ -1,13 +1,13 @@
 // Draws on disk: NetCDF-4 in the schema of ArviZ's InferenceData (dimensions chain, draw, <variable>_dim).
 // Groups: posterior (of spin models int8 `spins` too, in the model's shape), sample_stats (lp, acceptance_rate,
 // diverging, the sampler's own; divergence_chain, _draw, _point for the divergences whose points are kept),
-// warmup_sample_stats when asked, constant_data; or, when only moments are kept, summary (a variable per figure, and
-// acceptance_rate of each chain). Attributes of the root and of posterior: header, whole configuration, timings. Root
-// variable draws_written: the draws per chain that are complete; run_state_0 and _1: the state of the run, to resume
-// it, written in turn, so that one of them is whole at any time. What readers do not know does not change the format,
-// 1. Promise: after append() returns, a killed process leaves these draws readable, whatever it was writing
-// (journal.hpp); a full disk is found before the library is asked to write, so it costs the window at hand and no
-// earlier one. Bytes that changed since are found by their checksums. Not promised: a power cut.
+// warmup_sample_stats when asked, warmup_posterior (draws_warmup.cpp), constant_data; or, when only moments are kept,
+// summary (a variable per figure, and acceptance_rate of each chain). Attributes of the root and of posterior: header,
+// configuration, timings. Root variable draws_written: the draws per chain that are complete; run_state_0 and _1: the
+// state of the run, to resume it, written in turn, so that one of them is whole at any time. What readers do not know
+// does not change the format, 1. Promise: after append() returns, a killed process leaves these draws readable,
+// whatever it was writing (journal.hpp); a full disk is found before the library is asked to write, so it costs the
+// window at hand and no earlier one. Bytes that changed since are found by their checksums. Not promised: a power cut.
 // Cost: one pass over the window and the disk's own speed; memory of one chunk. One thread at a time, whatever the
 // file. Why these chunks: docs/decisions/0003-draws-on-disk.md.
 #pragma once
@@ -96,6 +96,11 @@ class DrawsWriter {
   /// The same for the statistics of warm-up iterations (no draws); needs header.save_warmup_stats.
   template <class Real>
   void append_warmup_stats(const Window<Real>& window);
+  /// The last draws of a warm-up that was stopped, with these iterations, (draw): groups warmup_posterior and, where
+  /// warm-up statistics were not asked for, warmup_sample_stats with lp and acceptance_rate. Once.
+  template <class Real>
+  void write_last_of_warmup(const Window<Real>& window, const std::vector<std::int64_t>& iterations,
+                            const LastOfWarmup& which);
   /// Adds a variable of group constant_data, or another of what is the same in every draw,
   /// row-major over `dims` (name and size; a name keeps its size).
   void add_constant_data(const std::string& name, const std::vector<std::pair<std::string, std::int64_t>>& dims,
@@ -129,7 +134,7 @@ class DrawsWriter {
   void define_variable(DrawsVariable& v, int group, int dims[3]);
   void define_spins(const int* chain_and_draw);
   StatsGroup define_stats(const char* name);
-  int define_chain_and_draw(int group, int dims[2]);
+  int define_chain_and_draw(int group, int dims[2], std::int64_t num_chains);
   void require_there() const;
   void reserve(std::int64_t bytes, std::int64_t first_draw, std::int64_t count);
   void reserve_at(const std::string& place, std::int64_t bytes, std::int64_t first_draw, std::int64_t count) const;
@@ -171,8 +176,10 @@ class DrawsWriter {
 /// Reads such a file, also that of a run that was killed.
 class DrawsReader {
  public:
-  /// Error(data) when the file is missing or was not written by DrawsWriter.
-  explicit DrawsReader(std::string path);
+  enum Wish { draws, or_last_of_warmup };
+  /// or_last_of_warmup: where the file has no draws, but the last ones of a warm-up, those are read in their place, and
+  /// the header is theirs. Error(data) when the file is missing or was not written by DrawsWriter.
+  explicit DrawsReader(std::string path, Wish wish = draws);
   ~DrawsReader();
   DrawsReader(const DrawsReader&) = delete;
   DrawsReader& operator=(const DrawsReader&) = delete;
@@ -182,6 +189,7 @@ class DrawsReader {
   /// Attributes of the run, with those added at the end (timings, quarantined chains).
   const nlohmann::json& attributes() const { return attributes_; }
   bool has_draws() const { return posterior_ >= 0; }
+  const std::optional<LastOfWarmup>& last_of_warmup() const { return last_of_warmup_; }  ///< empty: draws are draws
   bool has_summary() const { return summary_ >= 0; }
   /// Whether the header lists the statistic.
   bool has_stat(const std::string& name) const;
@@ -205,7 +213,8 @@ class DrawsReader {
   std::vector<ParameterSummary> read_summary() const;  ///< of moments; columns that a file does not have are NaN
 
  private:
-  void open();
+  void open(Wish wish);
+  void take_last_of_warmup();
   void read_header();
   template <class Value>
   std::vector<Value> sample_stat(const std::string& name) const;
@@ -218,6 +227,8 @@ class DrawsReader {
   std::vector<DrawsVariable> variables_;
   int file_ = -1, posterior_ = -1, sample_stats_ = -1, summary_ = -1;
   std::int64_t written_ = 0;
+  std::optional<LastOfWarmup> last_of_warmup_;
+  std::vector<long long> iterations_;  ///< of those draws
 };
 
 }  // namespace kilochain

@@ -129,10 +129,10 @@ void DrawsWriter::define() {
   if (header_.save_warmup_stats) warmup_stats_ = define_stats("warmup_sample_stats");
 }
 
-int DrawsWriter::define_chain_and_draw(int group, int dims[2]) {
-  dims[0] = define_dim(group, "chain", header_.num_chains);
+int DrawsWriter::define_chain_and_draw(int group, int dims[2], std::int64_t num_chains) {
+  dims[0] = define_dim(group, "chain", num_chains);
   dims[1] = define_dim(group, "draw", NC_UNLIMITED);
-  put_indices(group, dims[0], "chain", header_.num_chains);
+  put_indices(group, dims[0], "chain", num_chains);
   return netcdf::define_chunked(group, "draw", NC_INT64, {dims[1]}, {1024});
 }
 
@@ -141,7 +141,7 @@ void DrawsWriter::define_posterior() {
   put_origin(posterior_);
   put_header(posterior_, header_);
   int dims[3];
-  draw_ = define_chain_and_draw(posterior_, dims);
+  draw_ = define_chain_and_draw(posterior_, dims, header_.num_chains);
   for (auto& v : variables_) {
     if (v.group == "posterior") {
       define_variable(v, posterior_, dims);
@@ -151,7 +151,7 @@ void DrawsWriter::define_posterior() {
     if (apart.group < 0) {
       check(nc_def_grp(file_, v.group.c_str(), &apart.group));
       put_origin(apart.group);
-      apart.draw = define_chain_and_draw(apart.group, apart.dims);
+      apart.draw = define_chain_and_draw(apart.group, apart.dims, header_.num_chains);
     }
     define_variable(v, apart.group, apart.dims);
   }
@@ -182,7 +182,7 @@ DrawsWriter::StatsGroup DrawsWriter::define_stats(const char* name) {
   check(nc_def_grp(file_, name, &out.group));
   put_origin(out.group);
   std::vector<int> dims(2);
-  out.draw = define_chain_and_draw(out.group, dims.data());
+  out.draw = define_chain_and_draw(out.group, dims.data(), header_.num_chains);
   out.lp = define_real<double>(out.group, "lp", dims, out.chunk);
   out.acceptance_rate = define_real<float>(out.group, "acceptance_rate", dims, out.chunk);
   for (const auto& stat : header_.stats) out.stats.push_back(define_real<float>(out.group, stat, dims, out.chunk));

@@ -35,7 +35,7 @@ std::vector<std::string> read_labels(int group, const std::string& name) {
 
 }  // namespace
 
-DrawsReader::DrawsReader(std::string path) : path_(std::move(path)) {
+DrawsReader::DrawsReader(std::string path, Wish wish) : path_(std::move(path)) {
   std::error_code ignored;
   require(std::filesystem::exists(path_, ignored), ExitStatus::data, path_ + ": no such file of draws", "missing file",
           "Is the path right?");
@@ -45,7 +45,7 @@ DrawsReader::DrawsReader(std::string path) : path_(std::move(path)) {
           "a run is writing it", "Wait for its end, or look at a copy of the file?");
   roll_back(followed(path_));
   try {
-    guarded("the file of draws", [&] { open(); });
+    guarded("the file of draws", [&] { open(wish); });
   } catch (...) {
     if (file_ >= 0) nc_close(file_);
     throw;
@@ -54,7 +54,7 @@ DrawsReader::DrawsReader(std::string path) : path_(std::move(path)) {
 
 DrawsReader::~DrawsReader() { nc_close(file_); }
 
-void DrawsReader::open() {
+void DrawsReader::open(Wish wish) {
   check(nc_open(path_.c_str(), NC_NOWRITE, &file_));
   attributes_ = netcdf::read_attributes(file_);
   const auto format = attributes_.find("kilochain_draws_format");
@@ -66,15 +66,17 @@ void DrawsReader::open() {
   sample_stats_ = find_group(file_, "sample_stats");
   summary_ = find_group(file_, "summary");
   if (!has_draws()) return;
+  long long written = 0;
+  check(nc_get_var_longlong(file_, find_variable(file_, "draws_written"), &written));
+  if (wish == or_last_of_warmup && written == 0) take_last_of_warmup();
+  if (last_of_warmup_) written = last_of_warmup_->draws;
   if (has_variable(posterior_, "spins")) {
     const auto shape = shape_of(posterior_, find_variable(posterior_, "spins"));
     header_.spins.assign(shape.begin() + 2, shape.end());
   }
-  long long written = 0;
-  check(nc_get_var_longlong(file_, find_variable(file_, "draws_written"), &written));
   variables_ = variables_of(header_);
   for (auto& v : variables_) {
-    v.in = find_group(file_, v.group.c_str());
+    v.in = v.group == "posterior" ? posterior_ : find_group(file_, v.group.c_str());
     if (v.in < 0) throw netcdf::Failure{NC_ENOGRP};
     v.id = find_variable(v.in, v.name);
     const auto shape = shape_of(v.in, v.id);
@@ -155,13 +157,19 @@ template <class Value>
 std::vector<Value> DrawsReader::sample_stat(const std::string& name) const {
   require(sample_stats_ >= 0, ExitStatus::data, path_ + ": no statistic " + name, "the run kept moments only",
           "Was the run made with --draws all?");
-  std::vector<Value> out(header_.num_chains * written_);
+  const std::int64_t rows = iterations_.empty() ? written_ : iterations_.back() + 1;
+  std::vector<Value> out(header_.num_chains * rows);
   guarded("statistic " + name, [&] {
     const int variable = find_variable(sample_stats_, name);
     const ChunkedVariable v{sample_stats_, variable, header_.num_chains, 1,
                             read_chunk(sample_stats_, variable, header_.num_chains)};
-    get_transposed<Value>(v, written_, 0, 1, out.data());
+    get_transposed<Value>(v, rows, 0, 1, out.data());
   });
+  if (iterations_.empty()) return out;
+  auto to = out.begin();  // of all iterations those of the draws
+  for (std::int64_t chain = 0; chain < header_.num_chains; ++chain)
+    for (const long long iteration : iterations_) *to++ = out[chain * rows + iteration];
+  out.resize(header_.num_chains * written_);
   return out;
 }
 
@@ -200,6 +208,7 @@ std::vector<double> DrawsReader::mean_acceptance_rate() const {
 }
 
 std::vector<std::int64_t> DrawsReader::num_diverging() const {
+  if (last_of_warmup_) return std::vector<std::int64_t>(static_cast<std::size_t>(header_.num_chains));
   const auto flags = sample_stat<std::int8_t>("diverging");
   std::vector<std::int64_t> counts;
   for (std::int64_t chain = 0; chain < header_.num_chains; ++chain) {
@@ -210,6 +219,13 @@ std::vector<std::int64_t> DrawsReader::num_diverging() const {
 }
 
 std::vector<std::int64_t> DrawsReader::quarantined() const {
+  if (last_of_warmup_) {  // of scouts the attribute does not tell
+    std::vector<std::int64_t> out;
+    const std::vector<double> all = lp();
+    for (std::int64_t chain = 0; chain < header_.num_chains; ++chain)
+      if (std::isnan(all[(chain + 1) * written_ - 1])) out.push_back(chain);
+    return out;
+  }
   return guarded("the list of quarantined chains", [&]() -> std::vector<std::int64_t> {
     if (!attributes_.contains("quarantined")) return {};
     nlohmann::json list = attributes_.at("quarantined");

@@ -165,11 +165,11 @@ void DrawsWriter::append(const Window<Real>& window) {
   });
 }
 
-/// From 0 on again, too: of a warm-up that began anew.
+/// From 0 on again, too: of a warm-up that began anew; or farther on, of one that was resumed.
 template <class Real>
 void DrawsWriter::append_warmup_stats(const Window<Real>& window) {
   const std::int64_t first_draw = window.first, count = window.count;
-  require(warmup_stats_.group >= 0 && (first_draw == warmup_stats_.written || first_draw == 0), ExitStatus::output,
+  require(warmup_stats_.group >= 0 && (first_draw >= warmup_stats_.written || first_draw == 0), ExitStatus::output,
           path_ + ": warm-up statistics out of order, or not asked for",
           "iterations from " + std::to_string(first_draw) + ", the file has " + std::to_string(warmup_stats_.written),
           "Is this a mistake of the program? Please report it");

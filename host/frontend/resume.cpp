@@ -46,14 +46,17 @@ namespace kilochain::cli {
 
 int resume(const std::string& path, const std::vector<Assignment>& flags, bool quiet, bool verbose, bool json) {
   const auto state = read_run_state(path);
-  Configuration c = resolve(assignments_of(path, !state), flags);
+  const bool in_warmup = state && !state->within_warmup.empty();
+  Configuration c = resolve(assignments_of(path, !state || in_warmup), flags);
   c.quiet = quiet, c.verbose = verbose, c.json = json;
   if (verbose) tell(stderr, "configuration {}\n", to_json(c.options).dump(2));
   c.options.resume = state;
   c.options.overwrite = !state;
   std::FILE* words = json ? stderr : stdout;
   if (!state) {
-    if (!quiet) tell(stderr, "{}: the run ended in its warm-up, and begins again\n", path);
+    if (!quiet) tell(stderr, "{}: the run ended before its state was saved, and begins again\n", path);
+  } else if (in_warmup) {
+    if (!quiet) tell(stderr, "{}: the warm-up goes on after iteration {}\n", path, state->warm.iterations);
   } else if (c.options.num_samples.value_or(state->wanted) == state->iterations) {
     const int status = summary(path, "", json, 20);
     tell(words,

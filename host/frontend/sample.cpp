@@ -28,6 +28,10 @@ void print_end(std::FILE* out, const Options& options, const Result& result) {
       result.out_of_time ? fmt::format("the time is over (--max-seconds {})", options.max_seconds) : "interrupted";
   if (nothing_drawn(result)) {
     tell(out, "{} after {} warm-up iterations: nothing was drawn{}\n", ended, result.summary.num_warmup, on);
+    if (!result.summary.warmup_note.empty()) tell(out, "warm-up {}\n", result.summary.warmup_note);
+    if (result.summary.last_of_warmup && stores_draws(options))
+      tell(out, "last draws of the warm-up: {0}, group warmup_posterior; `kilochain diagnose {0}` looks at them\n",
+           options.output);
     return;
   }
   const Verdict verdict = verdict_of(result.summary);
@@ -68,7 +72,7 @@ int run_and_tell(const Configuration& c) {
   std::FILE* words = c.json ? stderr : stdout;
   if (c.json)
     fmt::print("{}\n", to_json(result.summary).dump(2));
-  else if (!nothing_drawn(result))
+  else if (!nothing_drawn(result) || result.summary.last_of_warmup)
     print_summary(std::cout, result.summary);
   for (const std::string& note : result.notes) tell(words, "note: {}\n", note);
   print_quarantined(words, result.quarantined);

@@ -8,6 +8,7 @@
 
 #include "host/frontend/text.hpp"
 #include "host/registry/registry.hpp"
+#include "host/report/diagnosis.hpp"
 
 namespace kilochain {
 namespace {
@@ -77,6 +78,12 @@ std::string format_head(const RunSummary& run) {
   } else if (!run.warmup_note.empty()) {
     text += fmt::format("warm-up     {}\n", run.warmup_note);
   }
+  if (const auto& last = run.last_of_warmup)
+    text += fmt::format(
+        "stopped     in its warm-up: nothing was drawn. What follows is of the last {} draws of each {} in the "
+        "warm-up's "
+        "iterations {} to {}\n",
+        last->draws, last->of_scouts ? "scout (\"chain\")" : "chain", last->from, last->to);
   text += fmt::format("acceptance  mean {:.3f}; over chains 5% {:.3f}, 50% {:.3f}, 95% {:.3f}\n", run.acceptance_mean,
                       run.acceptance_q05, run.acceptance_q50, run.acceptance_q95);
   if (run.resumes_from >= 0)
@@ -87,7 +94,8 @@ std::string format_head(const RunSummary& run) {
   if (!run.without.empty())
     text += fmt::format("left out    {}, as asked\n", counted(std::ssize(run.without), "chain"));
   if (run.stuck > 0)
-    text += fmt::format("stuck       {} accepted nothing: they stand where they were\n", counted(run.stuck, "chain"));
+    text += fmt::format("stuck       {} accepted nothing: they stand where they were ({})\n",
+                        counted(run.stuck, "chain"), chains_text(run.stuck_chains));
   text += fmt::format("quarantined {} of {}{}\n", run.quarantined, counted(run.num_chains, "chain"),
                       run.quarantined > 0 ? " (left out of everything below)" : "");
   if (run.divergences > 0) {
@@ -100,7 +108,7 @@ std::string format_head(const RunSummary& run) {
   if (run.draws == KeptDraws::none) return text + "draws       none were kept (--draws none): nothing to judge\n";
   const Extremes extremes = extremes_of(run);
   text += fmt::format("min ESS     {:.0f}", extremes.worst_ess);
-  if (!std::isnan(run.seconds_total))
+  if (!std::isnan(run.seconds_total) && !run.last_of_warmup)
     text += fmt::format("; per second {} with warm-up, {} without",
                         cli::figure(per_second(extremes.worst_ess, run.seconds_total), 4),
                         cli::figure(per_second(extremes.worst_ess, run.seconds_sampling), 4));

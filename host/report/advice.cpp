@@ -136,7 +136,10 @@ NextStep next_step(const Diagnosis& d) {
   else
     n.verdict = "The chains agree: every R-hat is at most 1.01 and nothing stands out.";
   if (!d.run.finished) n.verdict += " The run did not come to its end.";
-  if (v.draws_wanted > 0)
+  if (d.run.last_of_warmup)
+    n.advice = "Go on with the warm-up: `kilochain resume FILE`. These are its last draws, not of the posterior." +
+               (d.findings.empty() ? "" : " " + d.findings[0].advice);
+  else if (v.draws_wanted > 0)
     n.advice = fmt::format("Draw on: `kilochain resume FILE --num-samples {}`.", v.draws_wanted * d.run.thin);
   else if (!d.findings.empty() && (v.converged || d.findings[0].kind != "apart"))
     n.advice = d.findings[0].advice;

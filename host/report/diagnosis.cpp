@@ -122,7 +122,7 @@ std::vector<double> kept_rows(const std::vector<double>& values, const Diagnosis
 Diagnosis diagnose(const std::string& path, const std::vector<std::int64_t>& without, std::size_t max_bytes) {
   Diagnosis d;
   {
-    const DrawsReader reader(path);
+    const DrawsReader reader(path, DrawsReader::or_last_of_warmup);
     const std::vector<double> rates = reader.mean_acceptance_rate();
     for (const std::int64_t c : chains_that_count(reader, without)) {
       d.chains.push_back({c});
@@ -139,7 +139,7 @@ Diagnosis diagnose(const std::string& path, const std::vector<std::int64_t>& wit
                                              note_places(d.chains, places, parameter);
                                            }});
   d.worst = worst_of(d.run);
-  const DrawsReader reader(path);
+  const DrawsReader reader(path, DrawsReader::or_last_of_warmup);
   if (reader.has_draws() && !d.chains.empty()) {
     std::vector<std::vector<int>> groups;
     add_statistics(d, reader, groups);
@@ -148,6 +148,8 @@ Diagnosis diagnose(const std::string& path, const std::vector<std::int64_t>& wit
   if (!reader.has_draws())
     d.missing.push_back(
         "the draws: the run kept moments only, so chains cannot be compared with each other (--draws all)");
+  else if (d.run.last_of_warmup)
+    d.missing.push_back("the draws: the run was stopped in its warm-up, whose last draws these figures are of");
   else if (!reader.has_stat("energy"))
     d.missing.push_back("energies: sampler " + d.run.sampler + " has none, so there is no E-BFMI");
   else if (d.run.thin > 1)

@@ -97,7 +97,7 @@ AuditFigures audit_of(const FrozenDraws<Real>& block, std::span<const Real> bega
   for (const double d : drifts) drift += d / n;
   for (const double d : drifts) square += (d - drift) * (d - drift) / std::max(1.0, n - 1);
   const double t = std::abs(drift) / std::sqrt(square / n + 1e-300);
-  if (n > 3 && t > 4) fail(fmt::format("the mean log density still moves (t = {:.1f})", t));
+  if (n > 3 && t > 4) fail(fmt::format("the mean log density still moves (t = {:.1f}, 4 at most)", t));
 
   const double middle = median(means);
   std::vector<double> away;

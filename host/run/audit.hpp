@@ -30,6 +30,12 @@ struct FrozenDraws {
   }
   const Real* row(std::int64_t chain, Count draw) const { return x.data() + (chain * count + draw) * dim; }
   const double* lp_of(std::int64_t chain) const { return lp.data() + chain * count; }
+  template <class Visitor, class Self>
+  static void visit(const Visitor& visit, Self& self) {
+    visit("drawn_chains", self.chains), visit("drawn_count", self.count), visit("drawn_dim", self.dim);
+    visit("drawn_thin", self.thin), visit("drawn_x", self.x), visit("drawn_lp", self.lp);
+    visit("drawn_accepted", self.accepted);
+  }
 };
 
 struct AuditFigures {

@@ -101,10 +101,11 @@ bool WarmupMonitor::add(const BlockSigns& block) {
   const auto add_note = [&](bool fine, std::string text) {
     if (!fine) note_ += (note_.empty() ? "" : ", ") + std::move(text);
   };
-  add_note(still, fmt::format("the mean log density still moves (z = {:.1f} between blocks)", z));
+  add_note(still, fmt::format("the mean log density still moves (z = {:.1f} between blocks, below 3 wanted)", z));
   add_note(near, fmt::format("acceptance {:.2f} is not near its target {:.2f}", block.acceptance, target_accept_));
-  add_note(agree, fmt::format("the chains disagree (R-hat {:.3f} within a block)", block.rhat));
-  add_note(level, "the sampler still learns");
+  add_note(agree, fmt::format("the chains disagree (R-hat {:.3f} within a block, below 1.05 wanted)", block.rhat));
+  add_note(level, first ? "one block cannot tell whether the sampler still learns"
+                        : fmt::format("the sampler still learns (efficiency times {:.2f}, 0.6 to 1.3 wanted)", ratio));
   return still && near && agree && level;
 }
 

@@ -34,6 +34,12 @@ class BlockOfDraws {
   /// running: the chains that are not quarantined.
   BlockSigns signs(const std::vector<std::int64_t>& running, int threads) const;
   std::vector<double> acceptance() const;  ///< mean of each chain
+  /// What it takes to go on within a block.
+  template <class Visitor, class Self>
+  static void visit(const Visitor& visit, Self& self) {
+    visit("block_count", self.count_), visit("block_thin", self.thin_), visit("block_values", self.values_);
+    visit("block_lp", self.lp_), visit("block_accepted", self.accepted_);
+  }
 
  private:
   std::int64_t num_chains_, step_, coordinates_, count_ = 0, thin_ = 1;
@@ -52,6 +58,11 @@ class WarmupMonitor {
   double ess_per_iteration() const { return std::min(last_.ess_per_iteration, last_.ess_of_squares); }
   /// What still moved in the last block, for people.
   std::string note() const { return note_; }
+  template <class Visitor, class Self>
+  static void visit(const Visitor& visit, Self& self) {
+    visit("monitor_blocks", self.blocks_), visit("monitor_note", self.note_), visit("monitor_lp", self.last_.lp);
+    visit("monitor_ess", self.last_.ess_per_iteration), visit("monitor_ess_of_squares", self.last_.ess_of_squares);
+  }
 
  private:
   double target_accept_;  ///< NaN: the sampler has none

@@ -22,63 +22,79 @@ constexpr std::int64_t trial_draws = 1024, least_trial = 24;
 }  // namespace
 
 template <class Real>
-EnsembleWarmUp<Real>::EnsembleWarmUp(const Phases<Real>& run)
-    : run_(run), windows_(run.chains.windows(run.chains.shape(run.window(most_room)))) {}
+EnsembleWarmUp<Real>::EnsembleWarmUp(const Phases<Real>& run, WarmupKeeper<Real>& keeper)
+    : run_(run),
+      keeper_(keeper),
+      out_(keeper.so_far()),
+      windows_(run.chains.windows(run.chains.shape(run.window(most_room)))) {}
+
+/// False when it is over already, or the warm-up was stopped.
+template <class Real>
+bool EnsembleWarmUp<Real>::begins(Stage stage) {
+  if (out_.interrupted || stage < stage_) return false;
+  stage_ = stage;
+  if (!std::exchange(resumed_, false)) stand_ = {};
+  return true;
+}
 
 template <class Real>
-WarmedUp EnsembleWarmUp<Real>::operator()() {
+void EnsembleWarmUp<Real>::operator()() {
   run_.reporter.begin("warm-up", 0, 0);
-  scout();
+  if (begins(scouts)) scout();
   if (run_.options.num_warmup) return of_given_length(*run_.options.num_warmup);
   AuditFigures figures;
   // Chains that needed long trajectories to mix have shown only now what their metric should have been.
   const auto done = [&](std::int64_t k) { return figures.passed && (k > 1 || metric_.num_steps < long_steps); };
-  for (std::int64_t k = 0; k < attempts && !done(k) && !out_.interrupted; ++k) {
+  while (attempt_ < attempts && !done(attempt_) && !out_.interrupted) {
     const std::int64_t chains = run_.options.num_chains;
-    learn_metric(std::max(least, metric_draws / chains) << k);
-    learn_length();
-    settle(settles);
-    figures = audit(std::max(least, audit_draws / chains) << k);
-    missing_ = figures.passed ? "" : "; audit " + std::to_string(k + 1) + ": " + figures.note;
+    if (begins(metric)) learn_metric(std::max(least, metric_draws / chains) << attempt_);
+    if (begins(lengths)) learn_length();
+    if (begins(step)) settle(settles);
+    if (begins(audits)) figures = audit(std::max(least, audit_draws / chains) << attempt_);
+    if (out_.interrupted) break;
+    ++attempt_, stage_ = metric;
+    missing_ = figures.passed ? "" : "; audit " + std::to_string(attempt_) + ": " + figures.note;
   }
   out_.converged = figures.passed && !out_.interrupted;
   out_.ess_per_iteration = figures.ess_per_iteration;
   const std::string scouts = out_.note;
+  constexpr const char* stages[] = {"scouts were on their way", "it learnt the metric", "it tried trajectories",
+                                    "its step settled", "it was audited"};
   out_.note = *out_.converged
                   ? fmt::format("converged after {} iterations; trajectories of {} steps of {:.2g} on average",
                                 out_.iterations, metric_.num_steps, metric_.step_size)
                   : fmt::format("not converged after {} iterations: {}", out_.iterations,
-                                out_.interrupted ? "interrupted" : figures.note);
-  out_.note += "; " + scouts;
+                                out_.interrupted ? fmt::format("interrupted while {}{}", stages[stage_], missing_)
+                                                 : figures.note);
+  if (!scouts.empty()) out_.note += "; " + scouts;
   if (!*out_.converged && !out_.interrupted)
     out_.advice = fmt::format(
         "warm-up has not converged after {} iterations ({}): do not trust the summary; try other starting points, such "
         "as "
         "--init normal:0.1, or --sampler nuts --adapt-scope chain?",
         out_.iterations, figures.note);
-  return out_;
 }
 
 /// A third for the metric, then lengths; the rest settles the step. Nobody audits it.
 template <class Real>
-WarmedUp EnsembleWarmUp<Real>::of_given_length(std::int64_t iterations) {
+void EnsembleWarmUp<Real>::of_given_length(std::int64_t iterations) {
   run_.reporter.begin("warm-up", 0, iterations);
   end_ = iterations;
-  if (!out_.interrupted && iterations >= 2 * least_trial) {
-    learn_metric(iterations / 3);
-    learn_length();
+  if (iterations >= 2 * least_trial) {
+    if (begins(metric)) learn_metric(iterations / 3);
+    if (begins(lengths)) learn_length();
   }
-  settle(end_ - out_.iterations);
-  return out_;
+  if (begins(step)) settle(end_ - out_.iterations);
 }
 
 template <class Real>
 void EnsembleWarmUp<Real>::scout() {
-  const Scouted<Real> scouted = send_scouts(run_);
+  const Scouted<Real> scouted = send_scouts(run_, keeper_, scouting_);
   out_.gradients += scouted.gradients;
   out_.interrupted = scouted.interrupted;
   out_.note = fmt::format("{} scouts took {} iterations{}", scouted.scouts, scouted.iterations,
                           scouted.arrived ? "" : " and had not all arrived");
+  if (out_.interrupted && !scouted.seen.empty()) out_.note += ": " + scouted.seen;
   if (!scouted.left.empty())
     out_.note += fmt::format("; scout{} {} ended {:.3g} below the others in log density and {} left behind",
                              scouted.left.size() > 1 ? "s" : "", fmt::join(scouted.left, ", "), scouted.left_below,
@@ -92,35 +108,42 @@ void EnsembleWarmUp<Real>::scout() {
   metric_.num_steps = 2;
   run_.chains.start([&](Index first, Index count) { return scouted.starts(first, count, run_.dim(), o.superchains); },
                     &metric_);
+  keeper_.forget();
 }
 
-/// A long stretch is kept thinned.
+/// A long stretch is kept thinned. One that is under way goes on.
 template <class Real>
 FrozenDraws<Real> EnsembleWarmUp<Real>::draw(std::int64_t iterations, bool adapting) {
-  iterations = std::min(iterations, end_ - out_.iterations);
-  if (iterations < 1) return {};
-  const std::int64_t room = windows_.buffers[0].shape().capacity, thin = (iterations + room - 1) / room,
-                     count = iterations / thin, first = out_.iterations, end = first + count * thin;
+  Stand& s = stand_;
+  if (!s.drawing) {
+    iterations = std::min(iterations, end_ - out_.iterations);
+    if (iterations < 1) return {};
+    const std::int64_t room = windows_.buffers[0].shape().capacity, thin = (iterations + room - 1) / room;
+    s.drawn = FrozenDraws<Real>(run_.options.num_chains, iterations / thin, run_.dim(), thin);
+    s.first = out_.iterations, s.drawing = true;
+  }
+  FrozenDraws<Real>& drawn = s.drawn;
+  const std::int64_t first = s.first;
   Segment<Real> segment = adapting ? run_.chains.adapting(0) : run_.chains.sampling(0);
   segment.phase_start = first;
   segment.schedule.num_warmup = std::int64_t(1) << 40;  // no end, and no window of a mass for the first 75 iterations
-  windows_.thin = thin, windows_.origin = first;
-  FrozenDraws<Real> drawn(run_.options.num_chains, count, run_.dim(), thin);
-  const bool saves = run_.options.save_warmup && run_.file.is_open() && thin == 1;
-  out_.iterations = run_.chains.run(segment, first, end, windows_, [&](const Window<Real>& window) {
-    drawn.take(window);
-    if (!saves) return;
-    Window<Real> numbered = window;
-    numbered.first += first;
-    run_.file.append_warmup_stats(numbered);
-  });
+  windows_.thin = drawn.thin, windows_.origin = first;
+  const bool saves = run_.options.save_warmup && run_.file.is_open() && drawn.thin == 1;
+  out_.interrupted = !keeper_.run(run_.chains, segment, out_.iterations, first + drawn.count * drawn.thin, windows_,
+                                  [&](const Window<Real>& window) {
+                                    drawn.take(window);
+                                    if (!saves) return;
+                                    Window<Real> numbered = window;
+                                    numbered.first += first;
+                                    run_.file.append_warmup_stats(numbered);
+                                  });
   run_.require_chains(out_.iterations);
-  out_.interrupted = out_.iterations < end;
   for (std::int64_t c = 0; const ChainControl& control : run_.chains.controls()) {
     if (control.status == ChainStatus::running) drawn.running.push_back(c);
     ++c;
   }
-  return drawn;
+  s.drawing = false;
+  return std::exchange(s.drawn, {});
 }
 
 /// From some of the last two thirds of the draws.
@@ -129,25 +152,27 @@ void EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
   const std::int64_t dim = run_.dim(), draws = iterations * 2 / 3 * run_.options.num_chains,
                      every = std::max<std::int64_t>(1, draws / std::max<std::int64_t>(1000, 4 * dim));
   tell("metric");
-  std::vector<Real> x;
-  std::int64_t seen = 0;
-  for (std::int64_t done = 0; done < iterations && !out_.interrupted; done += piece) {
+  std::vector<Real>& x = stand_.x;
+  for (std::int64_t& done = stand_.done; done < iterations; done += piece) {
     const FrozenDraws<Real> block = draw(std::min(piece, iterations - done), true);
+    if (out_.interrupted) return;
     for (Count s = 0; s < block.count; ++s)
       if (done + s * block.thin >= iterations / 3)
         for (const auto c : block.running)
-          if (seen++ % every == 0) x.insert(x.end(), block.row(c, s), block.row(c, s) + dim);
+          if (stand_.seen++ % every == 0) x.insert(x.end(), block.row(c, s), block.row(c, s) + dim);
   }
-  if (out_.interrupted || std::ssize(x) < 2 * dim) return;
-  MetricLearner learner(run_.dim());
-  const auto count = static_cast<Index>(std::ssize(x) / dim);
-  const std::vector<Real> gradients = gradients_at(run_, x);
-  learner.add(x.data(), gradients.data(), count);
-  out_.gradients += count;
-  metric_.factor = learner.factor();
-  out_.agreement = agreement(x, gradients, metric_.factor, run_.dim());
-  metric_.step_size = std::min(1.0, run_.chains.averaged_step());
-  run_.chains.set_metric(metric_);
+  if (std::ssize(x) < 2 * dim) return;
+  if (!stand_.drawing) {
+    MetricLearner learner(run_.dim());
+    const auto count = static_cast<Index>(std::ssize(x) / dim);
+    const std::vector<Real> gradients = gradients_at(run_, x);
+    learner.add(x.data(), gradients.data(), count);
+    out_.gradients += count;
+    metric_.factor = learner.factor();
+    out_.agreement = agreement(x, gradients, metric_.factor, run_.dim());
+    metric_.step_size = std::min(1.0, run_.chains.averaged_step());
+    run_.chains.set_metric(metric_);
+  }
   draw(piece / 2, true);
 }
 
@@ -155,9 +180,11 @@ void EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
 template <class Real>
 double EnsembleWarmUp<Real>::efficiency(double num_steps) {
   tell(fmt::format("trajectories of {} steps", num_steps));
-  metric_.num_steps = num_steps;
-  metric_.step_size = run_.chains.averaged_step();
-  run_.chains.set_metric(metric_);
+  if (!stand_.drawing) {
+    metric_.num_steps = num_steps;
+    metric_.step_size = run_.chains.averaged_step();
+    run_.chains.set_metric(metric_);
+  }
   const std::int64_t iterations = std::clamp(trial_draws / run_.options.num_chains, least_trial, piece);
   const FrozenDraws<Real> block = draw(iterations, true);
   if (block.count < least_trial || out_.interrupted) return 0;
@@ -167,47 +194,55 @@ double EnsembleWarmUp<Real>::efficiency(double num_steps) {
 /// Doubles the length while that pays, then looks half a doubling to both sides.
 template <class Real>
 void EnsembleWarmUp<Real>::learn_length() {
-  double best = 0, length = 2;
-  const auto tried = [&](double num_steps) {
-    if (out_.interrupted) return false;
-    const double now = efficiency(num_steps);
-    if (now > best) length = num_steps;
-    const bool pays = now > 0.8 * best;
-    best = std::max(best, now);
-    return pays;
-  };
-  for (double k = 2; k <= longest && tried(k); k *= 2)
-    ;
-  const double middle = length;
-  best *= 1.1;  // noise must not choose between neighbours
-  for (const double k : {std::round(0.7 * middle), std::round(1.4 * middle)})
-    if (k != middle) tried(k);
-  metric_.num_steps = length;
+  Stand& s = stand_;
+  while (!s.lengths.empty()) {
+    const double num_steps = s.lengths.front(), now = efficiency(num_steps);
+    if (out_.interrupted) return;
+    if (now > s.best) s.length = num_steps;
+    const bool pays = now > 0.8 * s.best;
+    s.best = std::max(s.best, now);
+    s.lengths.erase(s.lengths.begin());
+    if (!s.doubling) continue;
+    if (pays && 2 * num_steps <= longest) {
+      s.lengths = {2 * num_steps};
+    } else {
+      s.doubling = false;
+      s.best *= 1.1;  // noise must not choose between neighbours
+      s.lengths = {std::round(0.7 * s.length), std::round(1.4 * s.length)};
+    }
+  }
+  metric_.num_steps = s.length;
 }
 
 template <class Real>
 void EnsembleWarmUp<Real>::settle(std::int64_t iterations) {
-  if (out_.interrupted || iterations < 1) return;
+  std::int64_t &total = stand_.total, &done = stand_.done;
+  if (total < 0 && iterations < 1) return;
   tell("step");
-  metric_.step_size = run_.chains.averaged_step();
-  run_.chains.set_metric(metric_);
-  for (std::int64_t done = 0; done < iterations && !out_.interrupted; done += piece)
-    draw(std::min(piece, iterations - done), true);
+  if (total < 0) {
+    total = iterations;
+    metric_.step_size = run_.chains.averaged_step();
+    run_.chains.set_metric(metric_);
+  }
+  for (; done < total; done += piece) {
+    draw(std::min(piece, total - done), true);
+    if (out_.interrupted) return;
+  }
   metric_.step_size = run_.chains.averaged_step();
   run_.chains.set_metric(metric_);
 }
 
 template <class Real>
 AuditFigures EnsembleWarmUp<Real>::audit(std::int64_t iterations) {
-  if (out_.interrupted) return {};
   tell("audit");
-  std::vector<Real> began;
-  run_.chains.each([&](Index, Chains<Real>& chains) {
-    const auto x = chains.positions();
-    began.insert(began.end(), x.begin(), x.end());
-  });
+  std::vector<Real>& began = stand_.began;
+  if (!stand_.drawing)
+    run_.chains.each([&](Index, Chains<Real>& chains) {
+      const auto x = chains.positions();
+      began.insert(began.end(), x.begin(), x.end());
+    });
   const FrozenDraws<Real> block = draw(iterations, false);
-  return out_.interrupted ? AuditFigures{} : audit_of<Real>(block, began, run_.context.threads);
+  return out_.interrupted ? AuditFigures{} : audit_of<Real>(block, std::span<const Real>(began), run_.context.threads);
 }
 
 template class EnsembleWarmUp<float>;

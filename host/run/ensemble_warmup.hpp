@@ -6,18 +6,46 @@
 #pragma once
 #include "host/run/audit.hpp"
 #include "host/run/scouts.hpp"
-#include "host/run/warmup.hpp"
+#include "host/run/warmup_keeper.hpp"
 
 namespace kilochain {
 
 template <class Real>
 class EnsembleWarmUp {
  public:
-  explicit EnsembleWarmUp(const Phases<Real>& run);
-  WarmedUp operator()();
+  EnsembleWarmUp(const Phases<Real>& run, WarmupKeeper<Real>& keeper);
+  void operator()();
+  template <class Visitor, class Self>
+  static void visit(const Visitor& visit, Self& self) {
+    visit("stage", self.stage_), visit("attempt", self.attempt_), visit("missing", self.missing_);
+    visit("agreement", self.out_.agreement), visit("scouting", self.scouting_);
+    visit("factor", self.metric_.factor), visit("step_size", self.metric_.step_size);
+    visit("num_steps", self.metric_.num_steps);
+    auto& s = self.stand_;
+    visit("done", s.done), visit("seen", s.seen), visit("total", s.total), visit("first", s.first);
+    visit("x", s.x), visit("began", s.began), visit("lengths", s.lengths), visit("doubling", s.doubling);
+    visit("best", s.best), visit("length", s.length), visit("drawing", s.drawing);
+    s.drawn.visit(visit, s.drawn);
+    if constexpr (!std::is_const_v<Self>) self.resumed_ = true;
+  }
 
  private:
-  WarmedUp of_given_length(std::int64_t iterations);
+  enum Stage { scouts, metric, lengths, step, audits };
+  /// Where the warm-up stands within a stage.
+  struct Stand {
+    std::int64_t done = 0, seen = 0, total = -1;  ///< iterations; draws met; iterations wanted, -1: not begun
+    std::vector<Real> x;                          ///< some draws, for the metric
+    std::vector<double> lengths = {2};            ///< to be tried
+    bool doubling = true;                         ///< lengths, until that does not pay
+    double best = 0, length = 2;
+    std::vector<Real> began;  ///< where chains stood when they were frozen
+    bool drawing = false;     ///< `drawn` is under way, since iteration `first`
+    std::int64_t first = 0;
+    FrozenDraws<Real> drawn;
+  };
+
+  bool begins(Stage stage);
+  void of_given_length(std::int64_t iterations);
   void scout();
   void learn_metric(std::int64_t iterations);
   void learn_length();
@@ -28,11 +56,17 @@ class EnsembleWarmUp {
   void tell(const std::string& stage) { run_.reporter.waits_for(stage + missing_); }
 
   const Phases<Real>& run_;
+  WarmupKeeper<Real>& keeper_;
+  WarmedUp& out_;
   Windows<Real> windows_;
   std::int64_t end_ = most_automatic_warmup;  ///< no iteration goes beyond
   Metric metric_;
-  WarmedUp out_;
   std::string missing_;  ///< in the last audit, for people
+  int stage_ = scouts;
+  std::int64_t attempt_ = 0;
+  Stand stand_;
+  std::vector<std::uint8_t> scouting_;  ///< where scouts stand, while they are sent
+  bool resumed_ = false;                ///< and has not begun its stage yet
 };
 
 }  // namespace kilochain

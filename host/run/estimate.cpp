@@ -87,6 +87,10 @@ class Accounting {
         context_.backend == Backend::cuda ? all : std::min(all, (draws_ + slots_ - 1) / slots_));
     const std::string what = fmt::format("windows of {} draws", slots_);
     add(what, "host", copies * window_bytes(o_.num_chains));
+    if (o_.draws != KeptDraws::none)  // WarmupKeeper
+      add("last draws of the warm-up", "host",
+          bytes(std::min<std::int64_t>(slots_, 500) * o_.num_chains,
+                static_cast<std::size_t>(info_.dim) * real() + 12));
     if (info_.constrain)
       add("recorded values of the windows", "host", 2 * bytes(o_.num_chains * slots_ * recorded_, real()));
     if (context_.backend == Backend::cuda) add(what, "device", copies * window_bytes(batch_size(o_)));

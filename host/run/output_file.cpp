@@ -7,8 +7,11 @@ namespace kilochain {
 
 OutputFile::OutputFile(const Options& options, const TargetInfo& info, Precision precision)
     : options_(options), info_(info), precision_(precision) {
-  if (writes_file(options) && !options.resume)
-    create(options.num_warmup.value_or(0), options.num_samples.value_or(most_automatic_samples));
+  if (writes_file(options) && !options.resume) create();
+}
+
+void OutputFile::create() {
+  create(options_.num_warmup.value_or(0), options_.num_samples.value_or(most_automatic_samples));
 }
 
 OutputFile::~OutputFile() { wait_quietly(); }
@@ -17,12 +20,22 @@ void OutputFile::set_length(std::int64_t num_warmup, std::int64_t num_samples) {
   if (writer_) create(num_warmup, num_samples);
 }
 
+void OutputFile::begin_again(const std::vector<char>& state) {
+  require_same_names(DrawsReader(options_.output).header());
+  create();
+  save_state(state);
+}
+
 void OutputFile::resume(std::int64_t draws) {
   writer_ = std::make_unique<DrawsWriter>(options_.output, draws);
-  require(writer_->header().names == info_.names, ExitStatus::data,
+  require_same_names(writer_->header());
+}
+
+void OutputFile::require_same_names(const DrawsHeader& header) const {
+  require(header.names == info_.names, ExitStatus::data,
           options_.output + ": the target is not the one that the draws are of",
-          std::to_string(info_.names.size()) + " values of each draw beside " +
-              std::to_string(writer_->header().names.size()) + " in the file, or with other names",
+          std::to_string(info_.names.size()) + " values of each draw beside " + std::to_string(header.names.size()) +
+              " in the file, or with other names",
           "Have its data or its code changed since?");
 }
 

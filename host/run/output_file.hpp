@@ -18,12 +18,19 @@ class OutputFile {
   bool is_open() const { return writer_ != nullptr; }
   /// Creates it anew once an automatic length is known: chunks fit the number of draws.
   void set_length(std::int64_t num_warmup, std::int64_t num_samples);
+  /// Creates it in place of that of a run that was stopped in its warm-up, with the state of that.
+  void begin_again(const std::vector<char>& state);
   /// Opens the file behind its first draws. Throws Error (usage) when it cannot be written, (data) when its draws have
   /// other names.
   void resume(std::int64_t draws);
   template <class Real>
   void append_warmup_stats(const Window<Real>& window) {
     writer_->append_warmup_stats(window);
+  }
+  template <class Real>
+  void write_last_of_warmup(const Window<Real>& window, const std::vector<std::int64_t>& iterations,
+                            const LastOfWarmup& which) {
+    if (writer_ && stores_draws(options_)) writer_->write_last_of_warmup(window, iterations, which);
   }
   /// Begins to write draws; the window must stay as it is until the next call of append or wait.
   template <class Real>
@@ -49,6 +56,8 @@ class OutputFile {
   void close();
 
  private:
+  void create();
+  void require_same_names(const DrawsHeader& header) const;
   void create(std::int64_t num_warmup, std::int64_t num_samples);
 
   const Options& options_;

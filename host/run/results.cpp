@@ -37,10 +37,14 @@ RunSummary summary_of(const Phases<Real>& run, const WarmedUp& warm, const Sampl
   s.fixed = run.target.info().fixed;
   s.derived = bool(run.target.info().constrain);
   std::vector<double> acceptance;
-  std::copy_if(sampled.acceptance.begin(), sampled.acceptance.end(), std::back_inserter(acceptance),
-               [](double rate) { return !std::isnan(rate); });
-  set_acceptance(s, std::move(acceptance));
-  if (find_sampler(run.options.sampler).asks_nothing()) s.stuck = 0;  // cold spins may be right to stay
+  std::vector<std::int64_t> numbers;
+  s.last_of_warmup = warm.last;
+  for (std::int64_t chain = 0; const double rate : warm.last ? warm.last_acceptance : sampled.acceptance) {
+    if (!std::isnan(rate)) acceptance.push_back(rate), numbers.push_back(chain);
+    ++chain;
+  }
+  set_acceptance(s, std::move(acceptance), numbers);
+  if (find_sampler(run.options.sampler).asks_nothing()) s.stuck = 0, s.stuck_chains.clear();  // cold spins may be right
   return s;
 }
 
@@ -144,11 +148,11 @@ Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sam
   r.summary = summary_of(run, warm, sampled);
   r.quarantined = run.chains.quarantine().list();
   r.interrupted = sampled.interrupted;
-  r.resumable = sampled.resumable;
+  r.resumable = warm.interrupted ? warm.resumable : sampled.resumable;
   r.draws_written = sampled.draws;
   r.divergences = sampled.divergences->first();
   if (!warm.advice.empty()) r.notes.push_back(warm.advice);
-  if (r.summary.stuck > 0)
+  if (r.summary.stuck > 0 && !warm.last)
     r.notes.push_back(
         fmt::format("{} of {} chains accepted nothing while sampling, and stand where they were; try {}"
                     "--init normal:0.1, or a longer warm-up?",
@@ -162,14 +166,14 @@ Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sam
   r.summary.flat = flat_along(run.options, run.context, run.target, run.chains.first_positions());
   run.file.add_attributes(closing_attributes(r.summary, run.chains.quarantine(), r.interrupted));
   if (stores_draws(run.options)) run.file.close();
-  r.summary.parameters = parameters_of(run, warm, sampled);
-  if (const auto names = as_their_prior(r.summary.parameters, run.target.info().prior_sd); !names.empty())
+  r.summary.parameters = warm.last ? warm.last_figures : parameters_of(run, warm, sampled);
+  if (const auto names = as_their_prior(r.summary.parameters, run.target.info().prior_sd); !names.empty() && !warm.last)
     r.notes.push_back(
         fmt::format("the data say nothing of {} of {} coordinates, which are as their prior: {}{}. Is the column "
                     "constant, or its scale "
                     "far below 1 with --standardise no?",
                     names.size(), r.summary.parameters.size(), names[0], names.size() > 1 ? ", ..." : ""));
-  if (!r.summary.parameters.empty()) run.file.write_summary(r.summary.parameters, sampled.acceptance);
+  if (!r.summary.parameters.empty() && !warm.last) run.file.write_summary(r.summary.parameters, sampled.acceptance);
   run.file.close();
   if (run.options.keep_draws) copy_draws(r, run, sampled);
   return r;

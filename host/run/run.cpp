@@ -29,6 +29,14 @@ Result resume(const Phases<Real>& phases, const RunState& before) {
   return results(phases, before.warm, sampled);
 }
 
+/// From the beginning, or from within the warm-up.
+template <class Real>
+Result begin(const Phases<Real>& phases, const RunState* before) {
+  const WarmedUp warm = warm_up(phases, before);
+  Sampled<Real> sampled = sample(phases, warm, nullptr);
+  return results(phases, warm, sampled);
+}
+
 template <class Real>
 Result run_on(const Options& o, const Context& context, Target<Real>& target, const ProgressCallback& progress,
               const std::atomic<bool>& stop) {
@@ -43,11 +51,17 @@ Result run_on(const Options& o, const Context& context, Target<Real>& target, co
   Reporter reporter(progress);
   Ensemble<Real> chains(context, target, setup_of(o), reporter, stop);
   const Phases<Real> phases{o, context, target, chains, file, reporter, stop};
-  if (o.resume) return resume(phases, *o.resume);
-  phases.start(*points);
-  const WarmedUp warm = warm_up(phases);
-  Sampled<Real> sampled = sample(phases, warm, nullptr);
-  return results(phases, warm, sampled);
+  if (!o.resume) {
+    phases.start(*points);
+    return begin(phases, nullptr);
+  }
+  if (!resumes_warmup(o)) return resume(phases, *o.resume);
+  chains.load(o.resume->chains);
+  require_same_target(phases, *o.resume);
+  file.begin_again(to_bytes(*o.resume));
+  Options rest = o;  // what follows is a run like any other
+  rest.resume = nullptr;
+  return begin(Phases<Real>{rest, context, target, chains, file, reporter, stop}, o.resume.get());
 }
 
 }  // namespace
@@ -81,8 +95,8 @@ Result PreparedRun::run(const ProgressCallback& progress, const std::atomic<bool
   Result result = std::visit(
       [&](const auto& target) { return run_on(options_, context_, *target, progress, limit.flag()); }, target_);
   result.out_of_time = result.interrupted && limit.is_over();
-  result.enough = result.out_of_time && !options_.num_samples && !options_.resume && !nothing_drawn(result) &&
-                  verdict_of(result.summary).converged;
+  result.enough = result.out_of_time && !options_.num_samples && (!options_.resume || resumes_warmup(options_)) &&
+                  !nothing_drawn(result) && verdict_of(result.summary).converged;
   result.notes.insert(result.notes.begin(), notes_.begin(), notes_.end());
   return result;
 }

@@ -58,11 +58,14 @@ char* put(char* to, const char* from, std::size_t size) {
 std::vector<char> to_bytes(const RunState& state) {
   nlohmann::json j;
   visit_state(WriteFields{j}, state);
+  const auto& within = state.within_warmup;
+  if (!within.empty()) j["within_warmup"] = true;
   const std::string text = j.dump();
-  std::size_t size = text.size() + 8;
+  std::size_t size = text.size() + within.size() + 16;
   for (const auto& batch : state.chains) size += batch.size() + 8;
-  std::vector<char> out(size);
+  std::vector<char> out(within.empty() ? size - 8 : size);
   char* to = put(out.data(), text.data(), text.size());
+  if (!within.empty()) to = put(to, reinterpret_cast<const char*>(within.data()), within.size());
   for (const auto& batch : state.chains) to = put(to, batch.data(), batch.size());
   return out;
 }
@@ -84,10 +87,17 @@ RunState run_state_of(const std::vector<char>& bytes, const std::string& path) {
   };
   RunState state;
   const auto [text, length] = next();
+  bool within_warmup = false;
   try {
-    visit_state(Read{nlohmann::json::parse(text, text + length)}, state);
+    const nlohmann::json j = nlohmann::json::parse(text, text + length);
+    visit_state(Read{j}, state);
+    within_warmup = j.contains("within_warmup");
   } catch (const nlohmann::json::exception& error) {
     refuse(error.what());
+  }
+  if (within_warmup) {
+    const auto [within, size] = next();
+    state.within_warmup.assign(within, within + size);
   }
   while (at < bytes.size()) {
     const auto [batch, size] = next();

@@ -64,9 +64,12 @@ Extremes extremes_of(const RunSummary& run) {
   return {quantile(bulk, 0), quantile(bulk, 0.5), quantile(bulk, 1), quantile(worst, 0), quantile(rhat, 1)};
 }
 
-void set_acceptance(RunSummary& run, std::vector<double> per_chain) {
-  run.stuck = std::count_if(per_chain.begin(), per_chain.end(),
-                            [](double rate) { return !std::isnan(rate) && accepts_nothing(rate); });
+void set_acceptance(RunSummary& run, std::vector<double> per_chain, const std::vector<std::int64_t>& numbers) {
+  run.stuck_chains.clear();
+  for (std::size_t k = 0; k < per_chain.size(); ++k)
+    if (!std::isnan(per_chain[k]) && accepts_nothing(per_chain[k]))
+      run.stuck_chains.push_back(numbers.empty() ? static_cast<std::int64_t>(k) : numbers[k]);
+  run.stuck = std::ssize(run.stuck_chains);
   double sum = 0;
   for (const double rate : per_chain) sum += rate;
   const std::vector<double> sorted = sorted_or_empty(std::move(per_chain));
@@ -83,6 +86,7 @@ Verdict verdict_of(const RunSummary& run) {
   const auto add = [&](const std::string& why) { v.reason += (v.reason.empty() ? "" : "; ") + why; };
   if (run.warmup_converged == false)
     add("the warm-up has " + (run.warmup_note.empty() ? "not converged" : run.warmup_note));
+  if (run.last_of_warmup) add("nothing was drawn");
   if (run.stuck > 0) add(fmt::format("{} of {} chains accepted nothing", run.stuck, run.num_chains - run.quarantined));
   const ParameterSummary* worst = nullptr;
   for (const ParameterSummary& p : run.parameters)
@@ -94,12 +98,12 @@ Verdict verdict_of(const RunSummary& run) {
   else if (worst && std::isnan(worst->rhat))
     add(worst->name + " has no R-hat: fewer than 4 draws of each chain, or draws that are all equal");
   else if (worst) {
-    v.draws_wanted = draws_wanted(run, *worst);
+    v.draws_wanted = run.last_of_warmup ? 0 : draws_wanted(run, *worst);
     add(fmt::format("R-hat of {} is {}, above {}", worst->name, rhat_text(worst->rhat), rhat_bar) +
         (v.draws_wanted > 0
              ? fmt::format(", as that of so short chains must be: about {} draws of each are needed", v.draws_wanted)
              : ""));
-  } else if (run.parameters.empty() && run.draws != KeptDraws::none)
+  } else if (run.parameters.empty() && run.draws != KeptDraws::none && !run.last_of_warmup)
     add("nothing was drawn");
   v.converged = v.reason.empty();
   v.judged = !(run.draws == KeptDraws::none && !run.warmup_converged);
@@ -112,7 +116,8 @@ int status_of(const RunSummary& run) {
 }
 
 nlohmann::json to_json(const RunSummary& run) {
-  const Extremes extremes = extremes_of(run);
+  const Extremes of_parameters = extremes_of(run),
+                 extremes = run.last_of_warmup ? Extremes{kNaN, kNaN, kNaN, kNaN, kNaN} : of_parameters;
   const Verdict verdict = verdict_of(run);
   auto parameters = nlohmann::json::array();
   for (const ParameterSummary& parameter : run.parameters) {
@@ -148,6 +153,16 @@ nlohmann::json to_json(const RunSummary& run) {
       {"converged", verdict.judged ? nlohmann::json(verdict.converged) : nlohmann::json(nullptr)},
       {"parameters", std::move(parameters)}};
   if (!verdict.converged) out["reason"] = verdict.reason;
+  if (!run.stuck_chains.empty()) out["stuck_chains"] = run.stuck_chains;
+  if (run.last_of_warmup) {
+    const LastOfWarmup& last = *run.last_of_warmup;
+    out["last_of_warmup"] = {{"iterations", {last.from, last.to}},
+                             {"draws", last.draws},
+                             {"of", last.of_scouts ? "scouts" : "chains"},
+                             {"rhat_max", number(of_parameters.rhat_max)},
+                             {"stuck_chains", run.stuck_chains},
+                             {"parameters", std::exchange(out["parameters"], nlohmann::json::array())}};
+  }
   if (!run.without.empty()) out["without_chains"] = run.without;
   if (run.resumes_from >= 0) out["resumes_from"] = run.resumes_from;
   return out;

@@ -30,6 +30,9 @@ struct RunSummary {
   std::int64_t superchains = 0;  ///< R-hat is between so many groups of chains that began together; 0: between chains
   bool finished = true;    ///< all iterations that were wanted are there; else interrupted, killed, or out of time
   std::int64_t stuck = 0;  ///< chains that accepted next to nothing while sampling
+  std::vector<std::int64_t> stuck_chains;  ///< their numbers
+  /// Of a run that was stopped in its warm-up: acceptance, stuck chains and parameters are of that's last draws.
+  std::optional<LastOfWarmup> last_of_warmup;
   std::optional<bool> warmup_converged;  ///< of an automatic warm-up; of one of a given length nobody judges it
   std::string warmup_note;               ///< what ended the warm-up, or why it did not converge; may be empty
   std::string flat;                      ///< names along which the density does not fall off (host/run/flat.hpp)
@@ -79,14 +82,16 @@ Extremes extremes_of(const RunSummary& run);
 /// NaN where no time was taken.
 double per_second(double count, double seconds);
 
-/// Sets the four acceptance fields, and how many are stuck, from one mean acceptance per chain (quarantined chains left
-/// out by the caller).
-void set_acceptance(RunSummary& run, std::vector<double> per_chain);
+/// Sets the four acceptance fields, and which are stuck, from one mean acceptance per chain (quarantined chains left
+/// out by the caller); numbers: of these chains, 0, 1, ... where there are none.
+void set_acceptance(RunSummary& run, std::vector<double> per_chain, const std::vector<std::int64_t>& numbers = {});
 
 /// Keys: target, sampler, device, real, num_chains, num_warmup, num_samples, seconds {warmup, sampling, total},
 /// acceptance_rate {mean, q05, q95}, gradient_evaluations, ess {min, median, max}, min_ess_per_second, rhat_max,
 /// superchains, quarantined, divergences, finished (false: ended before its time), converged (null where there is nothing to judge),
 /// reason (when not converged), parameters [{name, and each of summary_columns}]. NaN and infinity become null.
+/// Of a run that was stopped in its warm-up parameters is empty, and last_of_warmup has {iterations [first, last],
+/// draws, of, rhat_max, stuck_chains, parameters}.
 nlohmann::json to_json(const RunSummary& run);
 
 }  // namespace kilochain

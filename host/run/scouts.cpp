@@ -7,6 +7,7 @@
 
 #include "host/run/learnt_metric.hpp"
 #include "host/run/start.hpp"
+#include "host/run/warmup_keeper.hpp"
 
 namespace kilochain {
 namespace {
@@ -53,8 +54,9 @@ struct Trail {
 template <class Real>
 class Party {
  public:
-  explicit Party(const Phases<Real>& run)
+  Party(const Phases<Real>& run, WarmupKeeper<Real>& keeper)
       : run_(run),
+        keeper_(keeper),
         dim_(run.dim()),
         size_(std::clamp<Index>(static_cast<Index>(run.chains.num_chains()), 4, most_scouts)),
         chains_(run.context, run.target, {"nuts", nuts(dim_), size_, size_, Scope::chain, ~run.options.seed},
@@ -63,17 +65,44 @@ class Party {
   Scouted<Real> operator()() {
     out_.scouts = size_;
     run_.reporter.waits_for(fmt::format("{} scouts", size_));
-    start_at_finite_points();
-    std::int64_t length = first_length;
-    for (int k = 0; k < rounds_at_most && !out_.arrived; ++k, length *= 2) {
-      if (k > 0) chains_.set_metric(out_.metric);
-      travel(length);
+    if (trails_.empty()) start_at_finite_points();
+    for (; round_ < rounds_at_most && !out_.arrived; ++round_) {
+      if (trails_.empty()) {
+        if (round_ > 0) chains_.set_metric(out_.metric);
+        trails_.assign(static_cast<std::size_t>(size_), {});
+        from_ = out_.iterations, end_ = from_ + (first_length << round_);
+      }
+      travel();
       if (out_.interrupted) return std::move(out_);
       judge();
       learn_metric();
+      if (round_ + 1 < rounds_at_most && !out_.arrived) trails_.clear();
     }
     leave_behind();
     return std::move(out_);
+  }
+  template <class Visitor, class Self>
+  static void visit(const Visitor& visit, Self& self) {
+    visit("round", self.round_), visit("from", self.from_), visit("end", self.end_), visit("seen", self.out_.seen);
+    visit("iterations", self.out_.iterations), visit("gradients", self.out_.gradients);
+    visit("factor", self.out_.metric.factor), visit("step_size", self.out_.metric.step_size);
+    for (Index s = 0; s < self.size_; ++s)
+      visit(fmt::format("lp_{}", s).c_str(), self.trails_[s].lp),
+          visit(fmt::format("x_{}", s).c_str(), self.trails_[s].draws);
+    std::vector<char> chains;
+    if constexpr (std::is_const_v<Self>) chains = self.saved_[0];
+    visit("chains", chains);
+    if constexpr (!std::is_const_v<Self>) self.chains_.load({chains});
+  }
+  std::vector<std::uint8_t> stand() {
+    saved_ = chains_.save();
+    nlohmann::json j;
+    visit(ToJson{j}, std::as_const(*this));
+    return nlohmann::json::to_cbor(j);
+  }
+  void go_on(const std::vector<std::uint8_t>& stand) {
+    trails_.assign(static_cast<std::size_t>(size_), {});
+    visit(FromJson{nlohmann::json::from_cbor(stand)}, *this);
   }
 
  private:
@@ -96,11 +125,11 @@ class Party {
     }
   }
 
-  /// One more round of `length` iterations, in which a scout learns its step alone.
-  void travel(std::int64_t length) {
-    trails_.assign(static_cast<std::size_t>(size_), {});
+  /// One more round, as far as to iteration end_, in which a scout learns its step alone.
+  void travel() {
+    const std::int64_t length = first_length << round_;
     Windows<Real> windows = chains_.windows(chains_.shape(length / looks_every));
-    windows.thin = looks_every, windows.origin = out_.iterations;
+    windows.thin = looks_every, windows.origin = end_ - length;
     const auto take = [&](const Window<Real>& window) {
       for (Index s = 0; s < size_; ++s)
         for (Count t = 0; t < window.count; ++t) {
@@ -110,11 +139,9 @@ class Party {
         }
     };
     Segment<Real> segment = chains_.adapting(std::int64_t(1) << 40);
-    for (const std::int64_t end = out_.iterations + length; out_.iterations < end && !out_.interrupted;) {
-      const std::int64_t until = std::min(end, out_.iterations + piece);
-      segment.phase_start = out_.iterations;
-      out_.iterations = chains_.run(segment, out_.iterations, until, windows, take);
-      out_.interrupted = out_.iterations < until;
+    for (; from_ < end_ && !out_.interrupted; from_ += piece) {
+      segment.phase_start = from_;
+      out_.interrupted = !keeper_.run(chains_, segment, out_.iterations, std::min(end_, from_ + piece), windows, take);
     }
     out_.gradients += chains_.take_gradients();
     for (Index s = 0; const ChainControl& c : chains_.controls()) {
@@ -151,8 +178,9 @@ class Party {
       drift += d, square += d * d, ++agree;
     }
     const double mean = drift / agree, error = std::sqrt((square / agree - mean * mean) / agree);
-    run_.reporter.waits_for(fmt::format("scouts: {} of {} agree in log density{}", agree, size_,
-                                        mean < 3 * error ? "" : ", which still rises"));
+    out_.seen =
+        fmt::format("{} of {} agree in log density{}", agree, size_, mean < 3 * error ? "" : ", which still rises");
+    run_.reporter.waits_for("scouts: " + out_.seen);
     out_.arrived = 2 * agree >= size_ && 4 * agree >= 3 * (size_ - stay) && mean < 3 * error;
   }
 
@@ -204,9 +232,13 @@ class Party {
   }
 
   const Phases<Real>& run_;
+  WarmupKeeper<Real>& keeper_;
   const Index dim_, size_;
   Ensemble<Real> chains_;
-  std::vector<Trail<Real>> trails_;
+  int round_ = 0;
+  std::int64_t from_ = 0, end_ = 0;  ///< iterations: where the piece under way began, where the round ends
+  std::vector<Trail<Real>> trails_;  ///< empty: the round has not begun
+  std::vector<std::vector<char>> saved_;
   Scouted<Real> out_;
 };
 
@@ -225,13 +257,23 @@ std::vector<Real> Scouted<Real>::starts(Index first, Index count, Index dim, std
 }
 
 template <class Real>
-Scouted<Real> send_scouts(const Phases<Real>& run) {
-  return Party<Real>(run)();
+Scouted<Real> send_scouts(const Phases<Real>& run, WarmupKeeper<Real>& keeper, std::vector<std::uint8_t>& stand) {
+  Party<Real> party(run, keeper);
+  if (!stand.empty()) party.go_on(stand);
+  const auto whole = keeper.where;
+  keeper.where = [&] {
+    stand = party.stand();
+    return whole();
+  };
+  Scouted<Real> scouted = party();
+  keeper.where = whole;
+  stand.clear();
+  return scouted;
 }
 
 template struct Scouted<float>;
 template struct Scouted<double>;
-template Scouted<float> send_scouts(const Phases<float>&);
-template Scouted<double> send_scouts(const Phases<double>&);
+template Scouted<float> send_scouts(const Phases<float>&, WarmupKeeper<float>&, std::vector<std::uint8_t>&);
+template Scouted<double> send_scouts(const Phases<double>&, WarmupKeeper<double>&, std::vector<std::uint8_t>&);
 
 }  // namespace kilochain

@@ -18,6 +18,7 @@ struct Scouted {
   std::int64_t gradients = 0;   ///< of all scouts
   bool arrived = false;         ///< their log densities agree and stand still
   bool interrupted = false;
+  std::string seen;                       ///< how many agree, when they were looked at last
   std::vector<std::int64_t> left;         ///< scouts that ended far below the others, ascending
   double left_below = 0;                  ///< how far the lowest of them ended below the others, in log density
   Metric metric;                          ///< from the scouts' draws
@@ -27,8 +28,12 @@ struct Scouted {
   std::vector<Real> starts(Index first, Index count, Index dim, std::int64_t superchains = 0) const;
 };
 
-/// Throws Error (data) when no scout can start.
 template <class Real>
-Scouted<Real> send_scouts(const Phases<Real>& run);
+class WarmupKeeper;
+
+/// `stand`: where they stand, for the keeper's state; not empty: they go on from there. Throws Error (data) when no
+/// scout can start.
+template <class Real>
+Scouted<Real> send_scouts(const Phases<Real>& run, WarmupKeeper<Real>& keeper, std::vector<std::uint8_t>& stand);
 
 }  // namespace kilochain

@@ -74,7 +74,7 @@ RunSummary summary_without_draws(const DrawsReader& reader) {
 
 /// Of a killed run: what `resume` begins with, where that is less than what is there.
 std::int64_t resumes_from(const DrawsReader& reader, const std::string& path) {
-  if (!reader.has_draws() || reader.attributes().contains("interrupted")) return -1;
+  if (!reader.has_draws() || reader.last_of_warmup() || reader.attributes().contains("interrupted")) return -1;
   const std::vector<char> bytes = reader.state();
   if (bytes.empty()) return -1;
   const std::int64_t draws = run_state_of(bytes, path).draws;
@@ -88,9 +88,10 @@ void summarise_stats(RunSummary& s, const DrawsReader& reader, const std::vector
   const std::vector<double> rates = reader.mean_acceptance_rate();
   for (const std::int64_t c : kept)
     if (c < std::ssize(rates)) acceptance.push_back(rates[c]);
-  set_acceptance(s, acceptance);
+  set_acceptance(s, acceptance, kept);
   for (const SamplerEntry& e : samplers())
-    if (e.name == s.sampler && e.asks_nothing()) s.stuck = 0;  // cold spins may be right to stay
+    if (e.name == s.sampler && e.asks_nothing())
+      s.stuck = 0, s.stuck_chains.clear();  // cold spins may be right to stay
   if (!reader.has_draws()) return;
   s.divergences = 0;
   const std::vector<std::int64_t> diverging = reader.num_diverging();
@@ -142,13 +143,14 @@ std::vector<std::int64_t> chains_that_count(const DrawsReader& reader, const std
 }
 
 RunSummary summarise_file(const std::string& path, std::size_t max_bytes, const FileWishes& wishes) {
-  const DrawsReader reader(path);
+  const DrawsReader reader(path, DrawsReader::or_last_of_warmup);
   RunSummary s = summary_without_draws(reader);
+  s.last_of_warmup = reader.last_of_warmup();
   const bool any = reader.has_draws() ? reader.draws_written() > 0 : reader.has_summary();
   require(any, ExitStatus::data, path + ": nothing was drawn",
           reader.has_draws() ? "0 draws of each chain: the run ended in its warm-up"
                              : "no summary: the run kept moments only, and did not come to its end",
-          "Run it again?");
+          reader.state().empty() ? "Run it again?" : "Go on with it by `kilochain resume " + path + "`?");
   require(reader.has_draws() || wishes.without.empty(), ExitStatus::usage,
           path + ": no chain can be left out of the summary", "the run kept moments of all chains together",
           "Leave out --without-chains?");

@@ -9,6 +9,7 @@
 #include "host/run/ensemble_warmup.hpp"
 #include "host/run/relocate.hpp"
 #include "host/run/run_summary.hpp"
+#include "host/run/warmup_keeper.hpp"
 
 namespace kilochain {
 namespace {
@@ -27,38 +28,41 @@ double target_accept(const Options& o) {
 template <class Real>
 class WarmUp {
  public:
-  WarmUp(const Phases<Real>& run, std::int64_t num_warmup) : run_(run), segment_(run.chains.adapting(num_warmup)) {}
+  WarmUp(const Phases<Real>& run, WarmupKeeper<Real>& keeper, std::int64_t num_warmup)
+      : run_(run), keeper_(keeper), out_(keeper.so_far()), segment_(run.chains.adapting(num_warmup)) {}
 
  protected:
   using Take = typename Ensemble<Real>::Take;
 
   /// As far as it comes.
-  void advance_to(std::int64_t end) { arrived(end, run_.chains.run(segment_, out_.iterations, end)); }
   void advance_to(std::int64_t end, Windows<Real>& windows, const Take& take) {
-    arrived(end, run_.chains.run(segment_, out_.iterations, end, windows, take));
+    out_.interrupted = !keeper_.run(run_.chains, segment_, out_.iterations, end, windows, take);
+    run_.require_chains(out_.iterations);
   }
-  /// Moves chains whose mean acceptance was next to nothing. False when there were none; else all begin again.
+  /// Moves chains whose mean acceptance was next to nothing. False when there were none; else all begin again. When
+  /// stopped meanwhile, the state is the one before.
   bool relocate(const std::vector<double>& acceptance) {
+    const std::vector<char> before = keeper_.state();
     const Relocated moved = kilochain::relocate<Real>(run_, acceptance);
+    if (run_.stop) {
+      keeper_.save(before);
+      out_.interrupted = true;
+      return false;
+    }
     out_.gradients += moved.gradients;
     if (moved.chains == 0) return false;
     note_ = fmt::format("{} chains that accepted nothing were relocated by NUTS", moved.chains);
     out_.iterations = 0;
+    keeper_.forget();
     return true;
   }
   bool pooled() const { return segment_.scope == Scope::pooled; }
 
   const Phases<Real>& run_;
+  WarmupKeeper<Real>& keeper_;
+  WarmedUp& out_;
   Segment<Real> segment_;
-  WarmedUp out_;
   std::string note_;
-
- private:
-  void arrived(std::int64_t wanted, std::int64_t reached) {
-    run_.require_chains(reached);
-    out_.iterations = reached;
-    out_.interrupted = reached < wanted;
-  }
 };
 
 /// A warm-up of a given length.
@@ -68,41 +72,55 @@ class FixedWarmUp : WarmUp<Real> {
   using Base::run_, Base::segment_, Base::out_;
 
  public:
-  explicit FixedWarmUp(const Phases<Real>& run) : Base(run, *run.options.num_warmup) {
+  FixedWarmUp(const Phases<Real>& run, WarmupKeeper<Real>& keeper) : Base(run, keeper, *run.options.num_warmup) {
+    const std::int64_t num_warmup = segment_.schedule.num_warmup;
     segment_.rate_decays = Base::pooled();
-    if (run.options.save_warmup && run.file.is_open())
-      statistics_ =
-          run.chains.windows(run.chains.shape(run.window(segment_.schedule.num_warmup), Recorded::statistics));
+    if (run.options.draws == KeptDraws::none) return;
+    windows_ = run.chains.windows(run.chains.shape(run.window(num_warmup)));
+    // A draw that is kept takes as long as a cheap iteration: of a long warm-up some are.
+    windows_.thin = run.options.save_warmup ? 1 : std::clamp<std::int64_t>(num_warmup / 500, 1, 50);
   }
-  WarmedUp operator()() {
+  void operator()() {
     const std::int64_t num_warmup = segment_.schedule.num_warmup;
     run_.reporter.begin("warm-up", 0, num_warmup);
-    if (may_relocate(run_.options)) relocate();
+    if (may_relocate(run_.options) && !looked_) relocate();
     if (!out_.interrupted) advance(num_warmup);
     out_.note = Base::note_;
-    return out_;
+  }
+  template <class Visitor, class Self>
+  static void visit(const Visitor& visit, Self& self) {
+    visit("note", self.note_), visit("looked", self.looked_);
+    visit("accepted", self.accepted_), visit("counted", self.counted_);
   }
 
  private:
   /// Statistics go to the file where they are wanted.
   void advance(std::int64_t end) {
-    if (statistics_.buffers.empty()) return Base::advance_to(end);
-    Base::advance_to(end, statistics_, [this](const Window<Real>& w) { run_.file.append_warmup_stats(w); });
+    const bool saves = run_.options.save_warmup && run_.file.is_open();
+    Base::advance_to(end, windows_, [&](const Window<Real>& w) {
+      if (saves) run_.file.append_warmup_stats(w);
+    });
   }
   void relocate() {
-    advance(relocate_from);
-    const auto before = run_.chains.controls();
+    if (out_.iterations < relocate_from) advance(relocate_from);
+    if (!out_.interrupted && accepted_.empty())
+      for (const ChainControl& c : run_.chains.controls())
+        accepted_.push_back(c.acceptance_sum), counted_.push_back(c.counted);
     if (!out_.interrupted) advance(relocate_at);
     if (out_.interrupted) return;
     std::vector<double> acceptance;
-    for (auto from = before.begin(); const ChainControl& c : run_.chains.controls()) {
-      acceptance.push_back((c.acceptance_sum - from->acceptance_sum) / static_cast<double>(c.counted - from->counted));
-      ++from;
+    for (std::size_t k = 0; const ChainControl& c : run_.chains.controls()) {
+      acceptance.push_back((c.acceptance_sum - accepted_[k]) / static_cast<double>(c.counted - counted_[k]));
+      ++k;
     }
     Base::relocate(acceptance);
+    looked_ = true;
   }
 
-  Windows<Real> statistics_;  ///< no buffers: they are not wanted
+  bool looked_ = false;           ///< for chains that must be moved
+  std::vector<double> accepted_;  ///< (chain), when it began to look: sums
+  std::vector<std::int64_t> counted_;
+  Windows<Real> windows_;  ///< no buffers: nothing is recorded
 };
 
 /// One that ends when its signs say so.
@@ -112,45 +130,57 @@ class AutomaticWarmUp : WarmUp<Real> {
   using Base::run_, Base::segment_, Base::out_;
 
  public:
-  explicit AutomaticWarmUp(const Phases<Real>& run)
-      : Base(run, most_automatic_warmup),
+  AutomaticWarmUp(const Phases<Real>& run, WarmupKeeper<Real>& keeper)
+      : Base(run, keeper, most_automatic_warmup),
         windows_(run.chains.windows(run.chains.shape(run.window(500)))),
         block_(run.options.num_chains, run.dim()),
         monitor_(target_accept(run.options)) {
     if (Base::pooled()) segment_.schedule.rate = pooled_rate(0);
   }
-  WarmedUp operator()() {
+  void operator()() {
     run_.reporter.begin("warm-up", 0, 0);
-    search();
-    if (!out_.interrupted) decay();
+    run_.reporter.waits_for(monitor_.note());
+    if (stage_ == searching) search();
+    if (!out_.interrupted && stage_ != settling) decay();
     if (!out_.interrupted) finish();
-    return outcome();
+    outcome();
+  }
+  template <class Visitor, class Self>
+  static void visit(const Visitor& visit, Self& self) {
+    visit("note", self.note_), visit("stage", self.stage_), visit("length", self.length_);
+    visit("blocks", self.blocks_), visit("end", self.end_), visit("from", self.from_);
+    visit("thin", self.windows_.thin), visit("origin", self.windows_.origin);
+    visit("rate", self.segment_.schedule.rate);
+    self.block_.visit(visit, self.block_), self.monitor_.visit(visit, self.monitor_);
   }
 
  private:
   /// Blocks grow: slow chains need long blocks before R-hat can tell that they agree.
   void search() {
-    std::int64_t blocks = 0;
     out_.converged = false;
-    for (std::int64_t block = first_block; !*out_.converged && out_.iterations + block <= most_automatic_warmup;) {
-      if (!fill(block)) return;
-      if (++blocks == 2 && Base::relocate(block_.acceptance())) {  // the first may have begun with a bad scale only
+    while (!*out_.converged && (end_ > 0 || out_.iterations + length_ <= most_automatic_warmup)) {
+      if (!fill()) return;
+      if (blocks_ == 1 && Base::relocate(block_.acceptance())) {  // the first may have begun with a bad scale only
         monitor_.restart();
-        block = first_block;
+        blocks_ = 2, length_ = first_block, end_ = 0;
         continue;
       }
+      if (out_.interrupted) return;
+      ++blocks_;
       out_.converged = monitor_.add(block_.signs(running(), run_.context.threads));
       run_.reporter.waits_for(monitor_.note());
-      block = block * 3 / 2;
+      length_ = length_ * 3 / 2, end_ = 0;
     }
   }
   /// A long block is kept thinned. False when interrupted.
-  bool fill(std::int64_t block) {
-    const std::int64_t room = windows_.buffers[0].shape().capacity;
-    windows_.thin = (block + room - 1) / room, windows_.origin = out_.iterations;
-    block_.begin(block / windows_.thin, windows_.thin);
-    Base::advance_to(out_.iterations + block / windows_.thin * windows_.thin, windows_,
-                     [this](const Window<Real>& w) { block_.take(w); });
+  bool fill() {
+    if (end_ == 0) {
+      const std::int64_t room = windows_.buffers[0].shape().capacity;
+      windows_.thin = (length_ + room - 1) / room, windows_.origin = out_.iterations;
+      block_.begin(length_ / windows_.thin, windows_.thin);
+      end_ = out_.iterations + length_ / windows_.thin * windows_.thin;
+    }
+    Base::advance_to(end_, windows_, [this](const Window<Real>& w) { block_.take(w); });
     return !out_.interrupted;
   }
   std::vector<std::int64_t> running() const {
@@ -164,24 +194,31 @@ class AutomaticWarmUp : WarmUp<Real> {
   /// The factor comes to rest while the rate decays.
   void decay() {
     if (!Base::pooled()) return;
-    const std::int64_t last = std::max<std::int64_t>(100, out_.iterations / 4), from = out_.iterations;
+    if (stage_ == searching) stage_ = decaying, from_ = out_.iterations;
+    const std::int64_t last = std::max<std::int64_t>(100, from_ / 4);
     for (int k = 1; k <= 10 && !out_.interrupted; ++k) {
+      if (out_.iterations >= from_ + last * k / 10) continue;
       segment_.schedule.rate = pooled_rate(0.5 + 0.05 * k);
-      Base::advance_to(from + last * k / 10);
+      Base::advance_to(from_ + last * k / 10, unrecorded_, nullptr);
     }
   }
   /// The last iteration is known now: no mass changes any more, the step settles, and dual averaging takes its average.
   void finish() {
-    segment_.schedule.num_warmup = out_.iterations + Schedule::settling;
-    Base::advance_to(segment_.schedule.num_warmup);
+    if (stage_ != settling) stage_ = settling, end_ = out_.iterations + Schedule::settling;
+    segment_.schedule.num_warmup = end_;
+    Base::advance_to(end_, unrecorded_, nullptr);
   }
-  WarmedUp outcome() {
+  void outcome() {
     out_.ess_per_iteration = monitor_.ess_per_iteration();
+    const std::string missing = *out_.converged           ? "its signs were there, and rates still decayed"
+                                : monitor_.note().empty() ? "no sign was looked for yet"
+                                                          : monitor_.note();
+    out_.converged = *out_.converged && !out_.interrupted;
     out_.note = *out_.converged ? fmt::format("converged after {} iterations", out_.iterations)
-                                : fmt::format("not converged after {} iterations: {}", out_.iterations,
-                                              out_.interrupted ? "interrupted" : monitor_.note());
+                                : fmt::format("not converged after {} iterations: {}{}", out_.iterations,
+                                              out_.interrupted ? "interrupted; " : "", missing);
     if (!Base::note_.empty()) out_.note += "; " + Base::note_;
-    if (*out_.converged || out_.interrupted) return out_;
+    if (*out_.converged || out_.interrupted) return;
     const auto rates = block_.acceptance();
     const std::int64_t stuck = std::count_if(rates.begin(), rates.end(), accepts_nothing);
     out_.advice = fmt::format(
@@ -191,30 +228,50 @@ class AutomaticWarmUp : WarmUp<Real> {
         out_.iterations,
         stuck > 0 ? fmt::format("or other starting points, such as --init normal:0.1 ({} chains accept nothing)", stuck)
                   : "or --num-warmup with more iterations");
-    return out_;
   }
 
   static constexpr std::int64_t first_block = relocate_from;
-  Windows<Real> windows_;
+  enum Stage { searching, decaying, settling };
+  Windows<Real> windows_, unrecorded_;
   BlockOfDraws<Real> block_;  ///< the last one
   WarmupMonitor monitor_;
+  int stage_ = searching;
+  std::int64_t length_ = first_block, blocks_ = 0;  ///< of the block under way; blocks that are complete
+  std::int64_t end_ = 0, from_ = 0;  ///< where the block or the stage ends, 0: not begun; where the decay began
 };
 
 }  // namespace
 
 template <class Real>
-WarmedUp warm_up(const Phases<Real>& run) {
-  const auto begin = std::chrono::steady_clock::now();
-  WarmedUp out = run.options.sampler == ensemble_sampler ? EnsembleWarmUp<Real>(run)()
-                 : run.options.num_warmup                ? FixedWarmUp<Real>(run)()
-                                                         : AutomaticWarmUp<Real>(run)();
+WarmedUp warm_up(const Phases<Real>& run, const RunState* before) {
+  WarmupKeeper<Real> keeper(run, before);
+  const auto go = [&](auto warm_up) {
+    using Kind = decltype(warm_up);
+    keeper.where = [&] {
+      nlohmann::json j;
+      Kind::visit(ToJson{j}, std::as_const(warm_up));
+      return j;
+    };
+    if (before) try {
+        Kind::visit(FromJson{nlohmann::json::from_cbor(before->within_warmup)}, warm_up);
+      } catch (const nlohmann::json::exception& error) {
+        throw Error(ExitStatus::data, run.options.output + ": the state of its warm-up cannot be read", error.what(),
+                    "Was the file made by kilochain sample of this version?");
+      }
+    warm_up();
+  };
+  if (run.options.sampler == ensemble_sampler)
+    go(EnsembleWarmUp<Real>(run, keeper));
+  else if (run.options.num_warmup)
+    go(FixedWarmUp<Real>(run, keeper));
+  else
+    go(AutomaticWarmUp<Real>(run, keeper));
+  WarmedUp out = keeper.end();
   if (run.options.superchains > 1) out.superchains = run.options.superchains;
-  out.seconds = seconds_since(begin);
-  out.gradients += run.chains.take_gradients();
   return out;
 }
 
-template WarmedUp warm_up(const Phases<float>&);
-template WarmedUp warm_up(const Phases<double>&);
+template WarmedUp warm_up(const Phases<float>&, const RunState*);
+template WarmedUp warm_up(const Phases<double>&, const RunState*);
 
 }  // namespace kilochain

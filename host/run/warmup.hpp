@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "host/run/phases.hpp"
+#include "host/statistics/summary.hpp"
 
 namespace kilochain {
 
@@ -19,12 +20,19 @@ struct WarmedUp {
   std::optional<bool> converged;  ///< an automatic one: its signs said so
   bool interrupted = false;
   std::int64_t superchains = 0;   ///< chain c began in superchain c mod so many (rhat.hpp); 0: none
-  std::string note;               ///< what ended an automatic one; how many chains were relocated
-  std::vector<double> agreement;  ///< of each coordinate with its gradient (learnt_metric.hpp); empty: not known
-  std::string advice;             ///< what to do about one that has not converged
+  std::string note;                  ///< what ended an automatic one; how many chains were relocated
+  std::vector<double> agreement;     ///< of each coordinate with its gradient (learnt_metric.hpp); empty: not known
+  std::string advice;                ///< what to do about one that has not converged
+  bool resumable = false;            ///< the file has a state of it
+  std::optional<LastOfWarmup> last;  ///< of one that was stopped: its last draws
+  std::vector<ParameterSummary> last_figures;  ///< of these draws
+  std::vector<double> last_acceptance;         ///< as that: mean of each chain; NaN of a quarantined one
 };
 
+struct RunState;  // host/run/run_state.hpp
+
+/// `before`: the state in which the warm-up was stopped, from which it goes on; or null.
 template <class Real>
-WarmedUp warm_up(const Phases<Real>& run);
+WarmedUp warm_up(const Phases<Real>& run, const RunState* before = nullptr);
 
 }  // namespace kilochain

@@ -67,13 +67,38 @@ TEST(ResumeCommand, TheTimeIsLimited) {
   const Outcome none = kilochain(
       files, {"sample", "--target", "gaussian", "--preset", "neal_gaussian", "--num-chains", "64", "--num-warmup",
               "100000000", "--num-samples", "10", "--max-seconds", "3", "--output", files.path("none.nc")});
-  EXPECT_EQ(none.status, 6) << none.out;
+  EXPECT_EQ(none.status, 9) << none.out;
   EXPECT_TRUE(contains(none.out, "the time is over (--max-seconds 3) after ")) << none.out;
-  EXPECT_TRUE(contains(none.out, " warm-up iterations: nothing was drawn")) << none.out;
-  const Outcome again = kilochain(files, {"resume", files.path("none.nc"), "--max-seconds", "3"});
-  EXPECT_EQ(again.status, 6) << again.out;
-  EXPECT_TRUE(contains(again.err, files.path("none.nc") + ": the run ended in its warm-up, and begins again"))
+  EXPECT_TRUE(contains(none.out, " warm-up iterations: nothing was drawn; `kilochain resume ")) << none.out;
+  EXPECT_TRUE(contains(none.out, "stopped     in its warm-up: nothing was drawn. What follows is of the last "));
+  EXPECT_TRUE(contains(none.out, "max rhat")) << none.out;
+  const std::int64_t reached =
+      json::parse(kilochain(files, {"summary", files.path("none.nc"), "--json"}).out)["num_warmup"].get<std::int64_t>();
+  const Outcome again = kilochain(files, {"resume", files.path("none.nc"), "--max-seconds", "3", "--json"});
+  EXPECT_EQ(again.status, 9) << again.out;
+  EXPECT_TRUE(contains(again.err, "the warm-up goes on after iteration " + std::to_string(reached) + "\n"))
       << again.err;
+  EXPECT_GT(json::parse(again.out)["num_warmup"].get<std::int64_t>(), reached);
+}
+
+/// Killed, a warm-up is where its last state was saved; nothing but that is there.
+TEST(ResumeCommand, AWarmUpThatIsKilledGoesOn) {
+  ScratchFiles files;
+  const std::string path = files.path("draws.nc");
+  {
+    Program program(files, {"sample", "--target", "gaussian", "--target.preset", "gauss2d_corr", "--num-chains", "4",
+                            "--num-warmup", "100000000", "--num-samples", "10", "--sampler", "rwm",
+                            "--checkpoint-seconds", "1", "--output", path});
+    ASSERT_TRUE(wait_until(program, [&] { return times_said(program, "warm-up") >= 2; })) << program.err();
+    program.send(SIGKILL);
+    EXPECT_EQ(program.wait(), 1000 + SIGKILL);
+  }
+  const Outcome looked = kilochain(files, {"summary", path});
+  EXPECT_EQ(looked.status, 3);
+  EXPECT_TRUE(contains(looked.err, "Go on with it by `kilochain resume " + path + "`?")) << looked.err;
+  const Outcome on = kilochain(files, {"resume", path, "--max-seconds", "2"});
+  EXPECT_EQ(on.status, 9) << on.out << on.err;
+  EXPECT_TRUE(contains(on.err, "the warm-up goes on after iteration ")) << on.err;
 }
 
 TEST(ResumeCommand, SaysWhatItCannotDo) {
