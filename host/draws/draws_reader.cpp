@@ -62,8 +62,8 @@ void DrawsReader::open() {
           format == attributes_.end() ? "no attribute kilochain_draws_format" : "format " + format->dump() + ", not 1",
           "Was the file made by kilochain sample of this version?");
   read_header();
-  posterior_ = find_group(file_, "posterior");
-  sample_stats_ = find_group(file_, "sample_stats");
+  posterior_ = find_group(file_, draws_group(header_));
+  sample_stats_ = find_group(file_, stats_group(header_));
   summary_ = find_group(file_, "summary");
   if (!has_draws()) return;
   if (has_variable(posterior_, "spins")) {
@@ -74,7 +74,7 @@ void DrawsReader::open() {
   check(nc_get_var_longlong(file_, find_variable(file_, "draws_written"), &written));
   variables_ = variables_of(header_);
   for (auto& v : variables_) {
-    v.in = find_group(file_, v.group.c_str());
+    v.in = find_group(file_, v.group);
     if (v.in < 0) throw netcdf::Failure{NC_ENOGRP};
     v.id = find_variable(v.in, v.name);
     const auto shape = shape_of(v.in, v.id);
@@ -115,6 +115,7 @@ void DrawsReader::read_header() {
   if (attributes_.contains("groups")) parsed("groups").get_to(header_.groups);
   if (attributes_.contains("inputs")) header_.inputs = parsed("inputs").get<std::vector<Input>>();
   if (attributes_.contains("stats")) parsed("stats").get_to(header_.stats);
+  header_.prior = find_group(file_, "prior") >= 0;
   header_.save_warmup_stats = find_group(file_, "warmup_sample_stats") >= 0;
   header_.names = read_labels(file_, "parameter");
   require(!attributes_.contains("header_hash") ||

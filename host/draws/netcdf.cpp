@@ -124,9 +124,9 @@ json read_attributes(int group) {
   return out;
 }
 
-int find_group(int file, const char* name) {
+int find_group(int file, const std::string& name) {
   int group = -1;
-  return nc_inq_grp_ncid(file, name, &group) == NC_NOERR ? group : -1;
+  return nc_inq_grp_ncid(file, name.c_str(), &group) == NC_NOERR ? group : -1;
 }
 
 int find_variable(int group, const std::string& name) {

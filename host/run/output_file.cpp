@@ -43,8 +43,9 @@ void OutputFile::create(std::int64_t num_warmup, std::int64_t num_samples) {
   h.real = precision_;
   h.variable = info_.variable;
   h.names = info_.names;
+  h.prior = info_.is_prior;
   for (const Variable& v : info_.variables) {
-    if (v.group != "posterior") h.groups[v.name] = v.group;
+    if (v.group != draws_group(h)) h.groups[v.name] = v.group;
     h.variables.emplace_back(
         v.name,
         v.shape.empty() ? 0 : std::accumulate(v.shape.begin(), v.shape.end(), std::int64_t{1}, std::multiplies()));
