@@ -1,13 +1,14 @@
 // Draws on disk: NetCDF-4 in the schema of ArviZ's InferenceData (dimensions chain, draw, <variable>_dim).
 // Groups: posterior (of spin models int8 `spins` too, in the model's shape), sample_stats (lp, acceptance_rate,
 // diverging, the sampler's own; divergence_chain, _draw, _point for the divergences whose points are kept),
-// warmup_sample_stats when asked, constant_data (of a prior: prior, sample_stats_prior); or, when only moments are kept, summary (a variable per figure, and
-// acceptance_rate of each chain). Attributes of the root and of posterior: header, whole configuration, timings. Root
-// variable draws_written: the draws per chain that are complete; run_state_0 and _1: the state of the run, to resume
-// it, written in turn, so that one of them is whole at any time. What readers do not know does not change the format,
-// 1. Promise: after append() returns, a killed process leaves these draws readable, whatever it was writing
-// (journal.hpp); a full disk is found before the library is asked to write, so it costs the window at hand and no
-// earlier one. Bytes that changed since are found by their checksums. Not promised: a power cut.
+// warmup_sample_stats when asked, constant_data; or, when only moments are kept, summary (a variable per figure, and
+// acceptance_rate of each chain). Of a prior: prior, sample_stats_prior in place of the first two. Attributes of the
+// root and of posterior: header, whole configuration, timings. Root variable draws_written: the draws per chain that
+// are complete; run_state_0 and _1: the state of the run, to resume it, written in turn, so that one of them is whole
+// at any time. What readers do not know does not change the format, 1. Promise: after append() returns, a killed
+// process leaves these draws readable, whatever it was writing (journal.hpp); a full disk is found before the library
+// is asked to write, so it costs the window at hand and no earlier one. Bytes that changed since are found by their
+// checksums. Not promised: a power cut.
 // Cost: one pass over the window and the disk's own speed; memory of one chunk. One thread at a time, whatever the
 // file. Why these chunks: docs/decisions/0003-draws-on-disk.md.
 #pragma once
