@@ -122,6 +122,18 @@ void DrawsReader::read_header() {
               attributes_.at("header_hash") == draws_detail::header_hash(attributes_, header_.names),
           ExitStatus::data, path_ + ": the file is damaged", "names or configuration are not those that were written",
           "Is there a copy of it?");
+  std::int64_t values = header_.variables.empty() ? std::ssize(header_.names) : 0;
+  bool sizes = values > 0 || !header_.variables.empty();
+  for (const auto& [name, size] : header_.variables) {
+    sizes = sizes && size >= 0 && size <= std::ssize(header_.names);
+    if (sizes) values += std::max<std::int64_t>(size, 1);
+  }
+  require(sizes && values == std::ssize(header_.names) && header_.num_chains > 0 && header_.num_chains <= 1 << 24 &&
+              header_.num_samples >= 0 && header_.num_samples <= std::int64_t(1) << 40 && header_.thin > 0,
+          ExitStatus::data, path_ + ": the file is damaged",
+          std::to_string(header_.num_chains) + " chains, " + std::to_string(header_.num_samples) + " samples, thin " +
+              std::to_string(header_.thin) + ", " + std::to_string(header_.names.size()) + " names",
+          "Is there a copy of it?");
 }
 
 std::int64_t DrawsReader::parameters_within(std::int64_t bytes) const {

@@ -110,7 +110,7 @@ json read_attributes(int group) {
     if (type == NC_CHAR) {
       std::string text(length, '\0');
       if (length > 0) check(nc_get_att_text(group, NC_GLOBAL, key, text.data()));
-      out[key] = text;
+      out[key] = text.substr(0, text.find('\0'));  // as C has texts, and messages
     } else if (type == NC_STRING) {
       out[key] = texts(group, key, length);
     } else if (type == NC_FLOAT || type == NC_DOUBLE) {
