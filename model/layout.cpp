@@ -133,7 +133,7 @@ void Recorder::log_likelihood(Index i, double value) {
           "Does a loop run too far, or depend on parameters?");
   ++likelihoods_;
   most_ = std::max(most_, i + 1);
-  if (!found_) end_[i - n] = value;
+  if (end_) end_[i - n] = value;
 }
 
 double* Recorder::take(Index count, const char* name) {

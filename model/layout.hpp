@@ -67,6 +67,7 @@ class Variables {
   /// The first evaluation's. Throws an Error for a name that is there already and for an array without elements.
   void add(Block block);
   const std::vector<Block>& all() const { return all_; }
+  bool has_likelihood() const { return !all_.empty() && all_.back().kind == Kind::log_likelihood; }
   const std::vector<Block>& parameters() const { return parameters_; }
   Index num_coordinates() const { return num_coordinates_; }
   /// What predictions are beside.
@@ -108,6 +109,7 @@ struct Layout {
   const Block* parameters = nullptr;
   Index num_parameters = 0, num_coordinates = 0, room = 0;
   std::uint32_t sum = nothing_read;
+  bool prior_only = false;  ///< log_likelihood adds nothing
 
   Layout() = default;
   explicit Layout(const Variables& v)
@@ -123,12 +125,12 @@ struct Layout {
 class Recorder {
  public:
   explicit Recorder(Variables& found) : found_(&found), variables_(&found) {}
-  /// values: (num_values). Predictions are those of `rng`.
-  Recorder(const Variables& variables, double* values, const PredictiveRng& rng = {0, 0, 0})
+  /// values: (num_values), without log likelihoods where prior_only. Predictions are those of `rng`.
+  Recorder(const Variables& variables, double* values, const PredictiveRng& rng = {0, 0, 0}, bool prior_only = false)
       : variables_(&variables),
         values_(values),
         apart_(values + variables.num_posterior_values()),
-        end_(values + variables.num_values()),
+        end_(prior_only ? nullptr : values + variables.num_values()),
         rng_(rng),
         apart_at_(variables.num_posterior()) {}
   /// Where the values of the next variable go; null in the first evaluation.

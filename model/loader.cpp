@@ -14,6 +14,7 @@ namespace kilochain {
 namespace {
 
 using Json = nlohmann::json;
+constexpr int most_depth = 64;
 
 void collect(const Json& j, const std::string& where, std::vector<double>& out, const std::string& path) {
   if (j.is_array()) {
@@ -42,9 +43,14 @@ JsonData::JsonData(const std::string& path, const std::string& section) : path_(
   require(in.good(), ExitStatus::data, path + ": no such file of data", "it cannot be opened", "Is the path right?");
   const std::string text(std::istreambuf_iterator<char>(in), {});
   note_input(path, text);
+  const auto not_too_deep = [&](int depth, Json::parse_event_t, const Json&) {
+    if (depth <= most_depth) return true;  // what walks through it calls itself
+    throw Error(ExitStatus::data, path + ": not the data of a model",
+                "lists in lists, deeper than " + std::to_string(most_depth), "Is it the right file, and whole?");
+  };
   Json j;
   try {
-    j = Json::parse(text);
+    j = Json::parse(text, not_too_deep);
   } catch (const Json::exception& error) {
     throw Error(ExitStatus::data, path + ": not JSON", error.what(), "Is it the right file, and whole?");
   }

@@ -90,6 +90,7 @@ struct ModelTarget {
     if constexpr (automatic) {
       Recorder finds(host->variables);
       evaluated(Parameters<double>({nullptr}, {}, finds), host->data);
+      host->prior_only = info.is_prior = arena.context().prior_only && host->variables.has_likelihood();
       info.dim = host->variables.num_coordinates();
       name_values(host->variables, info);
       info.constrain = [host](const double* x, const DrawId& draw, double* values) { record(*host, x, draw, values); };
@@ -101,7 +102,8 @@ struct ModelTarget {
     require(info.dim > 0, ExitStatus::usage, std::string("model \"") + meaning + "\" has no parameters",
             "0 coordinates", "Read at least one parameter in log_density?");
     info.check = [host, n = info.dim](const double* x) { check(*host, n, x); };
-    const Layout layout(host->variables);
+    Layout layout(host->variables);
+    layout.prior_only = host->prior_only;
     // Each lane of a device has its own; its widest numbers are 4 doubles, the host's 2 (1 + host_directions).
     const Index widest =
         arena.context().backend == Backend::cpu ? 2 * (1 + host_directions) : 4 * std::min(info.dim, 32);
@@ -147,6 +149,7 @@ struct ModelTarget {
     Arena<double> arena{context};
     UserData data;
     Variables variables{meaning};
+    bool prior_only = false;
   };
 
   static UserData load(const Settings& s, Arena<double>& arena) {
@@ -168,9 +171,9 @@ struct ModelTarget {
                                 "observed_data"});
     info.num_posterior = static_cast<std::size_t>(variables.num_posterior_values());
     for (const Block& block : variables.all()) {
-      const std::string name = block.recorded;
-      info.variables.push_back({name, {}});
-      if (block.kind == Kind::predictions) info.variables.back().group = "posterior_predictive";
+      const std::string name = block.recorded, group = info.is_prior ? "prior" : "posterior";
+      if (block.kind == Kind::log_likelihood && info.is_prior) continue;
+      info.variables.push_back({name, {}, block.kind == Kind::predictions ? group + "_predictive" : group});
       if (block.kind == Kind::log_likelihood) info.variables.back().group = "log_likelihood";
       const Index columns = block.columns;
       auto& shape = info.variables.back().shape;
@@ -195,7 +198,7 @@ struct ModelTarget {
     return p.finish(lp);
   }
   static void record(const OnHost& host, const double* x, const DrawId& draw, double* values) {
-    Recorder recorder(host.variables, values, {draw.seed, draw.chain, draw.draw});
+    Recorder recorder(host.variables, values, {draw.seed, draw.chain, draw.draw}, host.prior_only);
     evaluated(Parameters<double>({x}, {}, recorder), host.data);
   }
   /// Evaluates once with every check, what is only recorded too; where the model has plain pointers, what stands around

@@ -181,12 +181,15 @@ class Parameters {
     if (recording()) write(next({name, n, 0, Kind::reports}), n, value);
   }
 
-  /// Records log p(observation i | parameters) and returns it: lp += p.log_likelihood(i, normal_lp(...)).
+  /// Records log p(observation i | parameters) and returns it, or 0 where the prior alone is wanted:
+  /// lp += p.log_likelihood(i, normal_lp(...)).
   KC_INLINE T log_likelihood([[maybe_unused]] Index i, const T& value) {
 #if !defined(__CUDA_ARCH__)
     if constexpr (std::is_same_v<T, double>)
       if (recording()) recorder_->log_likelihood(i, value);
 #endif
+    if (layout_.prior_only) [[unlikely]]
+      return 0.0;
     return value;
   }
   /// Records value(rng, 0) .. value(rng, n - 1), drawn from what the parameters predict (model/predictive.hpp).

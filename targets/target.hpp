@@ -82,6 +82,7 @@ struct TargetInfo {
   std::function<void(const double* x, const DrawId& draw, double* recorded)> constrain;
   std::vector<std::string> fixed;  ///< names of recorded values that are the same in every draw: not judged
   std::function<std::vector<std::string>()> notes;  ///< what a user should know after a run; empty: nothing
+  bool is_prior = false;                            ///< the prior alone, of a context that asks for it
   double prior_sd = 0;  ///< of every coordinate, where that is their prior: N(0, prior_sd^2) each; 0: another one
   /// Evaluates once at x (dim) on the host and throws an Error for what is wrong there: an index out of range, other
   /// parameters than at first. Empty: nothing can be.

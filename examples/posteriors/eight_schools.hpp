@@ -22,8 +22,9 @@ struct EightSchools {
     const auto tau = p.positive("tau");
     auto lp = normal_lp(mu, 0, 5) + half_cauchy_lp(tau, 5);
     for (int j = 0; j < schools; ++j) {
-      lp += normal_lp(z[j], 0, 1) + normal_lp(d.y[j], mu + tau * z[j], d.sigma[j]);
+      lp += normal_lp(z[j], 0, 1) + p.log_likelihood(j, normal_lp(d.y[j], mu + tau * z[j], d.sigma[j]));
     }
+    p.predict("y_rep", d.y, [&](auto& rng, int j) { return rng.normal(mu + tau * z[j], d.sigma[j]); });
     p.report("theta", schools, [&](int j) { return mu + tau * z[j]; });
     return lp;
   }

@@ -62,7 +62,7 @@ std::int64_t touched_elements(const ChunkShape& chunk, std::int64_t num_chains, 
 std::vector<DrawsVariable> variables_of(const DrawsHeader& header) {
   std::vector<DrawsVariable> out;
   const auto add = [&](const std::string& name, bool scalar, std::int64_t first, std::int64_t size) {
-    out.push_back({name, scalar, first, size, -1, chunk_shape(header, size)});
+    out.push_back({name, scalar, first, size, -1, chunk_shape(header, size), draws_group(header)});
     if (const auto at = header.groups.find(name); at != header.groups.end()) out.back().group = at->second;
   };
   if (header.variables.empty()) add(header.variable, false, 0, std::ssize(header.names));
@@ -76,7 +76,7 @@ std::vector<DrawsVariable> variables_of(const DrawsHeader& header) {
 
 std::int64_t posterior_values(const DrawsHeader& header) {
   std::int64_t count = 0;
-  for (const DrawsVariable& v : variables_of(header)) count += v.group == "posterior" ? v.size : 0;
+  for (const DrawsVariable& v : variables_of(header)) count += v.group == draws_group(header) ? v.size : 0;
   return count;
 }
 

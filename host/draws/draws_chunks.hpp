@@ -75,13 +75,24 @@ void put_window(const ChunkedVariable& v, const Value* source, std::int64_t row,
   });
 }
 
+/// Converts where the file has another type: a call without a type would write past `to`.
+inline int get_part(int group, int variable, const std::size_t* start, const std::size_t* size, double* to) {
+  return nc_get_vara_double(group, variable, start, size, to);
+}
+inline int get_part(int group, int variable, const std::size_t* start, const std::size_t* size, float* to) {
+  return nc_get_vara_float(group, variable, start, size, to);
+}
+inline int get_part(int group, int variable, const std::size_t* start, const std::size_t* size, std::int8_t* to) {
+  return nc_get_vara_schar(group, variable, start, size, to);
+}
+
 /// Reads parameters [p0, p1) of draws [0, num_draws) into out[parameter - p0][chain][draw].
 template <class Value, class Out>
 void get_transposed(const ChunkedVariable& v, std::int64_t num_draws, std::int64_t p0, std::int64_t p1, Out* out) {
   std::vector<Value> packed(v.chunk.elements());
   for_each_chunk(v, 0, num_draws, p0, p1, [&](const auto& start, const auto& size) {
     netcdf::check(
-        nc_get_vara(v.group, v.variable, netcdf::sizes(start).data(), netcdf::sizes(size).data(), packed.data()));
+        get_part(v.group, v.variable, netcdf::sizes(start).data(), netcdf::sizes(size).data(), packed.data()));
     constexpr Value missing = missing_value<Value>();  // an index of chunks that is damaged loses chunks silently
     if (std::memcmp(packed.data(), &missing, sizeof missing) == 0) throw netcdf::Failure{NC_EHDFERR};
     for (std::int64_t p = 0; p < size[2]; ++p) {

@@ -2,12 +2,12 @@
 // Groups: posterior (of spin models int8 `spins` too, in the model's shape), sample_stats (lp, acceptance_rate,
 // diverging, the sampler's own; divergence_chain, _draw, _point for the divergences whose points are kept),
 // warmup_sample_stats when asked, warmup_posterior (draws_warmup.cpp), constant_data; or, when only moments are kept,
-// summary (a variable per figure, and acceptance_rate of each chain). Attributes of the root and of posterior: header,
-// configuration, timings. Root variable draws_written: the draws per chain that are complete; run_state_0 and _1: the
-// state of the run, to resume it, written in turn, so that one of them is whole at any time. What readers do not know
-// does not change the format, 1. Promise: after append() returns, a killed process leaves these draws readable,
-// whatever it was writing (journal.hpp); a full disk is found before the library is asked to write, so it costs the
-// window at hand and no earlier one. Bytes that changed since are found by their checksums. Not promised: a power cut.
+// summary (a variable per figure, and acceptance_rate of each chain). Of a prior: prior, sample_stats_prior in place of
+// the first two. Attributes of the root and of posterior: header, configuration, timings. Root variable draws_written:
+// the draws per chain that are complete; run_state_0 and _1: the state of the run, to resume it, written in turn, so
+// that one of them is whole at any time. What readers do not know does not change the format, 1. Promise: after append()
+// returns, a killed process leaves these draws readable, whatever it was writing (journal.hpp); a full disk is found
+// before the library is asked to write. Bytes that changed since are found by their checksums, but for a power cut.
 // Cost: one pass over the window and the disk's own speed; memory of one chunk. One thread at a time, whatever the
 // file. Why these chunks: docs/decisions/0003-draws-on-disk.md.
 #pragma once
@@ -47,6 +47,7 @@ struct DrawsHeader {
   nlohmann::json config;                      ///< whole configuration: becomes attributes
   std::optional<std::vector<Input>> inputs;   ///< what was read before the run; empty: not known
   std::vector<std::string> stats;             ///< float statistics beside lp, acceptance_rate, diverging
+  bool prior = false;                         ///< groups prior, sample_stats_prior: posterior, sample_stats otherwise
   bool save_warmup_stats = false;             ///< make the group warmup_sample_stats
   KeptDraws kept = KeptDraws::all;            ///< moments: no posterior and sample_stats, a summary instead
   std::int64_t draws_per_append = 100;  ///< expected; chunks fit it, so that each is written once. Any other works
@@ -68,6 +69,11 @@ struct DrawsVariable {
   std::string group = "posterior";
   int in = -1;  ///< the group's id
 };
+/// The group of what is sampled.
+inline std::string draws_group(const DrawsHeader& header) { return header.prior ? "prior" : "posterior"; }
+inline std::string stats_group(const DrawsHeader& header) {
+  return header.prior ? "sample_stats_prior" : "sample_stats";
+}
 /// Values of a draw that are summarised: those of the posterior.
 std::int64_t posterior_values(const DrawsHeader& header);
 /// The header's variables; one of all names where it lists none.
@@ -133,7 +139,7 @@ class DrawsWriter {
   void define_posterior();
   void define_variable(DrawsVariable& v, int group, int dims[3]);
   void define_spins(const int* chain_and_draw);
-  StatsGroup define_stats(const char* name);
+  StatsGroup define_stats(const std::string& name);
   int define_chain_and_draw(int group, int dims[2], std::int64_t num_chains);
   void require_there() const;
   void reserve(std::int64_t bytes, std::int64_t first_draw, std::int64_t count);

@@ -124,7 +124,7 @@ void DrawsWriter::define() {
   check(nc_put_var_longlong(file_, written_variable_, &none));
   if (header_.kept != KeptDraws::moments) {
     define_posterior();
-    sample_stats_ = define_stats("sample_stats");
+    sample_stats_ = define_stats(stats_group(header_));
   }
   if (header_.save_warmup_stats) warmup_stats_ = define_stats("warmup_sample_stats");
 }
@@ -137,13 +137,13 @@ int DrawsWriter::define_chain_and_draw(int group, int dims[2], std::int64_t num_
 }
 
 void DrawsWriter::define_posterior() {
-  check(nc_def_grp(file_, "posterior", &posterior_));
+  check(nc_def_grp(file_, draws_group(header_).c_str(), &posterior_));
   put_origin(posterior_);
   put_header(posterior_, header_);
   int dims[3];
   draw_ = define_chain_and_draw(posterior_, dims, header_.num_chains);
   for (auto& v : variables_) {
-    if (v.group == "posterior") {
+    if (v.group == draws_group(header_)) {
       define_variable(v, posterior_, dims);
       continue;
     }
@@ -176,10 +176,10 @@ void DrawsWriter::define_variable(DrawsVariable& v, int group, int dims[3]) {
   });
 }
 
-DrawsWriter::StatsGroup DrawsWriter::define_stats(const char* name) {
+DrawsWriter::StatsGroup DrawsWriter::define_stats(const std::string& name) {
   StatsGroup out;
   out.chunk = stats_chunk_shape(header_);
-  check(nc_def_grp(file_, name, &out.group));
+  check(nc_def_grp(file_, name.c_str(), &out.group));
   put_origin(out.group);
   std::vector<int> dims(2);
   out.draw = define_chain_and_draw(out.group, dims.data(), header_.num_chains);

@@ -62,8 +62,8 @@ void DrawsReader::open(Wish wish) {
           format == attributes_.end() ? "no attribute kilochain_draws_format" : "format " + format->dump() + ", not 1",
           "Was the file made by kilochain sample of this version?");
   read_header();
-  posterior_ = find_group(file_, "posterior");
-  sample_stats_ = find_group(file_, "sample_stats");
+  posterior_ = find_group(file_, draws_group(header_));
+  sample_stats_ = find_group(file_, stats_group(header_));
   summary_ = find_group(file_, "summary");
   if (!has_draws()) return;
   long long written = 0;
@@ -76,7 +76,7 @@ void DrawsReader::open(Wish wish) {
   }
   variables_ = variables_of(header_);
   for (auto& v : variables_) {
-    v.in = v.group == "posterior" ? posterior_ : find_group(file_, v.group.c_str());
+    v.in = v.group == draws_group(header_) ? posterior_ : find_group(file_, v.group);
     if (v.in < 0) throw netcdf::Failure{NC_ENOGRP};
     v.id = find_variable(v.in, v.name);
     const auto shape = shape_of(v.in, v.id);
@@ -117,11 +117,24 @@ void DrawsReader::read_header() {
   if (attributes_.contains("groups")) parsed("groups").get_to(header_.groups);
   if (attributes_.contains("inputs")) header_.inputs = parsed("inputs").get<std::vector<Input>>();
   if (attributes_.contains("stats")) parsed("stats").get_to(header_.stats);
+  header_.prior = find_group(file_, "prior") >= 0;
   header_.save_warmup_stats = find_group(file_, "warmup_sample_stats") >= 0;
   header_.names = read_labels(file_, "parameter");
   require(!attributes_.contains("header_hash") ||
               attributes_.at("header_hash") == draws_detail::header_hash(attributes_, header_.names),
           ExitStatus::data, path_ + ": the file is damaged", "names or configuration are not those that were written",
+          "Is there a copy of it?");
+  std::int64_t values = header_.variables.empty() ? std::ssize(header_.names) : 0;
+  bool sizes = values > 0 || !header_.variables.empty();
+  for (const auto& [name, size] : header_.variables) {
+    sizes = sizes && size >= 0 && size <= std::ssize(header_.names);
+    if (sizes) values += std::max<std::int64_t>(size, 1);
+  }
+  require(sizes && values == std::ssize(header_.names) && header_.num_chains > 0 && header_.num_chains <= 1 << 24 &&
+              header_.num_samples >= 0 && header_.num_samples <= std::int64_t(1) << 40 && header_.thin > 0,
+          ExitStatus::data, path_ + ": the file is damaged",
+          std::to_string(header_.num_chains) + " chains, " + std::to_string(header_.num_samples) + " samples, thin " +
+              std::to_string(header_.thin) + ", " + std::to_string(header_.names.size()) + " names",
           "Is there a copy of it?");
 }
 

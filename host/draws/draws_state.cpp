@@ -69,17 +69,18 @@ DrawsWriter::DrawsWriter(std::string path, std::int64_t draws_written)
 /// where the library prints what it does not find when it opens one.
 void DrawsWriter::find() {
   written_variable_ = find_variable(file_, "draws_written");
-  posterior_ = find_group(file_, "posterior");
+  posterior_ = find_group(file_, draws_group(header_));
   draw_ = find_variable(posterior_, "draw");
   for (auto& v : variables_) {
-    v.in = find_group(file_, v.group.c_str());
+    v.in = find_group(file_, v.group);
     v.id = find_variable(v.in, v.name);
     v.chunk = read_chunk(v.in, v.id, header_.num_chains);
-    if (v.group != "posterior") apart_[v.group].group = v.in, apart_[v.group].draw = find_variable(v.in, "draw");
+    if (v.group != draws_group(header_))
+      apart_[v.group].group = v.in, apart_[v.group].draw = find_variable(v.in, "draw");
   }
   if (!header_.spins.empty()) spins_ = find_variable(posterior_, "spins");
   StatsGroup& s = sample_stats_;
-  s.group = find_group(file_, "sample_stats");
+  s.group = find_group(file_, stats_group(header_));
   s.draw = find_variable(s.group, "draw");
   s.lp = find_variable(s.group, "lp");
   s.acceptance_rate = find_variable(s.group, "acceptance_rate");

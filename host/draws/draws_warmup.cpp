@@ -41,7 +41,7 @@ void DrawsWriter::write_last_of_warmup(const Window<Real>& window, const std::ve
     netcdf::put_attribute(group, "last_of_warmup", {which.from, which.to});
     netcdf::put_attribute(group, "of_scouts", which.of_scouts);
     for (DrawsVariable& v : variables_of(h)) {
-      if (v.group != "posterior") continue;
+      if (v.group != draws_group(h)) continue;
       define_variable(v, group, dims);
       put_window(ChunkedVariable{group, v.id, h.num_chains, v.size, v.chunk}, window.draws.data + v.first, values,
                  window.capacity(), 0, window.count, scratch_);

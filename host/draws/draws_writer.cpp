@@ -224,7 +224,7 @@ void DrawsWriter::add_constant_data(const std::string& name,
                                     const std::vector<double>& values, const std::string& group) {
   reserve(std::ssize(values) * 8, 0, 0);
   guarded("constant data " + name, [&] {
-    int to = netcdf::find_group(file_, group.c_str());
+    int to = netcdf::find_group(file_, group);
     if (to < 0) {
       check(nc_def_grp(file_, group.c_str(), &to));
       draws_detail::put_origin(to);

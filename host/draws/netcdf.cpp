@@ -110,7 +110,7 @@ json read_attributes(int group) {
     if (type == NC_CHAR) {
       std::string text(length, '\0');
       if (length > 0) check(nc_get_att_text(group, NC_GLOBAL, key, text.data()));
-      out[key] = text;
+      out[key] = text.substr(0, text.find('\0'));  // as C has texts, and messages
     } else if (type == NC_STRING) {
       out[key] = texts(group, key, length);
     } else if (type == NC_FLOAT || type == NC_DOUBLE) {
@@ -124,9 +124,9 @@ json read_attributes(int group) {
   return out;
 }
 
-int find_group(int file, const char* name) {
+int find_group(int file, const std::string& name) {
   int group = -1;
-  return nc_inq_grp_ncid(file, name, &group) == NC_NOERR ? group : -1;
+  return nc_inq_grp_ncid(file, name.c_str(), &group) == NC_NOERR ? group : -1;
 }
 
 int find_variable(int group, const std::string& name) {

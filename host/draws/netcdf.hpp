@@ -43,7 +43,7 @@ std::array<std::size_t, N> sizes(const std::array<std::int64_t, N>& counts) {
 }
 
 /// A group and a variable by name; of a group that is not there -1, of a variable a Failure.
-int find_group(int file, const char* name);
+int find_group(int file, const std::string& name);
 int find_variable(int group, const std::string& name);
 bool has_variable(int group, const char* name);
 std::vector<std::int64_t> shape_of(int group, int variable);

@@ -140,6 +140,9 @@ std::unique_ptr<Chains<Real>> make_chains(const Context& context, const std::str
 template <class Real>
 std::unique_ptr<Target<Real>> make_target(const Context& context, const std::string& name, const SettingTexts& texts) {
   auto target = on_backend_of(context, find_target(name)).make<Real>()(context, texts);
+  require(!context.prior_only || target->info().is_prior, ExitStatus::usage,
+          "target " + name + ": its prior alone cannot be sampled", "no term of it is given to log_likelihood",
+          "Write lp += p.log_likelihood(i, ...) for each observation of a C++ model, or leave out --prior-only?");
   for (const std::string& recorded : target->info().names)
     require(is_utf8(recorded), ExitStatus::data, "\"" + recorded + "\" is not UTF-8", "a name of target " + name,
             "Write the file of names as UTF-8, as with iconv -f LATIN1 -t UTF-8?");

@@ -13,9 +13,7 @@ Context cuda_with_threads(int device, const Options& o) {
   return c;
 }
 
-}  // namespace
-
-Context choose_device(const Options& o, std::vector<std::string>& notes) {
+Context device_of(const Options& o, std::vector<std::string>& notes) {
   const std::string cpu_only = find_target(o.target).cpu_only(o.target_settings);
   require(cpu_only.empty() || !o.device.starts_with("cuda"), ExitStatus::usage,
           "target " + o.target + " has no CUDA version", cpu_only, "Run with --device cpu, or without --device?");
@@ -38,6 +36,14 @@ Context choose_device(const Options& o, std::vector<std::string>& notes) {
           "must be auto, cpu, cuda or cuda:K", "Try --device auto?");
   require(why.empty(), ExitStatus::usage, "device = " + o.device + " cannot be used", why, "Try --device cpu?");
   return cuda_with_threads(k, o);
+}
+
+}  // namespace
+
+Context choose_device(const Options& o, std::vector<std::string>& notes) {
+  Context context = device_of(o, notes);
+  context.prior_only = o.prior_only;
+  return context;
 }
 
 Precision choose_precision(const Options& o, const Context& context) {

@@ -18,6 +18,8 @@ void visit_options(Visitor&& visit, AnyOptions& options) {
   visit("sampler", o.sampler, "name", "algorithm; `kilochain samplers` lists all");
   visit("adapt_scope", o.adapt_scope, scope_names.value, "adaptation of each chain alone, or one for all chains");
   visit("init", o.init, "text", "starting points: normal[:sd], zeros or file:PATH (one row, or one for each chain)");
+  visit("prior_only", o.prior_only, "yes/no",
+        "sample the prior of a C++ model: without what it gives to log_likelihood");
   visit.group("Chains and iterations");
   visit("num_chains", o.num_chains, between(0, 1 << 24),
         "chains, run at once; 0 or auto: as many as pay, 16 to 64 on a CPU by what a gradient costs");

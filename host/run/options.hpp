@@ -39,6 +39,7 @@ struct Options {
   bool keep_draws = false;            ///< the draws in memory too, in Result::draws
   bool save_warmup = false;           ///< statistics of warm-up iterations too
   int threads = 0;                    ///< CPU threads; 0: all
+  bool prior_only = false;            ///< the prior of a model, without what it gives to log_likelihood
   bool no_graphs = false;             ///< CUDA: no launch is recorded and replayed
   std::int64_t chain_batch_size = 0;  ///< chains at a time; 0: all at once
   std::int64_t max_seconds = 0;       ///< of warm-up and sampling, after which a run ends with what it has; 0: no limit

@@ -56,8 +56,9 @@ void OutputFile::create(std::int64_t num_warmup, std::int64_t num_samples) {
   h.real = precision_;
   h.variable = info_.variable;
   h.names = info_.names;
+  h.prior = info_.is_prior;
   for (const Variable& v : info_.variables) {
-    if (v.group != "posterior") h.groups[v.name] = v.group;
+    if (v.group != draws_group(h)) h.groups[v.name] = v.group;
     h.variables.emplace_back(
         v.name,
         v.shape.empty() ? 0 : std::accumulate(v.shape.begin(), v.shape.end(), std::int64_t{1}, std::multiplies()));
@@ -90,7 +91,8 @@ void OutputFile::put_superchains(std::int64_t superchains) {
   if (stores_draws(options_)) {
     std::vector<double> of_chain;
     for (std::int64_t c = 0; c < options_.num_chains; ++c) of_chain.push_back(static_cast<double>(c % superchains));
-    writer_->add_constant_data("superchain", {{"chain", options_.num_chains}}, of_chain, "posterior");
+    writer_->add_constant_data("superchain", {{"chain", options_.num_chains}}, of_chain,
+                               draws_group(writer_->header()));
     attributes["coordinates"] = "superchain";  // as xarray has it
   }
   writer_->add_attributes(attributes);

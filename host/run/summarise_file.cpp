@@ -68,7 +68,12 @@ RunSummary summary_without_draws(const DrawsReader& reader) {
   s.seconds_total = s.seconds_warmup + s.seconds_sampling;
   std::string fixed;
   read("fixed", fixed);
-  if (!fixed.empty()) s.fixed = nlohmann::json::parse(fixed).get<std::vector<std::string>>();
+  try {
+    if (!fixed.empty()) s.fixed = nlohmann::json::parse(fixed).get<std::vector<std::string>>();
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ExitStatus::data, reader.path() + ": the list of values that do not change is damaged", error.what(),
+                "Is there a copy of it?");
+  }
   return s;
 }
 

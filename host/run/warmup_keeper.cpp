@@ -133,7 +133,7 @@ void WarmupKeeper<Real>::leave_draws() {
     out_.last_acceptance.push_back(sum / static_cast<double>(window.count));
     if (std::isnan(window.lp(c, window.count - 1))) quarantined.push_back(c), out_.last_acceptance.back() = NAN;
   }
-  out_.last_figures = summarise_draws(info.names, wide.data(), chains, window.count, quarantined);
+  out_.last_figures = summarise_draws(info.names, wide.data(), chains, window.count, quarantined, out_.superchains);
   out_.last_figures.resize(std::min(out_.last_figures.size(), info.num_posterior));
   run_.file.write_last_of_warmup(window, iterations, *out_.last);
 }

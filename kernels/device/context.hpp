@@ -29,6 +29,7 @@ struct Context : Place {
   int threads = 1;               ///< CPU threads that share the chains
   bool graphs = true;            ///< CUDA: capture a round's launches once and replay them, where the sampler allows it
   bool fuse = true;              ///< CUDA: whole iterations in one kernel, where blocks can evaluate the target
+  bool prior_only = false;       ///< models are evaluated without what they give to log_likelihood
   int multiprocessors = 0;       ///< of a CUDA device
   int capability = 0;            ///< its compute capability, times ten
   std::size_t shared_bytes = 0;  ///< shared memory that a block of it may ask for

@@ -32,7 +32,7 @@ def _labels(own, variable, shape):
 def _groups(result):
     """For each group its data variables, and the labels of all dimensions."""
     draws, names, at = result["draws"], result["names"], 0
-    groups, coords = {"posterior": {}}, {}
+    groups, coords = {}, {}
     for variable, shape, group in result["variables"]:
         size = int(np.prod(shape)) if shape else 1
         values, own = draws[:, :, at : at + size], names[at : at + size]
@@ -71,7 +71,7 @@ def tree_of(result, constrain=None, labels={}):
         statistics = {"lp": result["lp"], **result["statistics"]} if "lp" in result else {}
         if "diverging" in statistics:
             statistics["diverging"] = statistics["diverging"] != 0
-        groups["sample_stats"] = xr.Dataset({k: (("chain", "draw"), v) for k, v in statistics.items()}, places)
+        groups["sample_stats_prior" if "prior" in found else "sample_stats"] = xr.Dataset({k: (("chain", "draw"), v) for k, v in statistics.items()}, places)
     figures = ["mean", "sd", "mcse_mean", "q05", "q50", "q95", "ess_bulk", "ess_tail", "rhat"]
     rows = [[p[f] if p[f] is not None else np.nan for f in figures] for p in summary["parameters"]]
     groups["summary"] = xr.Dataset(

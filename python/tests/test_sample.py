@@ -70,6 +70,8 @@ def test_softmax_regression_takes_words():
 
 
 def test_errors_have_the_programs_messages():
+    with pytest.raises(k.UsageError, match="target funnel: its prior alone cannot be sampled"):
+        k.sample("funnel", prior_only=True, progress=False)
     with pytest.raises(k.UsageError, match=r"unknown sampler .*nutz.*nuts"):
         k.sample(k.Gaussian(cov), sampler="nutz")
     with pytest.raises(k.UsageError, match="settings: unknown key max_tree_deph .*Did you mean max_tree_depth"):

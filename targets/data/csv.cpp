@@ -226,6 +226,9 @@ void expand(const std::string& path, Table& table, const std::vector<Role>& role
 Table parse_csv(const std::string& path, const std::string& text, Header header, Observations* observations) {
   std::string_view body = text;
   if (body.starts_with("\xEF\xBB\xBF")) body.remove_prefix(3);  // the mark that spreadsheets put before UTF-8
+  if (const std::size_t zero = body.find('\0'); zero != body.npos)
+    throw Error(ExitStatus::data, path + ": this is no text", fmt::format("byte {} is zero", zero),
+                "Is it UTF-16, or another kind of file? Write it as UTF-8?");
   Lines lines(body);
   require(!lines.blank_from_here(), ExitStatus::data, path + ": the file is empty",
           std::to_string(text.size()) + " bytes", "Is this the right file?");

@@ -80,6 +80,7 @@ Table parse_npy(const std::string& path, const std::string& bytes) {
   if (version > 1) length |= static_cast<std::size_t>(byte(10) << 16 | byte(11) << 24);
   if (bytes.size() - prefix < length) throw_header(path, "the header is cut short");
   const std::string_view header(bytes.data() + prefix, length);
+  if (header.find('\0') != header.npos) throw_header(path, "a zero byte in the header");
 
   const std::string_view type = entry(header, "descr");
   Table table;

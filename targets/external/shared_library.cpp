@@ -16,6 +16,8 @@ std::vector<std::string> lines_of(const std::string& path) {
   require(in.good(), ExitStatus::data, path + ": no such file of names", "it cannot be opened", "Is the path right?");
   note_file(path);
   for (std::string line; std::getline(in, line);) {
+    require(line.find('\0') == line.npos, ExitStatus::data, path + ": this is no text", "a byte is zero",
+            "Is it UTF-16? Write it as UTF-8?");
     line.erase(line.find_last_not_of(" \t\r") + 1);
     if (!line.empty()) out.push_back(line);
   }

@@ -79,6 +79,8 @@ TEST(DrawsFile, HeaderAttributesAndStatisticsComeBack) {
     EXPECT_EQ(d.point, divergence_point(7 * k, std::ssize(header.names)));
   }
   const auto counts = reader.num_diverging();
+  const auto flags = reader.stat("diverging");
+  for (std::int64_t k = 0; k < 3 * 45; ++k) EXPECT_EQ(flags.at(static_cast<std::size_t>(k)), diverges(k / 45, k % 45));
   const auto means = reader.mean_acceptance_rate();
   for (std::int64_t c = 0; c < 3; ++c) {
     std::int64_t count = 0;

@@ -132,6 +132,7 @@ TEST(Options, TomlIsFlags) {
                                                      {"overwrite", "true"},
                                                      {"checkpoint_seconds", "30"},
                                                      {"save_warmup", "true"},
+                                                     {"prior_only", "true"},
                                                      {"quiet", "true"},
                                                      {"verbose", "true"},
                                                      {"json", "true"},

@@ -11,14 +11,14 @@ namespace kilochain::testing_support {
 template <class Model, class Real>
 struct Evaluated {
   using Target = ModelTarget<Model, Real>;
-  Context context = cpu_context(1);
+  Context context;
   Arena<Real> arena{context};
   TargetInfo info;
   typename Target::Data data;
   std::vector<Real> scratch;
 
-  explicit Evaluated(const typename Target::Settings& settings = {})
-      : data(Target::prepare(settings, arena, info)), scratch(Target::scratch(data)) {}
+  explicit Evaluated(const typename Target::Settings& settings = {}, const Context& c = cpu_context(1))
+      : context(c), data(Target::prepare(settings, arena, info)), scratch(Target::scratch(data)) {}
 
   /// The log density at x; `out`: its gradient, or the Hessian times `direction`, as `needs` says.
   template <class Team = HostTeam>
