@@ -71,7 +71,8 @@ def tree_of(result, constrain=None, labels={}):
         statistics = {"lp": result["lp"], **result["statistics"]} if "lp" in result else {}
         if "diverging" in statistics:
             statistics["diverging"] = statistics["diverging"] != 0
-        groups["sample_stats_prior" if "prior" in found else "sample_stats"] = xr.Dataset({k: (("chain", "draw"), v) for k, v in statistics.items()}, places)
+        statistics = {k: (("chain", "draw"), v) for k, v in statistics.items()}
+        groups["sample_stats_prior" if "prior" in found else "sample_stats"] = xr.Dataset(statistics, places)
     figures = ["mean", "sd", "mcse_mean", "q05", "q50", "q95", "ess_bulk", "ess_tail", "rhat"]
     rows = [[p[f] if p[f] is not None else np.nan for f in figures] for p in summary["parameters"]]
     groups["summary"] = xr.Dataset(
