@@ -61,13 +61,12 @@ class Lines {
     ++number_;
     return true;
   }
-  bool blank_from_here() const {
-    return position_ >= text_.size() || text_.find_first_not_of(" \t\r\n", position_) == std::string_view::npos;
-  }
+  bool blank_from_here() const { return position_ >= blank_; }
   std::size_t number() const { return number_; }  ///< of the line last handed out, from 1
 
  private:
   std::string_view text_;
+  std::size_t blank_ = text_.find_last_not_of(" \t\r\n") + 1;  ///< from where all is blank
   std::size_t position_ = 0;
   std::size_t number_ = 0;
 };

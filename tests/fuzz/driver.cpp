@@ -1,6 +1,6 @@
-// Calls LLVMFuzzerTestOneInput where the compiler has no fuzzer: its seeds as they are, then KILOCHAIN_FUZZ_INPUTS (300)
-// mutated ones, drawn from KILOCHAIN_FUZZ_SEED (1) and their number. Arguments are files to be tried in their place.
-// What crashes, hangs for 60 s or throws anything but an Error is named by seed and number, and is a file afterwards.
+// Calls LLVMFuzzerTestOneInput where the compiler has no fuzzer: its seeds as they are, then KILOCHAIN_FUZZ_INPUTS
+// (300) mutated ones, drawn from KILOCHAIN_FUZZ_SEED (1) and their number. Arguments are files to be tried in their
+// place. What crashes, hangs for 60 s or throws anything but an Error is named by seed and number, and is a file then.
 #include <fcntl.h>
 
 #include <csignal>

@@ -30,6 +30,7 @@ std::vector<std::string> seeds() {
           gzipped(challenger),
           "\"a, b\",region,y\r\n1.5,\"north\",yes\r\n-2e3,south,no\r\nNA,north,yes\r\n7,\"we\"\"st\",no\r\n",
           "1,2,3\n4,5,6\n",
+          "a,b\n1,2\n" + std::string(300000, '\n') + "3,4\n",
           std::string("a,\0b\n1,2\n", 9),
           "step_size,num_steps\n0.1,3\n0.5,10\n",
           npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }\n", 6),
