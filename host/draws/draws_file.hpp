@@ -5,7 +5,7 @@
 // summary (a variable per figure, and acceptance_rate of each chain). Of a prior: prior, sample_stats_prior in place of
 // the first two. Attributes of the root and of posterior: header, configuration, timings. Root variable draws_written:
 // the draws per chain that are complete; run_state_0 and _1: the state of the run, to resume it, written in turn, so
-// that one of them is whole at any time. What readers do not know does not change the format, 1. Promise: after append()
+// that one of them is whole at any time. What readers do not know does not change the format, 1. Promise: after append
 // returns, a killed process leaves these draws readable, whatever it was writing (journal.hpp); a full disk is found
 // before the library is asked to write. Bytes that changed since are found by their checksums, but for a power cut.
 // Cost: one pass over the window and the disk's own speed; memory of one chunk. One thread at a time, whatever the

@@ -34,7 +34,8 @@ struct Superchains {
   Superchains(std::span<const std::int64_t> chains, std::int64_t superchains);
   bool empty() const { return of_chain.empty(); }
 };
-/// Of the halves of superchains, from the means of the halves of their chains (2 chain + half) and the mean square of all.
+/// Of the halves of superchains, from the means of the halves of their chains (2 chain + half) and the mean square of
+/// all.
 double rhat_of_superchains(std::span<const double> means, double mean_square, const Superchains& superchains);
 
 }  // namespace kilochain

@@ -51,12 +51,13 @@ std::vector<ParameterSummary> worst_first(std::vector<ParameterSummary> paramete
 
 /// ess_bulk: of the rank-normalised draws; ess_tail: the smaller one of the indicators of the 5 % and 95 % quantiles;
 /// mcse_mean: sd / sqrt(ess_mean); rhat: the larger of split R-hat of the rank-normalised draws and of the folded ones,
-/// |x - median|, between superchains where there are. A non-finite draw makes every figure NaN. Fewer than 4 draws a chain, or draws that are all equal,
-/// leave mean, sd and quantiles, and make mcse_mean, ess_bulk, ess_tail and rhat NaN.
+/// |x - median|, between superchains where there are. A non-finite draw makes every figure NaN. Fewer than 4 draws a
+/// chain, or draws that are all equal, leave mean, sd and quantiles, and make mcse_mean, ess_bulk, ess_tail and rhat NaN.
 ParameterSummary summarise(const std::string& name, const Series& series, const Superchains& superchains = {});
 
-/// The parameters of draws[chain][draw][dim] that have names, the first ones, in parallel; dim 0: names.size(). Chains listed in `excluded`
-/// (quarantined ones) are left out; superchains: how many, less than 2: none. Scratch: that of summarise per thread, and 1 GiB or one parameter per thread.
+/// The first parameters of draws[chain][draw][dim], those that have names, in parallel; dim 0: names.size(). Chains
+/// listed in `excluded` (quarantined ones) are left out; superchains: how many, less than 2: none. Scratch: that of
+/// summarise per thread, and 1 GiB or one parameter per thread.
 std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& names, const double* draws,
                                               std::int64_t chains, std::int64_t num_draws,
                                               std::span<const std::int64_t> excluded = {}, std::int64_t superchains = 0,
