@@ -89,9 +89,9 @@ void set_acceptance(RunSummary& run, std::vector<double> per_chain, const std::v
 /// Keys: target, sampler, device, real, num_chains, num_warmup, num_samples, seconds {warmup, sampling, total},
 /// acceptance_rate {mean, q05, q95}, gradient_evaluations, ess {min, median, max}, min_ess_per_second, rhat_max,
 /// superchains, quarantined, divergences, finished (false: ended before its time), converged (null where there is
-/// nothing to judge), reason (when not converged), parameters [{name, and each of summary_columns}]. NaN and infinity become null.
-/// Of a run that was stopped in its warm-up parameters is empty, and last_of_warmup has {iterations [first, last],
-/// draws, of, rhat_max, stuck_chains, parameters}.
+/// nothing to judge), reason (when not converged), parameters [{name, and each of summary_columns}]. NaN and infinity
+/// become null. Of a run that was stopped in its warm-up parameters is empty, and last_of_warmup has {iterations
+/// [first, last], draws, of, rhat_max, stuck_chains, parameters}.
 nlohmann::json to_json(const RunSummary& run);
 
 }  // namespace kilochain

@@ -52,7 +52,8 @@ std::vector<ParameterSummary> worst_first(std::vector<ParameterSummary> paramete
 /// ess_bulk: of the rank-normalised draws; ess_tail: the smaller one of the indicators of the 5 % and 95 % quantiles;
 /// mcse_mean: sd / sqrt(ess_mean); rhat: the larger of split R-hat of the rank-normalised draws and of the folded ones,
 /// |x - median|, between superchains where there are. A non-finite draw makes every figure NaN. Fewer than 4 draws a
-/// chain, or draws that are all equal, leave mean, sd and quantiles, and make mcse_mean, ess_bulk, ess_tail and rhat NaN.
+/// chain, or draws that are all equal, leave mean, sd and quantiles, and make mcse_mean, ess_bulk, ess_tail and rhat
+/// NaN.
 ParameterSummary summarise(const std::string& name, const Series& series, const Superchains& superchains = {});
 
 /// The first parameters of draws[chain][draw][dim], those that have names, in parallel; dim 0: names.size(). Chains
