@@ -53,7 +53,7 @@ def _columns(X):
 
 
 def _table(X, **columns):
-    """X with columns behind it, as the bytes of an array of records."""
+    """X with columns behind it, as the bytes of an array of records; with groups, numbers from 0, of a CSV table."""
     names, values = _columns(X)
     for what, column in columns.items():
         if np.shape(column) != values.shape[:1]:
@@ -66,6 +66,11 @@ def _table(X, **columns):
         raise DataError(f"two columns have the same name ({', '.join(names)}). Rename one of them?")
     if strange := [n for n in names if "\\" in n or not n.isprintable() or "'" in n and '"' in n]:
         raise DataError(f"a column has a name that cannot be kept ({strange[0]!r}). Rename it?")
+    if "groups" in columns:
+        cells = [map(repr, np.asarray(c).tolist()) for c in [*values.T, *columns.values()][:-1]]
+        rows = zip(*cells, (f"{number:09d}" for number in columns["groups"]))  # by letter as by number
+        head = ",".join('"' + name.replace('"', '""') + '"' for name in names)
+        return "\n".join([head, *map(",".join, rows), ""]).encode()
     table = np.empty(len(values), dtype=[(n, "<f8") for n in names])
     for name, column in zip(names, [*values.T, *columns.values()]):
         table[name] = column
