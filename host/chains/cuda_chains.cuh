@@ -175,7 +175,10 @@ class CudaChains final : public Chains<Real> {
       else
         iterate_in_rounds(target, segment);
     };
-    if (!whole) advance(0, memory_.view().num_chains, action_propose, segment);
+    if (whole)
+      segment_.send(segment);  // a graph reads it, and sends none
+    else
+      advance(0, memory_.view().num_chains, action_propose, segment);
     while (reached_ < segment.until && !stop) {
       const cuda::RoundKind kind = kind_of(target, segment);
       if (segment.until - reached_ >= several && graph.holds(kind)) {
