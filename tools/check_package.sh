@@ -13,7 +13,7 @@ if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=cc
 cmake -S examples/posteriors -B "$place/posteriors" -G Ninja -DCMAKE_PREFIX_PATH="$place/installed" "${launcher[@]}" >"$place/configure.log" 2>&1 || { cat "$place/configure.log" >&2; exit 1; }
 cmake --build "$place/posteriors" >"$place/build.log" 2>&1 || { cat "$place/build.log" >&2; exit 1; }
 "$place/posteriors/my_kilochain" targets eight_schools
-"$place/posteriors/my_kilochain" sample --target eight_schools --data data/eight_schools.json --sampler nuts --num-chains 32 --num-warmup 1000 --num-samples 1000 --output "$place/schools.nc" --quiet
+"$place/posteriors/my_kilochain" sample --target eight_schools --data data/eight_schools.json --sampler nuts --num-chains 32 --num-warmup 1000 --num-samples 1000 --output "$place/schools.nc" --overwrite --quiet
 "$place/posteriors/my_kilochain" summary "$place/schools.nc" --rows 3
 if [ -d ../shared/reference ]; then
   "$place/posteriors/check_posteriors" ../shared/reference
