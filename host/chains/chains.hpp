@@ -88,6 +88,8 @@ struct Metric {
   std::vector<double> factor;  ///< lower triangle of (dim, dim), row-major; a diagonal mass takes sqrt of its variances
   double step_size = 1;
   double num_steps = 1;  ///< mean of a trajectory, where the sampler learns it
+  double spread = 1;     ///< lengths lie within num_steps (1 +- spread)
+  int stages = 1;        ///< leapfrog, or 2: the two-stage integrator
 };
 
 /// Bytes of state and adaptation, of the queries and answers, of what a checkpoint has of it all, and of the sums of

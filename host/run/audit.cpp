@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <numeric>
 
 #include "host/run/run_summary.hpp"
 #include "host/statistics/ess.hpp"
@@ -71,6 +69,7 @@ void FrozenDraws<Real>::take(const Window<Real>& window) {
     for (Count s = 0; s < window.count; ++s) {
       const Count at = c * count + window.first + s;
       lp[static_cast<std::size_t>(at)] = window.lp(c, s);
+      steps += static_cast<double>(window.stats(2, c, s));
       accepted[static_cast<std::size_t>(c)] += window.acceptance_rate(c, s) / static_cast<double>(count);
       std::copy_n(window.draws.row(c, s).data, dim, x.data() + at * dim);
     }
@@ -127,44 +126,8 @@ AuditFigures audit_of(const FrozenDraws<Real>& block, std::span<const Real> bega
   return out;
 }
 
-template <class Real>
-double mixing_of(const FrozenDraws<Real>& block) {
-  std::vector<double> times;
-  const double n = static_cast<double>(std::ssize(block.running) * block.count),
-               pairs = n - static_cast<double>(std::ssize(block.running));
-  for (Count i = 0; i < block.dim; ++i) {
-    const auto each = [&](auto&& f) {
-      for (const auto c : block.running)
-        for (Count s = 0; s < block.count; ++s) f(c, s, static_cast<double>(block.at(c, s, i)));
-    };
-    double mean = 0, variance = 0, spread = 0;
-    each([&](auto, Count, double x) { mean += x / n; });
-    each([&](auto, Count, double x) { variance += (x - mean) * (x - mean) / n, spread += std::abs(x - mean) / n; });
-    if (!(variance > 0)) return 0;
-    const double variance_of_spread = variance - spread * spread;
-    double jump = 0, jump_of_spread = 0;  // 1 - rho is half a squared jump: exact where chains hardly move
-    each([&](auto c, Count s, double x) {
-      if (s == 0) return;
-      const double before = static_cast<double>(block.at(c, s - 1, i));
-      const double of_spread = std::abs(x - mean) - std::abs(before - mean);
-      jump += (x - before) * (x - before) / pairs;
-      jump_of_spread += of_spread * of_spread / pairs;
-    });
-    for (const double j : {jump / variance, jump_of_spread / variance_of_spread}) {
-      const double r = std::max(0.0, 1 - j / 2);
-      times.push_back((1 + r) / (1 - r));
-    }
-  }
-  // The slowest eighth together: the slowest one alone is mostly noise.
-  const auto slow = static_cast<std::ptrdiff_t>((times.size() + 7) / 8);
-  std::partial_sort(times.begin(), times.begin() + slow, times.end(), std::greater());
-  return static_cast<double>(slow) / std::accumulate(times.begin(), times.begin() + slow, 0.0);
-}
-
 template struct FrozenDraws<float>;
 template struct FrozenDraws<double>;
-template double mixing_of(const FrozenDraws<float>&);
-template double mixing_of(const FrozenDraws<double>&);
 template AuditFigures audit_of(const FrozenDraws<float>&, std::span<const float>, int);
 template AuditFigures audit_of(const FrozenDraws<double>&, std::span<const double>, int);
 

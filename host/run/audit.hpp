@@ -20,6 +20,7 @@ struct FrozenDraws {
   Count chains = 0, count = 0, dim = 0, thin = 1;  ///< count: of each chain, of every thin-th iteration
   std::vector<Real> x;                             ///< (chain, count, dim)
   std::vector<double> lp, accepted;                ///< (chain, count); (chain): mean acceptance
+  double steps = 0;                                ///< of all trajectories: ensemble_hmc's n_steps
   std::vector<std::int64_t> running;               ///< chains that are not quarantined
 
   FrozenDraws() = default;
@@ -34,7 +35,7 @@ struct FrozenDraws {
   static void visit(const Visitor& visit, Self& self) {
     visit("drawn_chains", self.chains), visit("drawn_count", self.count), visit("drawn_dim", self.dim);
     visit("drawn_thin", self.thin), visit("drawn_x", self.x), visit("drawn_lp", self.lp);
-    visit("drawn_accepted", self.accepted);
+    visit("drawn_accepted", self.accepted), visit("drawn_steps", self.steps);
   }
 };
 
@@ -46,12 +47,6 @@ struct AuditFigures {
   double acceptance = 0;
   std::int64_t stuck = 0;  ///< chains that accept nothing
 };
-
-/// Independent draws that one iteration of a chain is worth, the slowest eighth of x_i and |x_i - mean| together:
-/// (1 - rho)/(1 + rho), rho the correlation of neighbouring draws. Unlike an effective sample size it tells slow from
-/// slower where no chain crosses the posterior within the block. Of thinned blocks: of one kept draw.
-template <class Real>
-double mixing_of(const FrozenDraws<Real>& draws);
 
 /// `began`: (chain, dim), where the chains stood when adaptation was frozen.
 template <class Real>

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "host/run/learnt_metric.hpp"
+#include "host/run/mixing.hpp"
 #include "host/run/run_summary.hpp"
 
 namespace kilochain {
@@ -18,6 +19,7 @@ constexpr std::int64_t piece =
 constexpr double long_steps = 8;  // a metric that fits needs fewer
 constexpr double longest = 512;   // steps of a trajectory
 constexpr std::int64_t trial_draws = 1024, least_trial = 24;
+constexpr double narrow = 0.25, longer = 1.3;  // lengths of pairs: within this of their mean; tried one after the other
 
 }  // namespace
 
@@ -43,13 +45,20 @@ void EnsembleWarmUp<Real>::operator()() {
   if (begins(scouts)) scout();
   if (run_.options.num_warmup) return of_given_length(*run_.options.num_warmup);
   AuditFigures figures;
-  // Chains that needed long trajectories to mix have shown only now what their metric should have been.
-  const auto done = [&](std::int64_t k) { return figures.passed && (k > 1 || metric_.num_steps < long_steps); };
+  // Chains that needed long trajectories to mix have shown only now what their metric should have been; and where
+  // sampling will be long, a better one pays.
+  const auto done = [&](std::int64_t k) {
+    const double wanted = run_.options.num_samples
+                              ? static_cast<double>(*run_.options.num_samples)
+                              : static_cast<double>(run_.options.target_ess) / figures.ess_per_iteration;
+    return figures.passed &&
+           (k > 1 || (metric_.num_steps < long_steps && wanted < 4 * static_cast<double>(out_.iterations)));
+  };
   while (attempt_ < attempts && !done(attempt_) && !out_.interrupted) {
     const std::int64_t chains = run_.options.num_chains;
     if (begins(metric)) learn_metric(std::max(least, metric_draws / chains) << attempt_);
     if (begins(lengths)) learn_length();
-    if (begins(step)) settle(settles);
+    if (begins(step)) settle(metric_.stages == 1 ? settles : 0);
     if (begins(audits)) figures = audit(std::max(least, audit_draws / chains) << attempt_);
     if (out_.interrupted) break;
     ++attempt_, stage_ = metric;
@@ -60,12 +69,13 @@ void EnsembleWarmUp<Real>::operator()() {
   const std::string scouts = out_.note;
   constexpr const char* stages[] = {"scouts were on their way", "it learnt the metric", "it tried trajectories",
                                     "its step settled", "it was audited"};
-  out_.note = *out_.converged
-                  ? fmt::format("converged after {} iterations; trajectories of {} steps of {:.2g} on average",
-                                out_.iterations, metric_.num_steps, metric_.step_size)
-                  : fmt::format("not converged after {} iterations: {}", out_.iterations,
-                                out_.interrupted ? fmt::format("interrupted while {}{}", stages[stage_], missing_)
-                                                 : figures.note);
+  out_.note =
+      *out_.converged
+          ? fmt::format("converged after {} iterations; trajectories of {} {} of {:.2g} on average", out_.iterations,
+                        metric_.num_steps, metric_.stages == 1 ? "leapfrog steps" : "steps in pairs", metric_.step_size)
+          : fmt::format(
+                "not converged after {} iterations: {}", out_.iterations,
+                out_.interrupted ? fmt::format("interrupted while {}{}", stages[stage_], missing_) : figures.note);
   if (!scouts.empty()) out_.note += "; " + scouts;
   if (!*out_.converged && !out_.interrupted)
     out_.advice = fmt::format(
@@ -146,6 +156,18 @@ FrozenDraws<Real> EnsembleWarmUp<Real>::draw(std::int64_t iterations, bool adapt
   return std::exchange(s.drawn, {});
 }
 
+template <class Real>
+void EnsembleWarmUp<Real>::leapfrog(double num_steps, double step) {
+  metric_.stages = 1, metric_.spread = 1, metric_.num_steps = num_steps, metric_.step_size = step;
+}
+/// As few as make up `time` by steps that are not larger.
+template <class Real>
+void EnsembleWarmUp<Real>::pairs(double time, double largest) {
+  metric_.stages = 2, metric_.spread = narrow;
+  metric_.num_steps = 2 * std::max(1.0, std::ceil(time / (2.6 * largest) - 0.01));
+  metric_.step_size = time / metric_.num_steps;
+}
+
 /// From some of the last two thirds of the draws.
 template <class Real>
 void EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
@@ -170,48 +192,90 @@ void EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
     out_.gradients += count;
     metric_.factor = learner.factor();
     out_.agreement = agreement(x, gradients, metric_.factor, run_.dim());
-    metric_.step_size = std::min(1.0, run_.chains.averaged_step());
+    leapfrog(metric_.num_steps, std::min(1.0, run_.chains.averaged_step()));
     run_.chains.set_metric(metric_);
   }
   draw(piece / 2, true);
 }
 
-/// Draws that a gradient is worth, of trajectories with so many steps on average.
+/// Draws that a gradient is worth, of trajectories as the metric has them.
 template <class Real>
-double EnsembleWarmUp<Real>::efficiency(double num_steps) {
-  tell(fmt::format("trajectories of {} steps", num_steps));
-  if (!stand_.drawing) {
-    metric_.num_steps = num_steps;
-    metric_.step_size = run_.chains.averaged_step();
-    run_.chains.set_metric(metric_);
-  }
+double EnsembleWarmUp<Real>::worth(bool adapting) {
+  tell(fmt::format("trajectories of {:.3g} steps", metric_.num_steps));
+  if (!stand_.drawing) run_.chains.set_metric(metric_);
   const std::int64_t iterations = std::clamp(trial_draws / run_.options.num_chains, least_trial, piece);
-  const FrozenDraws<Real> block = draw(iterations, true);
+  const FrozenDraws<Real> block = draw(iterations, adapting);
   if (block.count < least_trial || out_.interrupted) return 0;
-  return mixing_of(block) / num_steps;
+  const double steps = block.steps / static_cast<double>(block.count * block.chains);
+  return mixing_of(block, metric_.factor) / steps;
 }
 
-/// Doubles the length while that pays, then looks half a doubling to both sides.
+/// Leapfrog of the lengths that stand to be tried; doubled while that pays.
 template <class Real>
-void EnsembleWarmUp<Real>::learn_length() {
+void EnsembleWarmUp<Real>::try_lengths() {
   Stand& s = stand_;
   while (!s.lengths.empty()) {
-    const double num_steps = s.lengths.front(), now = efficiency(num_steps);
+    const double num_steps = s.lengths.front();
+    if (!s.drawing) leapfrog(num_steps, s.leap > 0 ? s.leap : run_.chains.averaged_step());
+    const double now = worth(true);
     if (out_.interrupted) return;
     if (now > s.best) s.length = num_steps;
     const bool pays = now > 0.8 * s.best;
     s.best = std::max(s.best, now);
     s.lengths.erase(s.lengths.begin());
-    if (!s.doubling) continue;
-    if (pays && 2 * num_steps <= longest) {
-      s.lengths = {2 * num_steps};
-    } else {
-      s.doubling = false;
-      s.best *= 1.1;  // noise must not choose between neighbours
-      s.lengths = {std::round(0.7 * s.length), std::round(1.4 * s.length)};
-    }
+    if (!s.neighbours && pays && 2 * num_steps <= longest) s.lengths = {2 * num_steps};
   }
-  metric_.num_steps = s.length;
+}
+
+/// Leapfrog of every length up to twice a mean that doubles while that pays; then pairs of steps; where those do not pay,
+/// half a doubling to both sides.
+template <class Real>
+void EnsembleWarmUp<Real>::learn_length() {
+  Stand& s = stand_;
+  try_lengths();
+  if (!out_.interrupted) learn_pairs();
+  if (out_.interrupted) return;
+  constexpr double noise = 1.1;  // must not choose between neighbours
+  if (s.best_of_pairs > noise * s.best) {
+    pairs(s.time, s.largest);
+  } else {
+    if (!std::exchange(s.neighbours, true))
+      s.best *= noise, s.lengths = {std::round(0.7 * s.length), std::round(1.4 * s.length)};
+    try_lengths();
+    if (out_.interrupted) return;
+    leapfrog(s.length, run_.chains.averaged_step());
+  }
+  run_.chains.set_metric(metric_);
+}
+
+/// Pairs of steps, of nearly one length: as long as leapfrog's best, longer while that pays, else shorter.
+template <class Real>
+void EnsembleWarmUp<Real>::learn_pairs() {
+  Stand& s = stand_;
+  if (s.largest == 0) {
+    if (!s.drawing) {
+      s.leap = run_.chains.averaged_step();
+      s.first_time = s.next_time = s.leap * s.length;
+      pairs(s.first_time, 1.3 * s.leap);
+      run_.chains.set_metric(metric_);
+    }
+    draw(piece / 2, true);
+    if (out_.interrupted) return;
+    s.largest = run_.chains.averaged_step();
+  }
+  while (s.next_time > 0) {
+    if (!s.drawing) pairs(s.next_time, s.largest);
+    const double now = worth(false);
+    if (out_.interrupted) return;
+    const bool better = now > s.best_of_pairs;
+    if (better) s.best_of_pairs = now, s.time = s.next_time;
+    if (better)
+      s.next_time *= s.shorter ? 1 / longer : longer;
+    else if (!std::exchange(s.shorter, true) && s.time == s.first_time)
+      s.next_time = s.first_time / longer;
+    else
+      s.next_time = 0;
+  }
 }
 
 template <class Real>
@@ -219,13 +283,14 @@ void EnsembleWarmUp<Real>::settle(std::int64_t iterations) {
   std::int64_t &total = stand_.total, &done = stand_.done;
   if (total < 0 && iterations < 1) return;
   tell("step");
+  const bool adapting = metric_.stages == 1;  // pairs have a length that was chosen with their step
   if (total < 0) {
     total = iterations;
     metric_.step_size = run_.chains.averaged_step();
     run_.chains.set_metric(metric_);
   }
   for (; done < total; done += piece) {
-    draw(std::min(piece, total - done), true);
+    draw(std::min(piece, total - done), adapting);
     if (out_.interrupted) return;
   }
   metric_.step_size = run_.chains.averaged_step();

@@ -1,7 +1,7 @@
 // The warm-up of ensemble_hmc: scouts arrive, all chains begin at their places and learn one metric, step and
 // trajectory length; then all is frozen and audited. What fails the audit sends them back to learn for twice as long,
 // five times at most.
-//   1. scouts find the posterior (scouts.hpp)           3. lengths K = 2, 4, 8, ... are tried; the most effective stays
+//   1. scouts find the posterior (scouts.hpp)           3. lengths of leapfrog, then of pairs, are tried (mixing.hpp)
 //   2. all chains adapt the step; a metric from draws   4. the step settles; adaptation ends; audit (audit.hpp)
 #pragma once
 #include "host/run/audit.hpp"
@@ -20,11 +20,15 @@ class EnsembleWarmUp {
     visit("stage", self.stage_), visit("attempt", self.attempt_), visit("missing", self.missing_);
     visit("agreement", self.out_.agreement), visit("scouting", self.scouting_);
     visit("factor", self.metric_.factor), visit("step_size", self.metric_.step_size);
-    visit("num_steps", self.metric_.num_steps);
+    visit("num_steps", self.metric_.num_steps), visit("spread", self.metric_.spread);
+    visit("stages", self.metric_.stages);
     auto& s = self.stand_;
     visit("done", s.done), visit("seen", s.seen), visit("total", s.total), visit("first", s.first);
-    visit("x", s.x), visit("began", s.began), visit("lengths", s.lengths), visit("doubling", s.doubling);
+    visit("x", s.x), visit("began", s.began), visit("lengths", s.lengths), visit("neighbours", s.neighbours);
     visit("best", s.best), visit("length", s.length), visit("drawing", s.drawing);
+    visit("leap", s.leap), visit("largest", s.largest), visit("first_time", s.first_time);
+    visit("next_time", s.next_time), visit("time", s.time), visit("best_of_pairs", s.best_of_pairs);
+    visit("shorter", s.shorter);
     s.drawn.visit(visit, s.drawn);
     if constexpr (!std::is_const_v<Self>) self.resumed_ = true;
   }
@@ -33,13 +37,17 @@ class EnsembleWarmUp {
   enum Stage { scouts, metric, lengths, step, audits };
   /// Where the warm-up stands within a stage.
   struct Stand {
-    std::int64_t done = 0, seen = 0, total = -1;  ///< iterations; draws met; iterations wanted, -1: not begun
-    std::vector<Real> x;                          ///< some draws, for the metric
-    std::vector<double> lengths = {2};            ///< to be tried
-    bool doubling = true;                         ///< lengths, until that does not pay
-    double best = 0, length = 2;
-    std::vector<Real> began;  ///< where chains stood when they were frozen
-    bool drawing = false;     ///< `drawn` is under way, since iteration `first`
+    std::int64_t done = 0, seen = 0, total = -1;     ///< iterations; draws met; iterations wanted, -1: not begun
+    std::vector<Real> x;                             ///< some draws, for the metric
+    std::vector<double> lengths = {2};               ///< to be tried
+    bool neighbours = false;                         ///< are tried: doubling does not pay, nor do pairs
+    double best = 0, length = 2;                     ///< what the best was worth, with noise allowed for; its steps
+    double leap = 0, largest = 0;                    ///< steps that acceptance allows, of leapfrog and of pairs
+    double first_time = 0, next_time = 0, time = 0;  ///< lengths of pairs, as times: first tried, to be tried, best
+    double best_of_pairs = 0;                        ///< what that was worth
+    bool shorter = false;                            ///< longer ones did not pay
+    std::vector<Real> began;                         ///< where chains stood when they were frozen
+    bool drawing = false;                            ///< `drawn` is under way, since iteration `first`
     std::int64_t first = 0;
     FrozenDraws<Real> drawn;
   };
@@ -49,7 +57,11 @@ class EnsembleWarmUp {
   void scout();
   void learn_metric(std::int64_t iterations);
   void learn_length();
-  double efficiency(double num_steps);
+  void try_lengths();
+  void learn_pairs();
+  double worth(bool adapting);
+  void leapfrog(double num_steps, double step);
+  void pairs(double time, double largest);
   void settle(std::int64_t iterations);
   AuditFigures audit(std::int64_t iterations);
   FrozenDraws<Real> draw(std::int64_t iterations, bool adapting);

@@ -98,7 +98,7 @@ std::vector<double> MetricLearner::factor() const {
   F.setZero();
   F.diagonal() = scale;
   if (!dense || freedom_ == 0) return out;
-  const double kept = 1 - std::exp(-static_cast<double>(freedom_) / (4 * static_cast<double>(n_)));
+  const double draws = static_cast<double>(freedom_) / static_cast<double>(n_), kept = 1 - std::exp(-3 * draws * draws);
   const MatrixXd mean = geometric_mean(scaled(x_, scale.cwiseInverse(), kept), scaled(g_, scale, kept));
   const Eigen::LLT<MatrixXd> llt(mean);
   if (llt.info() == Eigen::Success) F = scale.asDiagonal() * MatrixXd(llt.matrixL());

@@ -14,16 +14,19 @@
 
 namespace kilochain {
 
-/// An array over all draws of a run, (chain, draw, value). Memory is touched as draws come.
+/// An array over all draws of a run, (chain, draw, value), that grows as draws come: room for all that may come, touched here and
+/// there, would be whole huge pages to clear.
 template <class T>
 class OfAllDraws {
  public:
   OfAllDraws(std::int64_t num_chains, std::int64_t num_draws, std::int64_t width)
-      : values_(make_scratch<T>(num_chains * num_draws * width)),
-        all_{values_.get(), num_chains, num_draws, width},
-        room_(num_draws) {}
+      : most_(num_draws),
+        room_(std::min<Count>(num_draws, 256)),
+        values_(make_scratch<T>(num_chains * room_ * width)),
+        all_{values_.get(), num_chains, room_, width} {}
   /// The next `count` draws of every chain: draws (chain, capacity, width).
   void add(View3<const T> draws, std::int64_t count) {
+    if (drawn_ + count > room_) grow(std::min(most_, std::max(2 * room_, drawn_ + count)));
     for (Count c = 0; c < all_.planes; ++c)
       std::copy_n(draws.plane(c).data, count * all_.columns, all_.plane(c).data + drawn_ * all_.columns);
     drawn_ += count;
@@ -57,9 +60,17 @@ class OfAllDraws {
   }
 
  private:
+  void grow(Count room) {
+    Scratch<T> values = make_scratch<T>(all_.planes * room * all_.columns);
+    for (Count c = 0; c < all_.planes; ++c)
+      std::copy_n(all_.plane(c).data, drawn_ * all_.columns, values.get() + c * room * all_.columns);
+    values_ = std::move(values);
+    all_.data = values_.get(), all_.rows = room_ = room;
+  }
+
+  Count most_, room_, drawn_ = 0;  ///< draws of each chain
   Scratch<T> values_;
   View3<T> all_;
-  Count room_, drawn_ = 0;  ///< draws of each chain
 };
 
 template <class Real>

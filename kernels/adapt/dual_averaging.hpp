@@ -1,7 +1,7 @@
 // Nesterov's dual averaging of a log step size (Hoffman & Gelman 2014, sec. 3.2.1): at update k, with acceptance a,
 //   h <- (1 - 1/(k + t0)) h + (target - a)/(k + t0)
 //   log e = mu - sqrt(k)/gamma h,   log ebar <- k^-kappa log e + (1 - k^-kappa) log ebar
-// gamma 0.05, t0 10, kappa 0.75, mu = log(10 e_0). Adapting chains use e, finished ones ebar. Memory: dual_size
+// gamma 0.05, t0 10, kappa 0.75, mu = log(10 e_0), or log e_0 where e_0 is known to be about right. Adapting chains use e, finished ones ebar. Memory: dual_size
 // doubles.
 #pragma once
 #include "kernels/contract.hpp"
@@ -10,11 +10,11 @@ namespace kilochain {
 
 enum DualSlot { dual_mu, dual_h, dual_log_mean, dual_count, dual_size = 4 };
 
-/// Begins again from `step`.
+/// Begins again from `step`, and goes to `bold` times it while nothing speaks against that.
 template <class Team>
-KC_HD void restart_dual_averaging(const Team& team, double step, Numbers<double> memory) {
+KC_HD void restart_dual_averaging(const Team& team, double step, Numbers<double> memory, double bold = 10) {
   team.single([&] {
-    memory[dual_mu] = math::log(10 * step);
+    memory[dual_mu] = math::log(bold * step);
     memory[dual_h] = 0;
     memory[dual_log_mean] = math::log(step);
     memory[dual_count] = 0;

@@ -20,6 +20,12 @@ namespace kilochain {
 enum class StepRule : std::int32_t { multiplicative, dual_averaging, fixed };
 enum class HmcPreset : std::int32_t { none, hmc5, hmc10, hmc20 };
 
+/// The steps of a trajectory.
+struct Leaps {
+  double size;
+  std::int32_t number;
+};
+
 /// The rule of a trajectory's length that settings, or a policy, give.
 struct ChosenLength {
   static constexpr bool learnt = false;
@@ -103,13 +109,9 @@ struct Hmc : LearnsMassAndStep<Real> {
     Base::start_mass_and_step(team, s.mass, s.step_size > 0 ? s.step_size : 0.5 / n, a, n);
   }
 
-  struct Leaps {
-    double size;
-    std::int32_t number;
-  };
   /// The steps of an iteration's trajectory: of nothing but the settings, what was learnt, and random numbers.
   static KC_HD Leaps leaps_of(const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a) {
-    if constexpr (Length::learnt) return {*a.step, Length::number(*a.num_steps, rng.iteration)};
+    if constexpr (Length::learnt) return Length::leaps(*a.step, *a.num_steps, *a.spread, int(*a.stages), rng.iteration);
     Leaps out{*a.step, s.num_steps};
     bool drawn = false;
     if (!at.adapting) {
@@ -145,11 +147,16 @@ struct Hmc : LearnsMassAndStep<Real> {
     ask(team, query, Needs::gradient);
     first_step(team, s, a, Real(leaps.size), st.x, st.g, st.ftg, st, query, n);
   }
+  /// The kick before the last `left` steps, over that of leapfrog.
+  static KC_INLINE Real kick_of([[maybe_unused]] const Adaptation& a, [[maybe_unused]] double left) {
+    if constexpr (Length::learnt) return Real(Length::kick(*a.stages, left));
+    return 1;
+  }
   /// Half a kick and a drift, from (x, g) with the momentum st.r.
   template <class Team>
   static KC_INLINE void first_step(const Team& team, const Settings& s, const Adaptation& a, Real e, Row<Real> x,
                                    Row<Real> g, Row<Real> ftg, State& st, const Query<Real>& query, Index n) {
-    kick(team, s.mass, a.F, Real(0.5) * e, g, st.r, s.mass == Mass::dense ? ftg : st.work, n);
+    kick(team, s.mass, a.F, Real(0.5) * kick_of(a, 0) * e, g, st.r, s.mass == Mass::dense ? ftg : st.work, n);
     drift(team, s.mass, a.F, e, x, st.r, query.point, st.work, n);
   }
   template <class Team>
@@ -167,13 +174,13 @@ struct Hmc : LearnsMassAndStep<Real> {
     team.sync();
     team.single([&] { *st.left = left; });
     if (finite && left > 0) {
-      kick(team, s.mass, a.F, e, reply.gradient, st.r, st.work, n);
+      kick(team, s.mass, a.F, kick_of(a, left) * e, reply.gradient, st.r, st.work, n);
       drift(team, s.mass, a.F, e, query.point, st.r, query.point, st.work, n);
       return Step::ask;
     }
     double log_r = -std::numeric_limits<double>::infinity();
     if (finite) {
-      kick(team, s.mass, a.F, Real(0.5) * e, reply.gradient, st.r, st.work, n);
+      kick(team, s.mass, a.F, Real(0.5) * kick_of(a, 0) * e, reply.gradient, st.r, st.work, n);
       log_r = *st.energy - (kinetic(team, st.r, n) - *reply.lp);
     }
     if constexpr (Length::finer_levels > 0) {

@@ -1,5 +1,6 @@
-// Trajectories that are made again with finer steps leave the law unchanged, also where nearly every one is; one that
-// never looks back is rejected by the same test.
+// Trajectories of ensemble_hmc leave the law unchanged: made again with finer steps, also where nearly every one is; of
+// steps in pairs; of lengths near one mean. One that never looks back, and one whose kicks are not the same backwards,
+// are rejected by the same test.
 #include <gtest/gtest.h>
 
 #include "host/chains/cpu_chains.hpp"
@@ -31,10 +32,11 @@ struct Never : Often {
 };
 
 struct Outcome {
-  double deviation, gradients;  ///< the latter: of an iteration of a chain
+  double deviation, gradients, accepted;  ///< the last two: of an iteration of a chain
 };
 template <class Length, class Real = double>
-Outcome run_with(const std::string& name, const SettingTexts& texts, double step, Index chains = 1024) {
+Outcome run_with(const std::string& name, const SettingTexts& texts, double step, Index chains = 1024,
+                 const Metric& lengths = {{}, 1, 3}) {
   const auto target = make_target<Real>(context, name, texts);
   const Index n = target->info().dim;
   const LawFunctions functions(target->info(), 200000);
@@ -42,17 +44,17 @@ Outcome run_with(const std::string& name, const SettingTexts& texts, double step
   settings.mass = Mass::dense;
   CpuChains<Hmc<Real, Length>, Real> chains_of(context, chains, n, Scope::pooled, settings);
   start_at(context, *target, chains_of, chains, exact_points<Real>(target->info(), chains, 1));
-  Metric metric;
+  Metric metric = lengths;
   metric.factor.assign(std::size_t(n) * n, 0.0);
   for (Index i = 0; i < n; ++i) metric.factor[std::size_t(i) * n + i] = 1;
-  metric.step_size = step, metric.num_steps = 3;
+  metric.step_size = step;
   chains_of.set_metric(metric);
   chains_of.reset_counts();
   const std::int64_t iterations = 100;
   const double deviation = law_deviation(context, *target, chains_of, chains, functions, iterations);
-  double gradients = 0;
-  for (const auto& c : chains_of.controls()) gradients += double(c.gradients);
-  return {deviation, gradients / double(chains * iterations)};
+  double gradients = 0, accepted = 0;
+  for (const auto& c : chains_of.controls()) gradients += double(c.gradients), accepted += c.acceptance_sum;
+  return {deviation, gradients / double(chains * iterations), accepted / double(chains * iterations)};
 }
 
 TEST(FinerSteps, LeaveTheLawUnchanged) {
@@ -72,6 +74,54 @@ TEST(FinerSteps, ThatNeverLookBackDoNot) {
   const SettingTexts plain = {{"dim", "2"}, {"means", "1"}};
   EXPECT_GT(run_with<NeverLooksBack>("gaussian_mixture", plain, 1.2, 4096).deviation, 2 * limit);
   EXPECT_LT(run_with<Often>("gaussian_mixture", plain, 1.2, 4096).deviation, limit);
+}
+
+const Metric in_pairs = {{}, 1, 4, 0.25, 2};
+/// The kicks of the way back are others.
+struct Lopsided : LearntLength {
+  static KC_INLINE double kick(double, double left) { return left == 3 ? 1.4 : left == 1 ? 0.6 : 1; }
+};
+
+TEST(PairsOfSteps, LeaveTheLawUnchanged) {
+  const SettingTexts bent = {{"dim", "3"}, {"bend", "0.4"}, {"variance", "1.5"}};
+  for (const Metric& lengths :
+       {in_pairs, Metric{{}, 1, 2, 0.25, 2}, Metric{{}, 1, 6, 1, 2}, Metric{{}, 1, 2.5, 0.25, 1}}) {
+    EXPECT_LT(run_with<LearntLength>("banana", bent, 0.7, 1024, lengths).deviation, limit) << lengths.num_steps;
+    EXPECT_LT(run_with<Often>("banana", bent, 0.7, 1024, lengths).deviation, limit) << lengths.num_steps;
+  }
+  EXPECT_LT((run_with<LearntLength, float>("gaussian_mixture", {{"dim", "33"}, {"means", "1"}}, 0.7, 256, in_pairs)
+                 .deviation),
+            limit);
+}
+TEST(PairsOfSteps, ThatAreOthersBackwardsDoNot) {
+  const Metric fixed = {{}, 1, 4, 0.1, 1};
+  EXPECT_GT(run_with<Lopsided>("gaussian_mixture", {{"dim", "2"}, {"means", "1"}}, 0.8, 4096, fixed).deviation,
+            2 * limit);
+}
+TEST(PairsOfSteps, HaveTheLengthsThatWereAsked) {
+  double shortest = 1e9, longest = 0, mean = 0;
+  for (std::int64_t t = 0; t < 256; ++t) {
+    const Leaps of = LearntLength::leaps(0.3, 5, 0.25, 2, t);
+    const double length = of.size * of.number;
+    EXPECT_EQ(of.number % 2, 0);
+    EXPECT_LT(std::abs(of.size / 0.3 - 1), 0.3);
+    shortest = std::min(shortest, length), longest = std::max(longest, length), mean += length / 256;
+  }
+  EXPECT_NEAR(mean, 1.5, 0.01);
+  EXPECT_GE(shortest, 1.5 * 0.75);
+  EXPECT_LE(longest, 1.5 * 1.25);
+  EXPECT_EQ(LearntLength::leaps(0.3, 2, 1, 1, 0).number, 2);  // h = 1/2: 1 + floor(3/2)
+}
+/// On a Gaussian, whitened, a quarter of a period takes one pair, or two leapfrog steps that are often rejected.
+TEST(PairsOfSteps, AreMoreAccurate) {
+  const SettingTexts wide = {{"dim", "100"}, {"means", "1"}};
+  const auto accepted = [&](int stages) {
+    return run_with<LearntLength>("gaussian_mixture", wide, 0.78, 64, {{}, 1, 2, 0.1, stages}).accepted;
+  };
+  const double leapfrog = accepted(1), pairs = accepted(2);
+  std::printf("acceptance by leapfrog %.3f, in pairs %.3f\n", leapfrog, pairs);
+  EXPECT_LT(leapfrog, 0.6);
+  EXPECT_GT(pairs, 0.85);
 }
 
 }  // namespace

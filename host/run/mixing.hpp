@@ -1,0 +1,15 @@
+// What a trial of trajectories is judged by: how quickly draws become new.
+#pragma once
+#include "host/run/audit.hpp"
+
+namespace kilochain {
+
+/// Independent draws that one iteration of a chain is worth: (1 - rho)/(1 + rho), rho the correlation of neighbouring
+/// draws, of f = x_i and |x_i - mean|, the slowest eighth together; or of the directions in which draws are widest by
+/// the metric, if that is less. Unlike an effective sample size it tells slow from slower where no chain crosses the
+/// posterior within the block.
+/// factor: (dim, dim), lower, row-major. Of thinned blocks: of one kept draw.
+template <class Real>
+double mixing_of(const FrozenDraws<Real>& draws, const std::vector<double>& factor);
+
+}  // namespace kilochain
