@@ -119,7 +119,8 @@ class ChainMemory {
         Sampler::adaptation(FieldBinder<P>(bytes.data(), dim_, std::size_t(copies()), std::size_t(k)), a,
                             view_.settings);
         *a.step = metric.step_size;
-        if constexpr (requires { a.num_steps; }) *a.num_steps = metric.num_steps, *a.spread = metric.spread, *a.stages = metric.stages;
+        if constexpr (requires { a.num_steps; })
+          *a.num_steps = metric.num_steps, *a.spread = metric.spread, *a.stages = metric.stages;
         restart_dual_averaging(HostTeam{}, metric.step_size, a.dual, 1);
         write_factor(metric, a.F);
       }
