@@ -59,7 +59,7 @@ class Accounting {
         stats_(static_cast<int>(find_sampler(o.sampler).stats.size())) {}
 
   std::vector<Estimate::Row> all() && {
-    add("program and libraries", "host", std::size_t(28) << 20);
+    add("program and libraries", "host", std::size_t(writes_file(o_) ? 28 : 20) << 20);  // NetCDF and HDF5 take 8
     chains(), windows(), summary(), disk();
     return std::move(rows_);
   }

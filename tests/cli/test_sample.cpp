@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <map>
 
 #include "host/frontend/progress_printer.hpp"
@@ -383,6 +384,30 @@ TEST(Estimate, TheFileIsAsLargeAsTold) {
     std::printf("run %zu: %.0f bytes, %.2f times what was told\n", k, size, ratio);
     EXPECT_GT(ratio, 1 / 1.3) << k;
     EXPECT_LT(ratio, 1.3) << k;
+  }
+}
+
+/// A small run is mostly the program and its libraries.
+TEST(Estimate, TheMemoryIsAsMuchAsTold) {
+  ScratchFiles files;
+  const Argv run = {"--target",      "banana",    "--sampler",    "mala", "--num-chains", "8",
+                    "--num-samples", "100000000", "--num-warmup", "10",   "--threads",    "1"};
+  for (const Argv& kept : {Argv{"--draws", "none"}, Argv{"--thin", "100000", "--output", files.path("a.nc")}}) {
+    Argv words = run;
+    words.insert(words.end(), kept.begin(), kept.end());
+    words.insert(words.begin(), "estimate");
+    words.push_back("--json");
+    const double told = json::parse(kilochain(files, words).out)["bytes"]["host"].get<double>();
+    words[0] = "sample", words.pop_back();
+    Program program(files, words);
+    ASSERT_TRUE(wait_until(program, [&] { return times_said(program, "sampling") >= 2; })) << program.err();
+    std::ifstream status("/proc/" + std::to_string(program.pid()) + "/status");
+    double taken = 0;
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with("VmHWM:")) taken = std::stod(line.substr(6)) * 1024;
+    std::printf("%.1f MB, told %.1f\n", taken / 1e6, told / 1e6);
+    EXPECT_GT(taken, told / 1.3) << kept[0];
+    EXPECT_LT(taken, told * 1.3) << kept[0];
   }
 }
 
