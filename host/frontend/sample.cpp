@@ -29,8 +29,8 @@ void print_end(std::FILE* out, const Options& options, const Result& result) {
       result.out_of_time ? fmt::format("the time is over (--max-seconds {})", options.max_seconds) : "interrupted";
   if (nothing_drawn(result)) {
     const std::int64_t done = result.summary.num_warmup;  // of the chains; of scouts the note tells
-    tell(out, "{} {}: nothing was drawn{}\n", ended,
-         done > 0 ? fmt::format("after {} warm-up iterations", done) : "before the warm-up of the chains", on);
+    tell(out, "{} after {} warm-up iterations: nothing was drawn{}\n", ended,
+         done > 0 ? std::to_string(done) : "0 of the chains'", on);
     if (!result.summary.warmup_note.empty()) tell(out, "warm-up {}\n", result.summary.warmup_note);
     if (result.summary.last_of_warmup && stores_draws(options))
       tell(out, "last draws of the warm-up: {0}, group warmup_posterior; `kilochain diagnose {0}` looks at them\n",
