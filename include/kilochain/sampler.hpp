@@ -1,4 +1,5 @@
-// What a sampler of another project includes: the contract, and what samplers share that learn a step, a factor or a mass.
+// What a sampler of another project includes: the contract, and what samplers share that learn a step, a factor
+// or a mass.
 #pragma once
 #include "kernels/adapt/acceptance_step.hpp"
 #include "kernels/adapt/cholesky_gradient.hpp"
