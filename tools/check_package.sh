@@ -18,8 +18,9 @@ if sed -n '/^build.*check_posteriors.cpp.o:/,/^$/p' "$place/posteriors/build.nin
   echo "flags of Kilochain's own reach another project's files" >&2
   exit 1
 fi
+printf '1,0\n0,4\n' >"$place/covariance.csv"
 "$place/posteriors/my_kilochain" targets eight_schools
-"$place/posteriors/my_kilochain" sample --target gaussian --preset gauss2d_corr --sampler two_scales --num-chains 64 --quiet
+"$place/posteriors/my_kilochain" sample --target gaussian --covariance "$place/covariance.csv" --sampler two_scales --num-chains 64 --num-warmup 1000 --num-samples 10000 --quiet
 "$place/posteriors/my_kilochain" sample --target eight_schools --data data/eight_schools.json --sampler nuts --num-chains 32 --num-warmup 1000 --num-samples 1000 --output "$place/schools.nc" --overwrite --quiet
 "$place/posteriors/my_kilochain" summary "$place/schools.nc" --rows 3
 if [ -d ../shared/reference ]; then
