@@ -70,4 +70,10 @@ std::string near_name(const std::string& wanted, const std::vector<std::string>&
   return found.distance <= std::min(letters / 2, 1 + letters / 6) ? found.name : "";
 }
 
+std::string did_you_mean(const std::string& wanted, const std::vector<std::string>& known,
+                         const std::string& otherwise) {
+  const std::string near = near_name(wanted, known);
+  return near.empty() ? otherwise : "Did you mean " + near + "?";
+}
+
 }  // namespace kilochain

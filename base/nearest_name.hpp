@@ -16,4 +16,8 @@ std::string nearest_name(const std::string& wanted, const std::vector<std::strin
 /// two people would not guess the same then, and no guess is better.
 std::string near_name(const std::string& wanted, const std::vector<std::string>& known);
 
+/// "Did you mean NAME?" of a near name, or `otherwise`.
+std::string did_you_mean(const std::string& wanted, const std::vector<std::string>& known,
+                         const std::string& otherwise);
+
 }  // namespace kilochain

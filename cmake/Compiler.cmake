@@ -16,6 +16,7 @@ endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")  # it reports each loop marked for vectors that it leaves alone
   target_compile_options(kilochain_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-pass-failed>)
 endif()
+target_compile_definitions(kilochain_options INTERFACE $<INSTALL_INTERFACE:KILOCHAIN_FLAGS=1>)  # own_target.hpp asks
 if(KILOCHAIN_NATIVE AND NOT KILOCHAIN_SANITIZE)
   target_compile_options(kilochain_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

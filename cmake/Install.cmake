@@ -6,6 +6,7 @@ set(kilochain_package ${CMAKE_INSTALL_LIBDIR}/cmake/kilochain)
 
 set_target_properties(kilochain PROPERTIES EXPORT_NAME program)
 set_target_properties(kilochain_all PROPERTIES EXPORT_NAME kilochain)  # what others link: kilochain::kilochain
+set_target_properties(kilochain_options PROPERTIES EXPORT_NAME flags)  # and where vectors are: kilochain::flags
 set_target_properties(kilochain_cli PROPERTIES EXPORT_NAME cli)
 install(TARGETS kilochain_options kilochain_random kilochain_libraries kilochain_kernels kilochain_host kilochain_entries
                 kilochain_cli kilochain_all kilochain

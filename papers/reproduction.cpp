@@ -58,16 +58,20 @@ std::vector<Json> merged(const std::filesystem::path& store, const std::vector<J
 /// How far the jobs are, in words.
 class Board {
  public:
-  Board(const std::vector<Job>& jobs, bool quiet) : jobs_(jobs), quiet_(quiet), fraction_(jobs.size(), waiting) {}
+  Board(const std::vector<Job>& jobs, int workers, bool quiet)
+      : jobs_(jobs), workers_(workers), quiet_(quiet), begun_(jobs.size()) {
+    for (const Job& job : jobs) progress_.push_back({job.weight});
+  }
 
   void tick(std::size_t job, double fraction) {
     const std::lock_guard lock(mutex_);
-    fraction_[job] = std::min(1.0, fraction);
+    if (waits(job)) begun_[job] = Clock::now();
+    progress_[job].fraction = std::min(1.0, fraction), progress_[job].seconds = seconds_since(begun_[job]);
   }
   /// Of more than 100 jobs at most one a second is reported.
   void finish(std::size_t job, bool whole) {
+    tick(job, 1);
     const std::lock_guard lock(mutex_);
-    fraction_[job] = 1;
     ++done_;
     const bool few = jobs_.size() <= 100, last = done_ == jobs_.size();
     if (quiet_ || !whole || !(few || last || seconds_since(said_) >= 1)) return;
@@ -79,32 +83,37 @@ class Board {
     const std::lock_guard lock(mutex_);
     std::string now;
     for (std::size_t k = 0; k < jobs_.size(); ++k)
-      if (fraction_[k] >= 0 && fraction_[k] < 1)
-        now += fmt::format("{}{} {:.0f} %", now.empty() ? "" : ", ", jobs_[k].name, 100 * fraction_[k]);
+      if (!waits(k) && progress_[k].fraction < 1)
+        now += fmt::format("{}{} {:.0f} %", now.empty() ? "" : ", ", jobs_[k].name, 100 * progress_[k].fraction);
     say(fmt::format("[{}/{}] {}; {}", done_, jobs_.size(), now, left()));
   }
 
  private:
   std::string left() const {
-    double all = 0, over = 0;
-    for (std::size_t k = 0; k < jobs_.size(); ++k)
-      all += jobs_[k].weight, over += jobs_[k].weight * std::max(0.0, fraction_[k]);
-    return over > 0 ? fmt::format("ETA {}", seconds_text(seconds_since(begin_) * (all - over) / over))
-                    : "ETA not known yet";
+    const double seconds = seconds_left(progress_, workers_);
+    return seconds >= 0 ? "ETA " + seconds_text(seconds) : "ETA not known yet";
   }
-  static constexpr double waiting = -1;
+  using Clock = std::chrono::steady_clock;
+  bool waits(std::size_t job) const { return begun_[job] == Clock::time_point{}; }
   const std::vector<Job>& jobs_;
+  const int workers_;
   const bool quiet_;
-  std::vector<double> fraction_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), said_{};
+  std::vector<JobProgress> progress_;
+  std::vector<Clock::time_point> begun_;
+  Clock::time_point said_{};
   std::size_t done_ = 0;
   std::mutex mutex_;
 };
 
 /// On `threads` threads (0: as many as cores). A job's first exception ends all (through `stop`) and is thrown again.
+/// One thread takes the lightest jobs first, so that there is soon something to see;
+/// others take the heaviest, so that none is last.
 void run_jobs(std::vector<Job> jobs, int threads, bool quiet, std::atomic<bool>& stop) {
-  std::stable_sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.weight > b.weight; });
-  Board board(jobs, quiet);
+  std::stable_sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.weight < b.weight; });
+  const int workers = threads > 0 ? threads : omp_get_num_procs();
+  Board board(jobs, workers, quiet);
+  std::mutex order;
+  std::size_t lightest = 0, heaviest = jobs.size();
   const std::jthread speaker([&](const std::stop_token& ended) {
     std::mutex mutex;
     std::condition_variable_any pause;
@@ -112,7 +121,11 @@ void run_jobs(std::vector<Job> jobs, int threads, bool quiet, std::atomic<bool>&
     while (pause.wait_for(lock, ended, std::chrono::seconds(5), [] { return false; }), !ended.stop_requested())
       board.tell();
   });
-  side_by_side(jobs.size(), threads > 0 ? threads : omp_get_num_procs(), stop, [&](std::size_t job, int) {
+  side_by_side(jobs.size(), workers, stop, [&](std::size_t, int worker) {
+    const std::size_t job = [&] {
+      const std::lock_guard lock(order);
+      return worker == 0 ? lightest++ : --heaviest;
+    }();
     board.tick(job, 0);
     jobs[job].run([&](double fraction) { board.tick(job, fraction); });
     board.finish(job, !stop);
@@ -120,6 +133,20 @@ void run_jobs(std::vector<Job> jobs, int threads, bool quiet, std::atomic<bool>&
 }
 
 }  // namespace
+
+double seconds_left(const std::vector<JobProgress>& jobs, int workers) {
+  double worked = 0, weight = 0;  // of what is done
+  for (const JobProgress& j : jobs) worked += j.seconds, weight += j.weight * j.fraction;
+  if (weight <= 0) return -1;
+  double all = 0, longest = 0;
+  for (const JobProgress& j : jobs) {
+    // A job that is well under way is its own measure: weights are guesses.
+    const double left =
+        j.fraction >= 0.1 ? j.seconds * (1 - j.fraction) / j.fraction : j.weight * (1 - j.fraction) * worked / weight;
+    all += left, longest = std::max(longest, left);
+  }
+  return std::max(longest, all / workers);
+}
 
 void say(const std::string& line) { tell(stderr, "{}\n", line); }
 

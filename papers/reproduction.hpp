@@ -48,12 +48,19 @@ struct Job {
   std::function<void(const std::function<void(double fraction)>& tick)> run;
 };
 
+/// Of a job: how much of it is done, and the seconds that this took.
+struct JobProgress {
+  double weight, fraction = 0, seconds = 0;
+};
+/// Until all are done, by `workers` at a time; -1 while nothing is.
+double seconds_left(const std::vector<JobProgress>& jobs, int workers);
+
 class Reproduction {
  public:
   explicit Reproduction(const Flags& flags) : flags_(flags) {}
   virtual ~Reproduction() = default;
   Reproduction(const Reproduction&) = delete;
-  /// Runs the jobs, the heaviest first, with a line about how far they are every five seconds, prints the results and
+  /// Runs the jobs, with a line about how far they are every five seconds, prints the results and
   /// writes the page. Returns the exit status: done, deviates or interrupted.
   /// Throws Error for an output that cannot be written.
   int run();

@@ -32,8 +32,8 @@ Moments preset_moments(const std::string& name) {
       }
   } else {
     const std::vector<std::string> known = {"gauss2d_corr", "gp51_gaussian", "neal_gaussian"};
-    throw Error(ExitStatus::usage, "gaussian: unknown preset \"" + name + "\"", "3 presets are known",
-                "Did you mean " + nearest_name(name, known) + "?");
+    throw Error(ExitStatus::usage, "gaussian: unknown preset \"" + name + "\"",
+                "known: gauss2d_corr, gp51_gaussian, neal_gaussian", did_you_mean(name, known, "Choose one of these?"));
   }
   m.mean = Eigen::VectorXd::Zero(m.covariance.rows());
   return m;

@@ -33,7 +33,7 @@ host/frontend             base kernels kernels/device targets/data targets/stan 
 capi                      base host/registry host/run host/frontend
 python                    base targets/data targets/external host/registry host/run host/frontend
 papers                    base $kernels targets targets/data targets/discrete $steps host/run host/tune host/frontend
-include                   host/run host/registry model
+include                   host/run host/registry kernels kernels/adapt model
 examples                  include model
 tests                     *
 bench                     *

@@ -16,6 +16,7 @@
 
 #include "base/error.hpp"
 #include "base/nearest_name.hpp"
+#include "base/shown.hpp"
 #include "base/tell.hpp"
 #include "base/version.hpp"
 #include "host/frontend/commands.hpp"
@@ -51,9 +52,8 @@ void refuse_extras(const CLI::App& command) {
   const bool flag = extra.starts_with("-");
   throw Error(ExitStatus::usage,
               fmt::format("command line: {} {}", flag ? "unknown flag" : "unexpected argument", extra), typed(command),
-              flag && known.size() > 1  // not --help alone
-                  ? fmt::format("Did you mean {}?", nearest_name(extra.substr(0, extra.find('=')), known))
-                  : fmt::format("`{} --help` says what it takes.", typed(command)));
+              did_you_mean(flag ? extra.substr(0, extra.find('=')) : "", known,
+                           fmt::format("`{} --help` says what it takes.", typed(command))));
 }
 
 /// The first word after the program or after `reproduce` must be one of its commands or papers.
@@ -65,7 +65,8 @@ void refuse_unknown(const char* kind, const CLI::App& app, const std::string& fi
   for (const CLI::App* command : subcommands_of(app)) known.push_back(command->get_name());
   if (std::find(known.begin(), known.end(), first) != known.end()) return;
   throw Error(ExitStatus::usage, fmt::format("command line: unknown {} \"{}\"", kind, first),
-              fmt::format("{}", fmt::join(known, ", ")), fmt::format("Did you mean {}?", nearest_name(first, known)));
+              fmt::format("{}", fmt::join(known, ", ")),
+              did_you_mean(first, known, fmt::format("`{} --help` says what each does.", typed(app))));
 }
 
 /// Flags depend on the sampler and the target that they choose: everything after the command's name is its own.
@@ -268,7 +269,7 @@ int run_program(int argc, char** argv) {
             "a full disk or a closed pipe", "Write elsewhere?");
     return status;
   } catch (const Error& error) {
-    tell(stderr, "{}: {}\n", program_name(), error.what());
+    tell(stderr, "{}: {}\n", program_name(), shown(error.what(), dynamic_cast<const ErrorInLines*>(&error) != nullptr));
     return exit_code(error.status());
   } catch (const std::bad_alloc&) {
     tell(stderr, "{}: out of memory (the machine gave no more). Try `kilochain estimate` with the same flags?\n",

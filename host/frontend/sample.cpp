@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/shown.hpp"
 #include "base/tell.hpp"
 #include "host/frontend/commands.hpp"
 #include "host/frontend/estimate_table.hpp"
@@ -27,7 +28,9 @@ void print_end(std::FILE* out, const Options& options, const Result& result) {
   const std::string ended =
       result.out_of_time ? fmt::format("the time is over (--max-seconds {})", options.max_seconds) : "interrupted";
   if (nothing_drawn(result)) {
-    tell(out, "{} after {} warm-up iterations: nothing was drawn{}\n", ended, result.summary.num_warmup, on);
+    const std::int64_t done = result.summary.num_warmup;  // of the chains; of scouts the note tells
+    tell(out, "{} after {} warm-up iterations: nothing was drawn{}\n", ended,
+         done > 0 ? std::to_string(done) : "0 of the chains'", on);
     if (!result.summary.warmup_note.empty()) tell(out, "warm-up {}\n", result.summary.warmup_note);
     if (result.summary.last_of_warmup && stores_draws(options))
       tell(out, "last draws of the warm-up: {0}, group warmup_posterior; `kilochain diagnose {0}` looks at them\n",
@@ -41,7 +44,7 @@ void print_end(std::FILE* out, const Options& options, const Result& result) {
     tell(out, "`kilochain resume {} --num-samples {}` draws the others\n", options.output,
          verdict.draws_wanted * options.thin);
   if (stores_draws(options))
-    tell(out, "draws: {0} ({1} of each chain); `kilochain summary {0}` summarises them again\n", options.output,
+    tell(out, "draws: {0} ({1} of each chain); `kilochain summary {0}` summarises them again\n", shown(options.output),
          result.draws_written);
   else if (writes_file(options))
     tell(out, "summary: {0}; `kilochain summary {0}` prints it again\n", options.output);

@@ -57,9 +57,8 @@ const SettingInfo& setting(const SamplerEntry& sampler, const std::string& part,
     if (s.name == name) return s;
     if (s.type == "number" || s.type == "integer") known.push_back(s.name);
   }
-  const std::string nearest = nearest_name(name, known);
   refuse(part, fmt::format("sampler {} has no setting {}", sampler.name, name),
-         nearest.empty() ? "Choose another sampler?" : fmt::format("Did you mean {}?", nearest));
+         did_you_mean(name, known, fmt::format("`kilochain samplers {}` lists all.", sampler.name)));
 }
 
 /// step_size=0.001:1:log

@@ -25,6 +25,10 @@ class OwnTarget {
   /// it is called when a run is prepared.
   template <class Model>
   static OwnTarget of(const std::string& name, std::function<typename Model::Data(Loader&)> load) {
+#if defined(KILOCHAIN_NATIVE) && !defined(KILOCHAIN_FLAGS)
+    static_assert(sizeof(Model) == 0,
+                  "a model is made of the library's vectors: link this file to kilochain::flags too");
+#endif
     return {name, {make<Model, float>(load), make<Model, double>(load)}};
   }
 

@@ -25,7 +25,7 @@ std::vector<double> read_policy_rows(const std::string& owner, const std::string
     while (k < count && known[k] != table.columns[j]) ++k;
     require(k < count, ExitStatus::data, what,
             fmt::format("column \"{}\" is no setting that a policy draws", table.columns[j]),
-            fmt::format("Did you mean {}?", nearest_name(table.columns[j], known)));
+            did_you_mean(table.columns[j], known, fmt::format("Write {}?", fmt::join(known, " or "))));
     has[k] = true;
     for (std::size_t i = 0; i < table.rows; ++i) {
       const double v = table.values[i * width + j];

@@ -74,10 +74,8 @@ void check_entry(const Entry& entry, const SettingTexts& texts) {
   for (const SettingInfo& info : entry.settings) known.push_back(info.name);
   for (const auto& [name, text] : texts) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    const std::string nearest = near_name(name, known);
     throw Error(ExitStatus::usage, fmt::format("{} {} has no setting {}", Entry::kind, entry.name, name),
-                fmt::format("{} = {}", name, text),
-                nearest.empty() ? "Remove it?" : fmt::format("Did you mean {}?", nearest));
+                fmt::format("{} = {}", name, text), did_you_mean(name, known, "Remove it?"));
   }
   if (entry.check) entry.check(entry.name, texts);
 }

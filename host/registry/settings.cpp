@@ -55,8 +55,7 @@ int parse_choice(const std::string& owner, const std::string& name, const std::s
   std::vector<std::string> known(names, names + count);
   for (int k = 0; k < count; ++k)
     if (text == known[k]) return k;
-  refuse(owner, name, text, "must be one of " + join(names, count),
-         fmt::format("Did you mean {}?", nearest_name(text, known)));
+  refuse(owner, name, text, "must be one of " + join(names, count), did_you_mean(text, known, "Choose one of these?"));
 }
 
 std::string join(const char* const* names, int count) {

@@ -1,5 +1,10 @@
 #include "host/run/device.hpp"
 
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
 #include "base/number_of.hpp"
 
 namespace kilochain {
@@ -11,6 +16,24 @@ Context cuda_with_threads(int device, const Options& o) {
   if (o.threads > 0) c.threads = o.threads;
   c.graphs = !o.no_graphs;
   return c;
+}
+
+/// OpenMP's library ends the process where the system starts no more threads (limits of memory or of processes).
+void require_threads(int wanted) {
+  std::mutex mutex;
+  std::condition_variable_any all_there;
+  std::vector<std::jthread> threads;
+  try {
+    while (std::ssize(threads) < wanted)
+      threads.emplace_back([&](const std::stop_token& over) {
+        std::unique_lock lock(mutex);
+        all_there.wait(lock, over, [] { return false; });
+      });
+  } catch (const std::system_error& error) {
+    throw Error(ExitStatus::usage, "threads = " + std::to_string(wanted),
+                "the system starts " + std::to_string(threads.size()) + " here: " + error.code().message(),
+                "Try --threads 1, or a higher limit of memory or processes?");
+  }
 }
 
 Context device_of(const Options& o, std::vector<std::string>& notes) {
@@ -43,6 +66,7 @@ Context device_of(const Options& o, std::vector<std::string>& notes) {
 Context choose_device(const Options& o, std::vector<std::string>& notes) {
   Context context = device_of(o, notes);
   context.prior_only = o.prior_only;
+  if (context.threads > 1) require_threads(context.threads);
   return context;
 }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "base/shown.hpp"
 #include "base/units.hpp"
 #include "host/run/ensemble.hpp"
 #include "host/run/relocate.hpp"
@@ -28,9 +29,21 @@ std::size_t free_on_disk(const std::string& output) {
   return s.f_bavail * s.f_frsize;
 }
 
-/// An automatic length is taken to be a tenth of what it stops at.
-std::int64_t likely_warmup(const Options& o) { return o.num_warmup.value_or(most_automatic_warmup / 10); }
-std::int64_t likely_samples(const Options& o) { return o.num_samples.value_or(most_automatic_samples / 10); }
+/// What an automatic length may become: the least where every draw is an effective one, likely three times that.
+struct Lengths {
+  std::int64_t least, likely, most;
+};
+Lengths warmup_of(const Options& o) {
+  const std::int64_t most = most_automatic_warmup;
+  return o.num_warmup ? Lengths{*o.num_warmup, *o.num_warmup, *o.num_warmup} : Lengths{most / 100, most / 20, most};
+}
+Lengths samples_of(const Options& o) {
+  if (o.num_samples) return {*o.num_samples, *o.num_samples, *o.num_samples};
+  const std::int64_t most = most_automatic_samples,
+                     least =
+                         std::clamp<std::int64_t>(o.target_ess / std::max<std::int64_t>(1, o.num_chains), 200, most);
+  return {least, std::min(3 * least, most), most};
+}
 
 /// The rows of an estimate, from the sizes that they share.
 class Accounting {
@@ -41,12 +54,12 @@ class Accounting {
         info_(info),
         precision_(precision),
         recorded_(std::ssize(info.names)),
-        draws_(std::max<std::int64_t>(1, likely_samples(o) / o.thin)),
+        draws_(std::max<std::int64_t>(1, samples_of(o).likely / o.thin)),
         slots_(window_draws(o.num_chains, window_values(o, info, precision), draws_, precision)),
         stats_(static_cast<int>(find_sampler(o.sampler).stats.size())) {}
 
   std::vector<Estimate::Row> all() && {
-    add("program and libraries", "host", std::size_t(28) << 20);
+    add("program and libraries", "host", std::size_t(writes_file(o_) ? 28 : 20) << 20);  // NetCDF and HDF5 take 8
     chains(), windows(), summary(), disk();
     return std::move(rows_);
   }
@@ -267,9 +280,23 @@ Estimate estimate_for(const Options& o, const Context& context, const TargetInfo
 template <class Real>
 Estimate estimate(const Options& o, const Context& context, Target<Real>& target) {
   Estimate e = estimate_for(o, context, target.info(), precision_of<Real>);
+  const Lengths warmup = warmup_of(o);
+  Lengths samples = samples_of(o);  // the run goes on while draws have room in memory
+  samples.most = std::clamp(draws_in_memory(o, std::ssize(target.info().names)) * o.thin, samples.likely, samples.most);
+  if (!o.num_samples && stores_draws(o)) {
+    Options fixed = o;
+    for (auto [length, bytes] : {std::pair{samples.least, &e.least_disk}, {samples.most, &e.most_disk}}) {
+      fixed.num_samples = length;
+      *bytes = estimate_for(fixed, context, target.info(), precision_of<Real>).disk_bytes;
+    }
+  }
   const Options few = few_of(o, context);
-  if (estimate_for(few, context, target.info(), precision_of<Real>).fits)
-    e.seconds = timed_iteration<Real>(few, context, target) * (likely_warmup(o) + likely_samples(o)) * o.num_chains;
+  if (estimate_for(few, context, target.info(), precision_of<Real>).fits) {
+    const double seconds = timed_iteration<Real>(few, context, target) * static_cast<double>(o.num_chains);
+    e.least_seconds = seconds * static_cast<double>(warmup.least + samples.least);
+    e.seconds = seconds * static_cast<double>(warmup.likely + samples.likely);
+    e.most_seconds = seconds * static_cast<double>(warmup.most + samples.most);
+  }
   return e;
 }
 
@@ -278,11 +305,12 @@ void refuse_if_too_large(const Options& o, const Estimate& e) {
   std::string table;
   for (const auto& row : e.rows)
     table += fmt::format("\n  {:<26} {:<7} {:>12}", row.what, row.where, bytes_text(row.bytes));
-  throw Error(ExitStatus::usage, fmt::format("{} chains need more memory or disk than there is", o.num_chains),
-              fmt::format("host {} of {}, device {} of {}, disk {} of {};{}\n", bytes_text(e.host_bytes),
-                          bytes_text(e.host_available), bytes_text(e.device_bytes), bytes_text(e.device_available),
-                          bytes_text(e.disk_bytes), bytes_text(e.disk_available), table),
-              e.advice);
+  throw ErrorInLines(
+      ExitStatus::usage, fmt::format("{} chains need more memory or disk than there is", o.num_chains),
+      fmt::format("host {} of {}, device {} of {}, disk {} of {};{}\n", bytes_text(e.host_bytes),
+                  bytes_text(e.host_available), bytes_text(e.device_bytes), bytes_text(e.device_available),
+                  bytes_text(e.disk_bytes), bytes_text(e.disk_available), table),
+      e.advice);
 }
 
 template Estimate estimate(const Options&, const Context&, Target<float>&);

@@ -17,7 +17,10 @@ struct Estimate {
   std::vector<Row> rows;
   std::size_t host_bytes = 0, device_bytes = 0, disk_bytes = 0;
   std::size_t host_available = 0, device_available = 0, disk_available = 0;
-  double seconds = -1;  ///< predicted; -1 when there is nothing to predict from
+  double seconds = -1;                           ///< predicted; -1 when there is nothing to predict from
+  double least_seconds = -1, most_seconds = -1;  ///< of an automatic length, else the same
+  std::size_t least_disk = 0, most_disk = 0;     ///< bytes of the file of an automatic length; else 0
+  std::vector<std::string> notes;                ///< how many chains, where that was left open
   bool fits = true;
   std::string advice;  ///< flags that would make it fit
 };

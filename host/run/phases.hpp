@@ -1,5 +1,7 @@
 // What the phases of a run share. Each phase owns what it needs besides and hands on a value: WarmedUp, then Sampled.
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -45,10 +47,16 @@ struct Phases {
       for (const std::int64_t chain : chains.quarantine().chains())
         again[static_cast<Index>(chain)] = points.again(static_cast<Index>(chain), attempt);
     }
-    require(chains.any_left(), ExitStatus::data, "no chain can start",
-            "all " + std::to_string(options.num_chains) +
-                " starting points are refused: " + (chains.any_left() ? "" : chains.quarantine().list()[0].reason),
-            "Choose other starting points with --init?");
+    if (chains.any_left()) return;
+    const QuarantinedChain& first = chains.quarantine().list()[0];
+    const auto tried = again.find(static_cast<Index>(first.chain));
+    std::vector<Real> x = tried == again.end() ? points.of(static_cast<Index>(first.chain), 1) : tried->second;
+    const bool whole = x.size() <= 8;
+    x.resize(std::min<std::size_t>(x.size(), 8));
+    throw Error(ExitStatus::data, "no chain can start",
+                fmt::format("all {} starting points are refused: {}, as at ({:.6g}{})", options.num_chains,
+                            first.reason, fmt::join(x, ", "), whole ? "" : ", ..."),
+                "Choose other starting points with --init?");
   }
   /// Throws Error (data) when no chain is left.
   void require_chains(std::int64_t iteration) const {

@@ -87,7 +87,10 @@ PreparedRun::PreparedRun(Options options) : options_(std::move(options)) {
 }
 
 Estimate PreparedRun::estimate() const {
-  return std::visit([&](const auto& target) { return kilochain::estimate(options_, context_, *target); }, target_);
+  Estimate e =
+      std::visit([&](const auto& target) { return kilochain::estimate(options_, context_, *target); }, target_);
+  e.notes = notes_;
+  return e;
 }
 
 Result PreparedRun::run(const ProgressCallback& progress, const std::atomic<bool>& stop) const {

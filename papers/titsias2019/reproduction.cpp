@@ -142,7 +142,7 @@ class Reproduction final : public papers::Reproduction {
     }
     require(matched || tables.empty(), ExitStatus::usage, fmt::format("command line: --only {}", flags_.only),
             "no row of the chosen tables has that sampler or target",
-            fmt::format("Did you mean {}?", nearest_name(flags_.only, known)));
+            did_you_mean(flags_.only, known, fmt::format("Choose among {}?", fmt::join(known, ", "))));
     figures_ = flags_.figures;
     if (everything && !flags_.output.empty() && flags_.only.empty() && !flags_.as_printed && !in_float())
       figures_ = {1, 2, 3, 4, 5};
@@ -225,7 +225,7 @@ int reproduce(const Flags& flags) {
   for (const int k : flags.figures) papers::check_flag("--figure", k, 1, 7, 1);
   require(precision_named(flags.real).has_value(), ExitStatus::usage,
           fmt::format("command line: --real {}", flags.real), "must be float or double",
-          fmt::format("Did you mean {}?", nearest_name(flags.real, {"float", "double"})));
+          did_you_mean(flags.real, {"float", "double"}, "Try double?"));
   require(precision_named(flags.real) == Precision::double_precision || flags.figures.empty(), ExitStatus::usage,
           "command line: --figure with --real float", "figures are computed in double", "Leave --real out?");
   if (flags.repeats != 0) papers::check_flag("--repeats", flags.repeats, 1, 10000, 10);

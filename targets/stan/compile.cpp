@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/shown.hpp"
 #include "base/tell.hpp"
 #include "targets/stan/interface_text.hpp"
 
@@ -101,9 +102,11 @@ void translate(const std::string& path, const Tools& tools, const Scratch& scrat
   const Ended stanc =
       run({tools.stanc, "--name=stan_program", "--include-paths=" + folder.string(), "--o=" + header.string(), path},
           scratch / "stanc.txt");
-  require(stanc.status == 0, stanc.status < 0 ? ExitStatus::usage : ExitStatus::data,
-          path + ": stanc refuses the program:\n" + stanc.output.substr(0, stanc.output.find_last_not_of("\n ") + 1),
-          fmt::format("{} ended with {}", tools.stanc, stanc.status), "Mend the program?");
+  if (stanc.status != 0)
+    throw ErrorInLines(
+        stanc.status < 0 ? ExitStatus::usage : ExitStatus::data,
+        path + ": stanc refuses the program:\n" + stanc.output.substr(0, stanc.output.find_last_not_of("\n ") + 1),
+        fmt::format("{} ended with {}", tools.stanc, stanc.status), "Mend the program?");
 }
 
 void build(const std::string& path, const Tools& tools, const Scratch& scratch, const fs::path& library) {
@@ -118,8 +121,9 @@ void build(const std::string& path, const Tools& tools, const Scratch& scratch, 
   const Ended ended = run(command, scratch / "compiler.txt");
   require(ended.status >= 0, ExitStatus::usage, path + ": there is no C++ compiler to compile it with",
           compiler + ": " + ended.output, "Install g++, or name one in CXX? A library made elsewhere needs none");
-  require(ended.status == 0, ExitStatus::data, path + ": the C++ compiler fails:\n" + ended.output.substr(0, 4000),
-          fmt::format("{} ended with {}", compiler, ended.status), "Do compiler and Stan fit each other?");
+  if (ended.status != 0)
+    throw ErrorInLines(ExitStatus::data, path + ": the C++ compiler fails:\n" + ended.output.substr(0, 4000),
+                       fmt::format("{} ended with {}", compiler, ended.status), "Do compiler and Stan fit each other?");
 }
 
 /// Fowler, Noll and Vo's hash, 64 bits, from two beginnings.

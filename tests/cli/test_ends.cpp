@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "host/draws/draws_file.hpp"
+#include "host/registry/registry.hpp"
 #include "tests/cli/program.hpp"
 
 namespace kilochain {
@@ -71,6 +72,17 @@ TEST(Ends, StreamsThatCannotBeWritten) {
   const Outcome many = kilochain(files, {"sample", "--target", "banana", "--threads", "4096"});
   EXPECT_EQ(many.status, 2);
   EXPECT_TRUE(contains(many.err, "kilochain: threads = 4096 (this process may use ")) << many.err;
+  rlimit before{};
+  getrlimit(RLIMIT_AS, &before);
+  const rlimit limit{300u << 20, before.rlim_max};  // of which threads want 8 MB each
+  setrlimit(RLIMIT_AS, &limit);
+  const Outcome small = kilochain(files, {"sample", "--target", "banana", "--threads", "60"});
+  setrlimit(RLIMIT_AS, &before);
+  EXPECT_EQ(small.status, 2);
+  EXPECT_TRUE(contains(small.err, "kilochain: threads = 60 (the system starts ")) << small.err;
+  expect_refusal(files, {"sample", "--target", "two\nlines\x1b[31m"}, 2,
+                 "unknown target \"two\\nlines\\x1b[31m\" (" + std::to_string(targets().size()) +
+                     " targets are registered). `kilochain targets` lists all.");
 }
 
 TEST(Ends, WordsNameTheProgramThatRan) {

@@ -108,6 +108,12 @@ TEST(Program, RefusesWrongCommandsAndFlags) {
                  "command line: unknown flag --target (a command comes first). Try kilochain sample --target?");
   expect_refusal(files, {"summary", "x.nc", "--jsn"}, 2,
                  "command line: unknown flag --jsn (kilochain summary). Did you mean --json?");
+  for (const char* guess : {"lotka", "run", "fit"})
+    EXPECT_TRUE(contains(kilochain(files, {guess}).err, "reproduce). `kilochain --help` says what each does."))
+        << guess;
+  expect_refusal(files, {"sample", "--target", "gaussian", "--preset", "banana"}, 2,
+                 "gaussian: unknown preset \"banana\" (known: gauss2d_corr, gp51_gaussian, neal_gaussian). Choose one "
+                 "of these?");
   expect_refusal(files, {"summary"}, 2,
                  "command line: FILE is required (kilochain summary). `kilochain summary --help` says what it takes.");
   expect_refusal(files, {"summary", "x.nc", "--rows", "0"}, 2, "command line: --rows = 0 (must be > 0). Try 20?");

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "host/registry/registry.hpp"
+#include "papers/reproduction.hpp"
 #include "papers/titsias2019/agreement.hpp"
 #include "tests/cli/program.hpp"
 
@@ -148,6 +149,18 @@ std::vector<Repeat> as_the_authors(const titsias2019::PaperRow& row, int pairs) 
 }
 
 /// A row that is off must be found, and nothing excuses it: the authors' own figures agree, one that is moved does not.
+/// One job of 60 beside four of 10, on two threads: when the short ones are done, one thread works on alone,
+/// and what is told does not grow then.
+TEST(Reproduce, TimeLeftCountsThreadsThatHaveNothingToDo) {
+  using papers::seconds_left;
+  EXPECT_EQ(seconds_left({{60}, {10}, {10}, {10}, {10}}, 2), -1);
+  EXPECT_DOUBLE_EQ(seconds_left({{60, 1. / 6, 10}, {10, 1, 10}, {10}, {10}, {10}}, 2), 50);
+  EXPECT_DOUBLE_EQ(seconds_left({{60, 4. / 6, 40}, {10, 1, 10}, {10, 1, 10}, {10, 1, 10}, {10, 1, 10}}, 2), 20);
+  EXPECT_DOUBLE_EQ(seconds_left({{60, 0.5, 30}, {40}, {40}, {40}}, 2), 75);
+  // A weight that was guessed six times too small is found out by the job itself.
+  EXPECT_DOUBLE_EQ(seconds_left({{10, 0.1, 6}, {10, 0.6, 6}}, 2), 54);
+}
+
 TEST(Reproduce, AgreementFindsWhatIsOff) {
   const auto& row = row_of("neal_gaussian", "gad_mala_fast");
   auto repeats = as_the_authors(row, 5);

@@ -119,7 +119,7 @@ TEST(ResumeCommand, SaysWhatItCannotDo) {
                      ": nothing is left to draw (500 iterations of each chain are wanted in all, 1000 are there). "
                      "Ask for more in all, such as --num-samples 2000?");
   expect_refusal(files, {"resume", path, "--seed", "2"}, 2,
-                 "command line: unknown flag --seed (kilochain resume). Did you mean --help?");
+                 "command line: unknown flag --seed (kilochain resume). `kilochain resume --help` says what it takes.");
   expect_refusal(files, {"resume", files.path("missing.nc")}, 3,
                  files.path("missing.nc") + ": no such file of draws (missing file). Is the path right?");
   expect_refusal(files, {"resume", path, "--num-samples", "many"}, 2,

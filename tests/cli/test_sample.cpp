@@ -4,8 +4,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <map>
 
+#include "host/frontend/progress_printer.hpp"
 #include "host/registry/registry.hpp"
 #include "tests/cli/program.hpp"
 
@@ -312,6 +314,15 @@ TEST(Sample, OnATerminalProgressIsOneLine) {
   EXPECT_TRUE(contains(seen, "\r\033[K")) << "the line is cleared in the end";
 }
 
+TEST(Sample, ProgressOfAnAutomaticWarmUpHasARangeOfTime) {
+  Progress p;
+  p.phase = "warm-up", p.done = 2000, p.iterations_per_second = 100, p.waits_for = "the chains disagree";
+  p.rhat_max = p.ess_min = NAN;
+  EXPECT_EQ(cli::progress_text(p), "warm-up  2000  100 it/s  ETA up to 3 min 00 s  accept 0.000  the chains disagree");
+  p.waits_for = "16 scouts";
+  EXPECT_FALSE(contains(cli::progress_text(p), "ETA"));
+}
+
 TEST(Estimate, FitsOrSaysWhatWould) {
   ScratchFiles files;
   const Outcome fits = kilochain(files, {"estimate", "--target", "gaussian", "--preset", "gauss2d_corr", "--num-warmup",
@@ -374,6 +385,56 @@ TEST(Estimate, TheFileIsAsLargeAsTold) {
     EXPECT_GT(ratio, 1 / 1.3) << k;
     EXPECT_LT(ratio, 1.3) << k;
   }
+}
+
+/// A small run is mostly the program and its libraries.
+TEST(Estimate, TheMemoryIsAsMuchAsTold) {
+  ScratchFiles files;
+  const Argv run = {"--target",      "banana",    "--sampler",    "mala", "--num-chains", "8",
+                    "--num-samples", "100000000", "--num-warmup", "10",   "--threads",    "1"};
+  for (const Argv& kept : {Argv{"--draws", "none"}, Argv{"--thin", "100000", "--output", files.path("a.nc")}}) {
+    Argv words = run;
+    words.insert(words.end(), kept.begin(), kept.end());
+    words.insert(words.begin(), "estimate");
+    words.push_back("--json");
+    const double told = json::parse(kilochain(files, words).out)["bytes"]["host"].get<double>();
+    words[0] = "sample", words.pop_back();
+    Program program(files, words);
+    ASSERT_TRUE(wait_until(program, [&] { return times_said(program, "sampling") >= 2; })) << program.err();
+    std::ifstream status("/proc/" + std::to_string(program.pid()) + "/status");
+    double taken = 0;
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with("VmHWM:")) taken = std::stod(line.substr(6)) * 1024;
+    std::printf("%.1f MB, told %.1f\n", taken / 1e6, told / 1e6);
+    EXPECT_GT(taken, told / 1.3) << kept[0];
+    EXPECT_LT(taken, told * 1.3) << kept[0];
+  }
+}
+
+/// Of an automatic length a range is told, which has what comes out.
+TEST(Estimate, OfAnAutomaticLengthIsARange) {
+  ScratchFiles files;
+  const std::string challenger = testing_support::source_folder() + "/data/challenger.csv";
+  for (const Argv& run : {Argv{"--target", "logistic_regression", "--data", challenger, "--num-chains", "64"},
+                          Argv{"--target", "banana", "--sampler", "nuts", "--num-chains", "16"},
+                          Argv{"--target", "gaussian", "--preset", "gauss2d_corr", "--num-chains", "4"}}) {
+    Argv words = run;
+    for (const char* more : {"--output", "a.nc", "--overwrite", "--json"}) words.push_back(more);
+    words[words.size() - 3] = files.path("a.nc");
+    words.insert(words.begin(), "estimate");
+    const json told = json::parse(kilochain(files, words).out);
+    words[0] = "sample";
+    kilochain(files, words);
+    const auto size = static_cast<double>(files.read("a.nc").size());
+    EXPECT_GT(size, told["least"]["disk"].get<double>() / 1.3) << run[1];
+    EXPECT_LT(size, told["most"]["disk"].get<double>() * 1.3) << run[1];
+    EXPECT_LT(told["least"]["seconds"].get<double>(), told["seconds"].get<double>());
+    EXPECT_LT(told["seconds"].get<double>(), told["most"]["seconds"].get<double>());
+    words[0] = "estimate", words.pop_back();
+    const std::string table = kilochain(files, words).out;
+    EXPECT_TRUE(contains(table, ": the length is automatic\n")) << table;
+  }
+  EXPECT_TRUE(contains(kilochain(files, {"estimate", "--target", "banana"}).out, " chains, because a gradient takes "));
 }
 
 /// A dense factor for each chain takes 40 GB: not even the few chains that would be timed have room.

@@ -47,6 +47,26 @@ void expect_means(const Result& r) {
   }
 }
 
+/// A start has a density 3 times in 10: 64 first draws all have one once in 1e33 runs,
+/// a hundred of one chain none as often.
+TEST(OwnTarget, StartsWithoutADensityAreDrawnAgain) {
+  FunctionDensity f;
+  f.one = [](size_t, const double* x, double* gradient, double* lp, void*) {
+    *lp = -x[0] * x[0] / 2, gradient[0] = -x[0];
+    return x[0] < 0.5 ? 1 : 0;
+  };
+  f.dim = 1;
+  const OwnTarget half("half", f);
+  for (const char* sampler : {"rwm", "ensemble_hmc"}) {
+    Options o = options(half.name(), sampler);
+    o.num_chains = 64;
+    if (o.sampler == "ensemble_hmc") o.adapt_scope = Scope::pooled;
+    const Result r = run_quietly(o);
+    EXPECT_EQ(r.quarantined.size(), 0u) << sampler;
+    for (const double x : r.draws) ASSERT_GE(x, 0.5);
+  }
+}
+
 TEST(SharedLibrary, RunsAFunction) {
   const ScratchFiles files;
   Options o = of_library("log_density");

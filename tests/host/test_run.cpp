@@ -230,8 +230,8 @@ TEST(Run, ChainsThatStartAtZeroDensityAreQuarantinedAndCounted) {
   o.overwrite = true;
   testing_support::expect_error(
       [&] { run_quietly(o); }, ExitStatus::data, "",
-      "no chain can start (all 5 starting points are refused: the log density at its starting point is not finite). "
-      "Choose other starting points with --init?");
+      "no chain can start (all 5 starting points are refused: the log density at its starting point is not finite, as "
+      "at (1e+200, 1e+200)). Choose other starting points with --init?");
 }
 
 /// In the neck of the funnel steps that suit its mouth diverge: flags, counts, file and memory tell the same.

@@ -43,6 +43,8 @@ TEST(NearestName, NoGuessWhereMostLettersDiffer) {
     EXPECT_EQ(near_name(unknown, {"banana", "rbm", "income", "logistic_regression"}), "") << unknown;
   EXPECT_EQ(near_name("logistc_regresion", {"banana", "logistic_regression"}), "logistic_regression");
   EXPECT_EQ(near_name("regression", {"banana", "logistic_regression"}), "logistic_regression");
+  EXPECT_EQ(did_you_mean("--jsn", {"--json", "--help"}, "no guess"), "Did you mean --json?");
+  EXPECT_EQ(did_you_mean("--seed", {"--json", "--help"}, "no guess"), "no guess");
 }
 
 TEST(NearestName, TheFirstOfEquals) { EXPECT_EQ(nearest_name("x", {"a", "b"}), "a"); }
