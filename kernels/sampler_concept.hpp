@@ -83,7 +83,8 @@ concept Updates = requires(const Rng& rng, const typename S::Settings& s, const 
 };
 
 template <class S, class Real>
-concept Adapts = requires(const typename S::Settings& s, const typename S::State& st, typename S::Adaptation& a,
+concept Adapts = !bool(S::about.adaptive) ||
+                 requires(const typename S::Settings& s, const typename S::State& st, typename S::Adaptation& a,
                           const Schedule& at, const ChainSource<Real>& one, const PooledSource<Real>& all) {
   { S::signal_shape(s) } -> std::same_as<FactorShape>;
   { S::signal(s, st, 0.5) } -> std::same_as<Signal<Real>>;
@@ -116,7 +117,7 @@ consteval bool check_sampler() {
   static_assert(Updates<S, Real>,
                 "update(team, rng, settings, schedule, adaptation, state, query, reply, info, n) returns a Step");
   static_assert(Adapts<S, Real>,
-                "signal_shape(settings), signal(settings, state, accepted), and "
+                "what is adaptive has signal_shape(settings), signal(settings, state, accepted), and "
                 "adapt(team, settings, schedule, source, adaptation, n)");
   static_assert(S::about.needs.most() <= Needs::hessian_vector && S::about.needs.start != Needs::nothing &&
                     S::about.needs.start != Needs::hessian_vector,

@@ -12,14 +12,12 @@
 namespace kilochain {
 namespace {
 
-constexpr std::int64_t attempts = 5, settles = 50, most_room = 500;
-constexpr std::int64_t metric_draws = 2000, audit_draws = 1000, least = 50;  // of all chains; iterations
-constexpr std::int64_t piece =
-    64;                           // iterations of the step's adaptation before kernels would begin windows of their own
-constexpr double long_steps = 8;  // a metric that fits needs fewer
-constexpr double longest = 512;   // steps of a trajectory
-constexpr std::int64_t trial_draws = 1024, least_trial = 24;
-constexpr double narrow = 0.25, longer = 1.3;  // lengths of pairs: within this of their mean; tried one after the other
+// Draws are those of all chains, the other numbers are iterations.
+constexpr std::int64_t metric_draws = 2000, trial_draws = 1024, audit_draws = 1000;
+constexpr std::int64_t attempts = 5, least = 50, least_trial = 24, settles = 50, most_room = 500;
+constexpr std::int64_t piece = 64;               // longer ones would begin a window of the kernels' own mass
+constexpr double long_steps = 8, longest = 512;  // steps of a trajectory: a metric that fits needs fewer; at most
+constexpr double narrow = 0.25, longer = 1.3;    // times of pairs: spread about their mean; from one trial to the next
 
 }  // namespace
 
@@ -227,8 +225,8 @@ void EnsembleWarmUp<Real>::try_lengths() {
   }
 }
 
-/// Leapfrog of every length up to twice a mean that doubles while that pays; then pairs of steps; where those do not pay,
-/// half a doubling to both sides.
+/// Leapfrog of every length up to twice a mean that doubles while that pays; then pairs of steps; where those do not
+/// pay, half a doubling to both sides.
 template <class Real>
 void EnsembleWarmUp<Real>::learn_length() {
   Stand& s = stand_;

@@ -14,8 +14,8 @@
 
 namespace kilochain {
 
-/// An array over all draws of a run, (chain, draw, value), that grows as draws come: room for all that may come, touched here and
-/// there, would be whole huge pages to clear.
+/// An array over all draws of a run, (chain, draw, value), that grows as draws come. Room for all that may come,
+/// touched here and there, would be whole huge pages to clear.
 template <class T>
 class OfAllDraws {
  public:

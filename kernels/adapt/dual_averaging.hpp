@@ -1,8 +1,8 @@
 // Nesterov's dual averaging of a log step size (Hoffman & Gelman 2014, sec. 3.2.1): at update k, with acceptance a,
 //   h <- (1 - 1/(k + t0)) h + (target - a)/(k + t0)
 //   log e = mu - sqrt(k)/gamma h,   log ebar <- k^-kappa log e + (1 - k^-kappa) log ebar
-// gamma 0.05, t0 10, kappa 0.75, mu = log(10 e_0), or log e_0 where e_0 is known to be about right. Adapting chains use e, finished ones ebar. Memory: dual_size
-// doubles.
+// gamma 0.05, t0 10, kappa 0.75; mu = log(10 e_0), or log e_0 where e_0 is known to be about right. Adapting chains use
+// e, finished ones ebar. Memory: dual_size doubles.
 #pragma once
 #include "kernels/contract.hpp"
 

@@ -5,12 +5,23 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/sampler_concept.hpp"
 #include "tests/support/chains.hpp"
 
 namespace kilochain::testing_support {
 namespace {
 
 const Context context = cpu_context(1);
+
+/// Has neither signal nor adapt, which what does not adapt need not define.
+template <bool adapts>
+struct WithoutSignal {
+  struct About {
+    bool adaptive;
+  };
+  static constexpr About about = {adapts};
+};
+static_assert(Adapts<WithoutSignal<false>, double> && !Adapts<WithoutSignal<true>, double>);
 
 /// A standard normal with a defect, for tests. The defect sees the point and may spoil value and gradient.
 class Spoiled : public Target<double> {
