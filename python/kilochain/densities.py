@@ -82,7 +82,7 @@ def from_stan(model, data=None, **settings) -> Target:
     {settings}
     """
     if "STAN_HOME" not in os.environ and (found := importlib.util.find_spec("httpstan")):
-        os.environ["STAN_HOME"] = os.path.dirname(found.origin)
+        os.environ["STAN_HOME"] = os.path.dirname(str(found.origin))
     if "{" in str(model):
         model = _stan_file(model)
     target = Target("stan", model=os.fspath(model), **settings)
@@ -108,7 +108,8 @@ def _stan_file(text):
 def from_jax(logp, dim, names=None, constrain=None) -> Target:
     """A density written for JAX: logp(x) of one point is a number. Gradients and many points at once are made of it
     (value_and_grad, vmap, jit), in double where JAX has it enabled (jax_enable_x64), else in single precision. dim: a
-    number, where x is (dim); or an example of x, an array or a mapping of names to arrays, whose shapes count.
+    number, where x is (dim); or an example of x, an array or a mapping of names to arrays, whose shapes count. A
+    costly density is called for pieces of the chains side by side, on all cores.
 
     >>> import jax
     >>> model = kilochain.from_jax(lambda x: -(x["a"] ** 2).sum() / 2 - x["b"] ** 2, {"a": np.zeros(3), "b": 0.0})
