@@ -5,7 +5,6 @@ import ctypes
 import importlib.util
 import json
 import os
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -108,8 +107,7 @@ def _stan_file(text):
 def from_jax(logp, dim, names=None, constrain=None) -> Target:
     """A density written for JAX: logp(x) of one point is a number. Gradients and many points at once are made of it
     (value_and_grad, vmap, jit), in double where JAX has it enabled (jax_enable_x64), else in single precision. dim: a
-    number, where x is (dim); or an example of x, an array or a mapping of names to arrays, whose shapes count. A
-    costly density is called for pieces of the chains side by side, on all cores.
+    number, where x is (dim); or an example of x, an array or a mapping of names to arrays, whose shapes count.
 
     >>> import jax
     >>> model = kilochain.from_jax(lambda x: -(x["a"] ** 2).sum() / 2 - x["b"] ** 2, {"a": np.zeros(3), "b": 0.0})
@@ -121,24 +119,13 @@ def from_jax(logp, dim, names=None, constrain=None) -> Target:
     dim, point, recorded = _layout(dim)
     of_chains = jax.jit(jax.vmap(jax.value_and_grad(lambda x: logp(point(x)))))
 
-    cost = of_chains.lower(np.zeros((1, dim))).cost_analysis() or {}
-    work = max(1, cost.get("flops", 0) + 10 * cost.get("transcendentals", 0))  # of a chain
-    piece = max(32, 1 << max(0, int(np.ceil(np.log2(8e6 / work)))))  # half a millisecond and more
-    threads = ThreadPoolExecutor(len(os.sched_getaffinity(0))) if jax.default_backend() == "cpu" else None
-
-    def part(x):  # JAX compiles for each number of chains: powers of two, filled up with the first, are few
+    def f(x):  # JAX compiles for each number of chains: powers of two, filled up with the first, are few
         asking = len(x)
         room = max(8, 1 << (asking - 1).bit_length())
         if room > asking:
             x = np.concatenate([x, np.broadcast_to(x[0], (room - asking, dim))])
         lp, gradient = of_chains(x)
         return np.asarray(lp)[:asking], np.asarray(gradient)[:asking]
-
-    def f(x):  # JAX takes one core for a call: pieces, the same whatever the machine, go to threads
-        if not threads or len(x) <= piece:
-            return part(x)
-        lp, gradient = zip(*threads.map(part, [x[at : at + piece] for at in range(0, len(x), piece)]))
-        return np.concatenate(lp), np.concatenate(gradient)
 
     return from_batched(f, dim, names, _constrained(recorded, constrain))
 

@@ -158,23 +158,6 @@ def test_jax_with_an_example_of_a_point():
     assert np.allclose(tree["posterior"]["square"], posterior["b"] ** 2)
 
 
-def test_jax_in_pieces_has_the_same_draws():
-    jax = pytest.importorskip("jax")
-    jax.config.update("jax_enable_x64", True)
-    Z = np.random.default_rng(0).normal(size=(20_000, 3))
-
-    def logp(x):
-        return -25 * ((Z @ x) ** 2).mean()
-
-    settings = dict(chains=200, warmup=0, draws=5, sampler="nuts", step_size=0.05, max_tree_depth=2, progress=False)
-    of_all = jax.jit(jax.vmap(jax.value_and_grad(logp)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", k.ConvergenceWarning)
-        pieces = k.sample(k.from_jax(logp, 3), **settings)["posterior"]["x"]
-        whole = k.sample(k.from_batched(of_all, 3), **settings)["posterior"]["x"]
-    assert np.allclose(pieces, whole, rtol=0, atol=1e-9)  # sums of 20 000 terms in another order
-
-
 def test_torch():
     torch = pytest.importorskip("torch", reason="torch is not installed: from_torch is not tested")
     tree = k.sample(k.from_torch(lambda x: -((x - torch.arange(3)) ** 2).sum() / 2, 3), **SHORT)
