@@ -4,7 +4,8 @@
     PYTHONPATH=build/release/python python3 bench/compare_python.py ../shared/data/german.csv [--chains 256] [--x64]
 
 Everybody begins at N(0, I) with the same number of chains. Seconds are warm: warm-up and sampling of a second call with
-another seed, without compilation; cold: the first. ESS: the smaller of the worst mean's and the worst square's, by one
+another seed, without compilation; cold: the first. Ours ends by itself (10 000 effective draws), and once more with as
+many draws as the peers. ESS: the smaller of the worst mean's and the worst square's, by one
 estimator for all (split chains, Geyer's initial monotone sequence). One JSON line each. Needs jax, numpyro, blackjax.
 """
 import argparse
@@ -60,11 +61,16 @@ def effective(draws):
     return min(out)
 
 
-def kilochain_run(seed):
+def kilochain_run(seed, draws="auto"):
     import kilochain
-    model = kilochain_run.__dict__.setdefault("model", kilochain.from_jax(log_density, dim))
-    tree = kilochain.sample(model, chains=a.chains, seed=seed, progress=False)
+    if "model" not in kilochain_run.__dict__:
+        kilochain_run.model = kilochain.from_jax(log_density, dim)
+    tree = kilochain.sample(kilochain_run.model, chains=a.chains, draws=draws, seed=seed, progress=False)
     return np.asarray(tree["posterior"]["x"])
+
+
+def kilochain_as_many_draws(seed):
+    return kilochain_run(seed, a.num_samples)
 
 
 def numpyro_nuts(seed):
@@ -99,7 +105,7 @@ def blackjax_chees(seed):
     return np.asarray(jax.block_until_ready(blackjax_chees.whole(jax.random.PRNGKey(seed), start)))
 
 
-for run in (kilochain_run, numpyro_nuts, blackjax_chees):
+for run in (kilochain_run, kilochain_as_many_draws, numpyro_nuts, blackjax_chees):
     if a.only and a.only not in run.__name__:
         continue
     begun = time.perf_counter()

@@ -93,7 +93,9 @@ elseif(NOT KILOCHAIN_CUDA STREQUAL "OFF")
       endif()
     endif()
     set(CMAKE_CUDA_ARCHITECTURES ${KILOCHAIN_CUDA_ARCHITECTURES})
-    set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)  # one runtime: CUDA::cudart, as cuBLAS has
+    if(NOT CMAKE_CUDA_RUNTIME_LIBRARY)
+      set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)  # Static in the Python package: a wheel runs where there is none
+    endif()
     enable_language(CUDA)
     if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12)
       message(FATAL_ERROR "kilochain: nvcc ${CMAKE_CUDA_COMPILER_VERSION} is too old: it has no C++20 "

@@ -8,8 +8,8 @@
 // that one of them is whole at any time. What readers do not know does not change the format, 1. Promise: after append
 // returns, a killed process leaves these draws readable, whatever it was writing (journal.hpp); a full disk is found
 // before the library is asked to write. Bytes that changed since are found by their checksums, but for a power cut.
-// Cost: one pass over the window and the disk's own speed; memory of one chunk. One thread at a time, whatever the
-// file. Why these chunks: docs/decisions/0003-draws-on-disk.md.
+// Cost: one pass over the window and the disk's own speed; memory of one chunk. One thread at a time for
+// each file. Why these chunks: docs/decisions/0003-draws-on-disk.md.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -36,6 +36,7 @@ std::vector<std::string> read_labels(int group, const std::string& name) {
 }  // namespace
 
 DrawsReader::DrawsReader(std::string path, Wish wish) : path_(std::move(path)) {
+  const netcdf::Alone alone;
   std::error_code ignored;
   require(std::filesystem::exists(path_, ignored), ExitStatus::data, path_ + ": no such file of draws", "missing file",
           "Is the path right?");
@@ -52,7 +53,10 @@ DrawsReader::DrawsReader(std::string path, Wish wish) : path_(std::move(path)) {
   }
 }
 
-DrawsReader::~DrawsReader() { nc_close(file_); }
+DrawsReader::~DrawsReader() {
+  const netcdf::Alone alone;
+  nc_close(file_);
+}
 
 void DrawsReader::open(Wish wish) {
   check(nc_open(path_.c_str(), NC_NOWRITE, &file_));

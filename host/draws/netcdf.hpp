@@ -1,16 +1,23 @@
 // The NetCDF C library as this project uses it: checked calls, and attributes <-> JSON.
-// The library is not thread-safe: one thread calls it at a time. Statuses are NetCDF's (0 is NC_NOERR).
+// The library is not thread-safe: whoever calls it has an Alone. Statuses are NetCDF's (0 is NC_NOERR).
 #pragma once
 #include <netcdf.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 namespace kilochain::netcdf {
+
+/// While one lives, no other thread of the process is in the library, whatever its file.
+class Alone {
+  static inline std::recursive_mutex library;
+  const std::lock_guard<std::recursive_mutex> alone_{library};
+};
 
 /// What a status of the library means; "write error" and the like, never empty.
 std::string reason(int status);

@@ -2,6 +2,7 @@
 
 import collections.abc
 import ctypes
+import importlib.util
 import json
 import os
 
@@ -53,18 +54,34 @@ def from_batched(f, dim, names=None, constrain=None) -> Target:
 def from_c(address, dim, user_data=0, names=None, batched=False) -> Target:
     """A C function by its address (of numba's cfunc, ctypes, cffi), with the signature that kilochain/c.h calls
     kilochain_density, or kilochain_density_of_chains when batched. Threads call it side by side, without Python's lock.
-    What it needs must live as long as the target: keep it."""
+    What it needs must live as long as the target: keep it.
+
+    >>> import ctypes
+    >>> doubles = ctypes.POINTER(ctypes.c_double)
+    >>> @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, doubles, doubles, doubles, ctypes.c_void_p)
+    ... def density(n, x, gradient, lp, user_data):
+    ...     lp[0], gradient[0] = -x[0] * x[0] / 2, -x[0]
+    ...     return 0
+    >>> model = kilochain.from_c(ctypes.cast(density, ctypes.c_void_p).value, 1)
+    >>> tree = kilochain.sample(model, chains=4, warmup=100, draws=100, sampler="nuts", progress=False)
+    """
     name = f"density {next(_number)}"
     return _own(_core.Density(name, int(address), int(user_data), bool(batched), int(dim), list(names or [])), name)
 
 
 def from_stan(model, data=None, **settings) -> Target:
     """A Stan program, unchanged. model: a path, of a .stan file or of a library made of one, or the program's text;
-    data: a mapping, JSON text or a path. Needs stanc and Stan's headers (docs/stan.md). Parameters, transformed
-    parameters and generated quantities are recorded.
+    data: a mapping, JSON text or a path. Needs a C++ compiler, and stanc and Stan's headers: those of STAN_HOME, of the
+    package's extra `stan` or of docs/stan.md. Parameters, transformed parameters and generated quantities are recorded.
+
+    >>> model = kilochain.from_stan("parameters { vector[2] x; } model { x ~ normal(0, 1); }")
+    >>> kilochain.sample(model, chains=64, progress=False)["posterior"]["x"].sizes["x_dim_0"]
+    2
 
     {settings}
     """
+    if "STAN_HOME" not in os.environ and (found := importlib.util.find_spec("httpstan")):
+        os.environ["STAN_HOME"] = os.path.dirname(str(found.origin))
     if "{" in str(model):
         model = _stan_file(model)
     target = Target("stan", model=os.fspath(model), **settings)
@@ -90,7 +107,13 @@ def _stan_file(text):
 def from_jax(logp, dim, names=None, constrain=None) -> Target:
     """A density written for JAX: logp(x) of one point is a number. Gradients and many points at once are made of it
     (value_and_grad, vmap, jit), in double where JAX has it enabled (jax_enable_x64), else in single precision. dim: a
-    number, where x is (dim); or an example of x, an array or a mapping of names to arrays, whose shapes count."""
+    number, where x is (dim); or an example of x, an array or a mapping of names to arrays, whose shapes count.
+
+    >>> import jax
+    >>> model = kilochain.from_jax(lambda x: -(x["a"] ** 2).sum() / 2 - x["b"] ** 2, {"a": np.zeros(3), "b": 0.0})
+    >>> kilochain.sample(model, chains=64, progress=False)["posterior"]["a"].dims
+    ('chain', 'draw', 'a_dim_0')
+    """
     import jax
 
     dim, point, recorded = _layout(dim)
@@ -109,7 +132,13 @@ def from_jax(logp, dim, names=None, constrain=None) -> Target:
 
 def from_torch(logp, dim, names=None, constrain=None) -> Target:
     """The same for PyTorch, 2.0 or newer: torch.func's vmap and grad_and_value, in double, on the CPU. What logp does
-    must be what vmap can batch."""
+    must be what vmap can batch.
+
+    >>> import torch
+    >>> model = kilochain.from_torch(lambda x: -(x**2).sum() / 2, 3)
+    >>> kilochain.sample(model, chains=64, progress=False)["posterior"]["x"].dims
+    ('chain', 'draw', 'x_dim_0')
+    """
     import torch
     from torch.func import grad_and_value, vmap
 
@@ -154,7 +183,14 @@ def _constrained(recorded, constrain):
 def from_pymc(model, **options) -> Target:
     """A PyMC model, through the function that nutpie compiles of it (numba, in double, on the CPU; called by threads
     side by side, without Python's lock). Free variables and deterministics are recorded, with the model's names, shapes,
-    dims and coords. options: of nutpie.compile_pymc_model. Needs pymc and nutpie; variables must be continuous."""
+    dims and coords. options: of nutpie.compile_pymc_model. Needs pymc and nutpie; variables must be continuous.
+
+    >>> import nutpie, pymc
+    >>> with pymc.Model() as model:
+    ...     sd = pymc.HalfNormal("sd")
+    >>> list(kilochain.sample(kilochain.from_pymc(model), chains=64, progress=False)["posterior"].data_vars)
+    ['sd']
+    """
     import nutpie
 
     compiled = nutpie.compile_pymc_model(model, backend="numba", **options)

@@ -1,8 +1,11 @@
 """Runs: sample, resume, estimate, and a handle of a run that goes on beside the program."""
 
+from __future__ import annotations
+
 import os
 import threading
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -12,6 +15,11 @@ from kilochain.described import with_settings
 from kilochain.progress import Progress
 from kilochain.targets import Target, _as_target, _npy
 from kilochain.tree import tree_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from kilochain._settings import Settings  # a stub that the build makes of the tables
 
 _names = {"chains": "num_chains", "warmup": "num_warmup", "draws": "num_samples", "keep": "draws"}
 
@@ -38,7 +46,12 @@ def _texts(target, settings):
 
 
 class Sampling:
-    """A run: `wait()` for its DataTree, `stop()` it, look at its `progress()` and at its `partial()` draws."""
+    """A run: `wait()` for its DataTree, `stop()` it, look at its `progress()` and at its `partial()` draws.
+
+    >>> run = kilochain.sample(model, chains=64, progress=False, blocking=False)
+    >>> run.wait()["posterior"].sizes["chain"]
+    64
+    """
 
     def __init__(self, target, settings, resume="", progress=True, progress_callback=None):
         keep = settings.pop("keep", None) or "draws"
@@ -142,13 +155,14 @@ def sample(
     seed=None,
     device="auto",
     keep="draws",
+    target_ess=None,
     max_seconds=None,
     output=None,
     init=None,
     progress=True,
     progress_callback=None,
     blocking=True,
-    **settings,
+    **settings: Unpack[Settings],
 ) -> xr.DataTree:
     """Draws from a model with many chains.
 
@@ -159,7 +173,8 @@ def sample(
 
     chains, warmup, draws: numbers, or "auto": as many as pay; until it has converged; as many as are needed. sampler:
     a name of kilochain.samplers(); "auto" is the ensemble. seed: None is 1. keep: "draws", "moments" (figures alone)
-    or "none". output: a NetCDF file, which `resume` goes on with; one that has draws is replaced with overwrite=True
+    or "none". target_ess: effective draws of the slowest mean or tail with which a run without `draws` ends; None is
+    10 000. output: a NetCDF file, which `resume` goes on with; one that has draws is replaced with overwrite=True
     alone. init: "normal:0.1", "zeros", or an array (chains, dim) or (dim). progress_callback(dict) is called at most
     every 0.2 s; the run ends when it returns true. blocking=False returns a `Sampling` at once. Raises UsageError and
     DataError with the program's messages.
@@ -211,7 +226,13 @@ def estimate(model, *, chains=1000, warmup="auto", draws="auto", **settings) -> 
 
 
 def read(path) -> xr.DataTree:
-    """The DataTree of a file that a run has written."""
+    """The DataTree of a file that a run has written.
+
+    >>> run = dict(chains=4, warmup=50, draws=50, sampler="mala", progress=False)
+    >>> tree = kilochain.sample(model, output=folder + "/run.nc", **run)
+    >>> kilochain.read(folder + "/run.nc")["posterior"].identical(tree["posterior"])
+    True
+    """
     return tree_of(_core.read(os.fspath(path)))
 
 
@@ -234,11 +255,15 @@ def samplers() -> dict:
 
 
 def targets() -> dict:
-    """Every target of the program, likewise."""
+    """Every target of the program, likewise.
+
+    >>> kilochain.targets()["logistic_regression"]["settings"]["prior_sd"]["type"]
+    'number'
+    """
     return {name: dict(meaning=meaning, settings=_described(rows)) for name, (meaning, rows) in _core.targets().items()}
 
 
-_own = {"target", "sampler", "seed", "device", "max_seconds", "output", "init", "draws", "quiet", "verbose", "json"}
+_own = {"target", "sampler", "seed", "device", "max_seconds", "output", "init", "target_ess", "quiet", "verbose", "json"}
 with_settings(
     sample,
     "Further settings, with those of the sampler and of the target:",

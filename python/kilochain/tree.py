@@ -117,7 +117,11 @@ def tree_of(result, constrain=None, labels={}):
 
 def summary(tree) -> pandas.DataFrame:
     """Mean, standard deviation, quantiles, effective sample sizes and R-hat of each recorded value: a pandas
-    DataFrame with a row for each. The figures are the run's own, of all its draws."""
+    DataFrame with a row for each. The figures are the run's own, of all its draws.
+
+    >>> list(kilochain.summary(kilochain.sample(model, chains=64, progress=False)).columns)
+    ['mean', 'sd', 'mcse_mean', 'q05', 'q50', 'q95', 'ess_bulk', 'ess_tail', 'rhat']
+    """
     return tree["summary"].to_dataset().to_dataframe()
 
 

@@ -73,6 +73,24 @@ def test_a_point_without_a_value_is_rejected(gaussian):
     assert np.isnan(x[1]).all() and (np.delete(x, 1, axis=0)[..., 0] <= 0).all()
 
 
+def test_a_nan_is_a_rejected_proposal_and_counted(gaussian):
+    seen = []
+
+    def half(x):
+        lp, gradient = gaussian(x)
+        out = x[:, 0] > 1
+        seen.append(out.sum())
+        return np.where(out, np.nan, lp), np.where(out[:, None], np.nan, gradient)
+
+    settings = {**SHORT, "sampler": "mala", "init": "zeros"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", k.ConvergenceWarning)
+        tree = k.sample(k.from_batched(half, 3), **settings)
+    assert (tree["posterior"]["x"].values[..., 0] <= 1).all() and sum(seen) > 0
+    (note,) = [n for n in tree.attrs["notes"] if "rejected where the density has no value" in n]
+    assert note == f"{sum(seen)} proposals were rejected where the density has no value; the first: it is NaN"
+
+
 double_p = ctypes.POINTER(ctypes.c_double)
 
 
@@ -222,3 +240,15 @@ def test_a_stan_program_and_its_shapes():
         k.sample(k.from_stan(text, {"n": 3}), **SHORT)
     with pytest.raises(k.DataError, match="stanc refuses the program"):
         k.sample(k.from_stan("parameters { real mu }"), **SHORT)
+
+
+def test_the_package_that_brings_stan_is_found(monkeypatch, tmp_path):
+    (tmp_path / "httpstan").mkdir()
+    (tmp_path / "httpstan" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("STAN_HOME", "mine")
+    k.from_stan("parameters { real x; } model { x ~ normal(0, 1); }")
+    assert os.environ["STAN_HOME"] == "mine"
+    monkeypatch.delenv("STAN_HOME")
+    k.from_stan("parameters { real x; } model { x ~ normal(0, 1); }")
+    assert os.environ["STAN_HOME"] == str(tmp_path / "httpstan")

@@ -42,6 +42,14 @@ def test_a_notebook_has_one_table_that_is_refreshed(notebook, gaussian):
     assert len(notebook.displayed) == 2  # a table for each run
 
 
+def test_an_automatic_run_says_what_it_waits_for_and_how_far_it_is(notebook):
+    k.sample("gaussian", preset="gauss2d_corr", chains=64, draws=2000)
+    assert len(notebook.displayed) == 1
+    shown = notebook.displayed + notebook.updates
+    assert any("<th>warm-up</th>" in s and "<th>waits for</th><td>" in s for s in shown)
+    assert "<th>R-hat</th><td>" in shown[-1] and "<th>ESS</th><td>" in shown[-1] and "<th>left</th><td>" in shown[-1]
+
+
 def test_a_search_too(notebook):
     k.tune("funnel", {"step_size": (0.1, 1)}, sampler="hmc", chains=8, warmup=50, trial_gradients=200, evaluations=4,
            confirm=0)

@@ -25,6 +25,7 @@ def test_a_gaussian_with_nothing_said_but_its_chains():
     assert tree.attrs["converged"] == 1 and tree.attrs["status"] == 0 and tree.attrs["reason"] == ""
     x = tree["posterior"]["x"]
     assert x.dims == ("chain", "draw", "x_dim_0") and x.dtype == np.float64 and x.sizes["chain"] == 64
+    assert not x.values.flags.owndata  # a view of the run's memory
     lp = -0.5 * np.einsum("...i,ij,...j", x.values, np.linalg.inv(cov), x.values)
     constant = tree["sample_stats"]["lp"].values - lp
     assert np.ptp(constant) < 1e-12 * np.abs(lp).max()  # thousands of roundings of 2.2e-16
@@ -195,6 +196,24 @@ def test_two_runs_in_two_threads_do_not_disturb_each_other(gaussian):
     threads = [threading.Thread(target=run, args=(i,)) for i in range(2)]
     [t.start() for t in threads], [t.join() for t in threads]
     assert all((a == b).all() for a, b in zip(alone, beside))
+
+
+def test_threads_write_and_read_files_side_by_side(tmp_path):
+    files, failed = [str(tmp_path / f"{i}.nc") for i in range(4)], []
+    settings = {**SHORT, "threads": 1, "draws": 400}
+    whole = k.sample(k.Gaussian(cov), **settings)["posterior"]["x"].values
+
+    def run(path):
+        try:
+            for _ in range(20):
+                k.sample(k.Gaussian(cov), output=path, overwrite=True, **settings)
+                assert (k.read(path)["posterior"]["x"].values == whole).all()
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=run, args=(path,)) for path in files]
+    [t.start() for t in threads], [t.join() for t in threads]
+    assert not failed, failed[0]
 
 
 def test_estimate_and_registers():

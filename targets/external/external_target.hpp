@@ -1,6 +1,7 @@
 // A density that code outside this program computes, as a target on the CPU: threads call it side by side, chain by
 // chain. Where it has no value the log density is minus infinity, which samplers reject; such points are counted.
 #pragma once
+#include <cmath>
 #include <limits>
 
 #include "targets/external/call_watch.hpp"
@@ -66,7 +67,10 @@ class ExternalTarget final : public Target<Real> {
     thread_local std::string why;
     {
       const CallWatch::Call watched(watch_);
-      if (density_->evaluate(x, lp, gradient, why)) return;
+      if (density_->evaluate(x, lp, gradient, why)) {
+        if (!std::isnan(*lp)) return;
+        why = "it is NaN";
+      }
     }
     *lp = -std::numeric_limits<double>::infinity();
     if (gradient) std::fill_n(gradient, dim(), 0.0);

@@ -39,7 +39,7 @@ class ChainsFunction final : public Target<Real> {
   ChainsFunction(const std::string& name, const FunctionDensity& f, TargetInfo info)
       : f_(f), watch_("a call of " + name, f.call_seconds) {
     this->info_ = std::move(info);
-    this->info_.notes = [this] { return rejections_.notes("calls were rejected as a whole"); };
+    this->info_.notes = [this] { return rejections_.notes("proposals were rejected where the density has no value"); };
   }
   Index tile(Index num_chains, int) const override { return num_chains; }
   std::string evaluation() const override { return "all chains in one call"; }
@@ -75,16 +75,23 @@ class ChainsFunction final : public Target<Real> {
       const CallWatch::Call watched(watch_);
       const int status =
           f_.chains(lp_.size(), static_cast<std::size_t>(f_.dim), x, row, gradient, lp_.data(), f_.user_data);
-      if (status == 0) return;
+      if (status == 0) return reject_nan(row, gradient);
       why = "it returned " + std::to_string(status);
     } catch (const std::exception& thrown) {
       why = std::string("it threw: ") + thrown.what();
     } catch (...) {
       why = "it threw";
     }
+    for (std::size_t k = 0; k < lp_.size(); ++k) reject(k, gradient + row * k, why);
+  }
+  void reject_nan(std::size_t row, double* gradient) {
+    for (std::size_t k = 0; k < lp_.size(); ++k)
+      if (std::isnan(lp_[k])) reject(k, gradient + row * k, "it is NaN");
+  }
+  void reject(std::size_t k, double* gradient, const std::string& why) {
     rejections_.add(why);
-    std::fill(lp_.begin(), lp_.end(), -std::numeric_limits<double>::infinity());
-    for (std::size_t k = 0; k < lp_.size(); ++k) std::fill_n(gradient + row * k, f_.dim, 0.0);
+    lp_[k] = -std::numeric_limits<double>::infinity();
+    std::fill_n(gradient, f_.dim, 0.0);
   }
 
   FunctionDensity f_;
