@@ -47,12 +47,16 @@ DrawsReader::DrawsReader(std::string path, Wish wish) : path_(std::move(path)) {
   try {
     guarded("the file of draws", [&] { open(wish); });
   } catch (...) {
+    const auto lock = netcdf::alone();
     if (file_ >= 0) nc_close(file_);
     throw;
   }
 }
 
-DrawsReader::~DrawsReader() { nc_close(file_); }
+DrawsReader::~DrawsReader() {
+  const auto lock = netcdf::alone();
+  nc_close(file_);
+}
 
 void DrawsReader::open(Wish wish) {
   check(nc_open(path_.c_str(), NC_NOWRITE, &file_));

@@ -1,16 +1,21 @@
 // The NetCDF C library as this project uses it: checked calls, and attributes <-> JSON.
-// The library is not thread-safe: one thread calls it at a time. Statuses are NetCDF's (0 is NC_NOERR).
+// The library is not thread-safe: who calls it is alone() with it. Statuses are NetCDF's (0 is NC_NOERR).
 #pragma once
 #include <netcdf.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 namespace kilochain::netcdf {
+
+/// While it lives no other thread has one: runs of one process write their files side by side. A thread may have
+/// several.
+std::unique_lock<std::recursive_mutex> alone();
 
 /// What a status of the library means; "write error" and the like, never empty.
 std::string reason(int status);
