@@ -63,10 +63,13 @@ void take(kilochain_run& run, Result result) {
 
 int sample(kilochain_run& run, Options options) {
   options.keep_draws = !options.resume;
-  run.stop = false;
   const ProgressCallback progress = [&](const Progress& p) {
     if (run.progress && run.progress(p.phase.c_str(), p.done, p.total, run.progress_data) != 0) run.stop = true;
   };
+  struct Consumed {  // in the end: a stop that comes before the run is one too
+    std::atomic<bool>& stop;
+    ~Consumed() { stop = false; }
+  } const consumed{run.stop};
   Result result = kilochain::run(options, progress, run.stop);
   const int status = status_of(result);
   if (options.resume && !nothing_drawn(result)) {
@@ -164,7 +167,7 @@ const char* kilochain_name(const kilochain_run* run, size_t value) {
 const double* kilochain_draws(const kilochain_run* run) { return run->result.draws.data(); }
 const double* kilochain_lp(const kilochain_run* run) { return run->result.lp.data(); }
 double kilochain_figure(const kilochain_run* run, size_t value, const char* figure) {
-  if (value < run->result.summary.parameters.size())
+  if (figure && value < run->result.summary.parameters.size())
     for (const SummaryColumn& column : summary_columns)
       if (std::string(figure) == column.name) return run->result.summary.parameters[value].*column.figure;
   return std::numeric_limits<double>::quiet_NaN();

@@ -17,6 +17,7 @@ FunctionDensity PythonDensity::function(std::size_t dim, const std::vector<std::
                   void* self) { return static_cast<PythonDensity*>(self)->call(chains, n, x, row, gradient, lp); };
   out.user_data = this;
   out.dim = static_cast<Index>(dim);
+  out.tried = false;  // a compiler may be behind it, which takes its time for each number of chains
   out.names = names;
   return out;
 }

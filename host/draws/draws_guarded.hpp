@@ -17,7 +17,7 @@ void DrawsWriter::guarded(const std::string& what, Body body) {
   };
   require(file_ >= 0 && !lost_, ExitStatus::output, path_ + ": " + what + " cannot be written",
           "the file is closed or an earlier write failed; " + safe(), "Run again with another --output?");
-  const netcdf::Alone alone;
+  const auto lock = netcdf::alone();
   const Unbroken unbroken;
   try {
     body();
@@ -31,7 +31,7 @@ void DrawsWriter::guarded(const std::string& what, Body body) {
 
 template <class Body>
 auto DrawsReader::guarded(const std::string& what, Body body) const -> decltype(body()) {
-  const netcdf::Alone alone;
+  const auto lock = netcdf::alone();
   try {
     return body();
   } catch (const netcdf::Failure& failure) {

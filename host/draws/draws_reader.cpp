@@ -36,7 +36,6 @@ std::vector<std::string> read_labels(int group, const std::string& name) {
 }  // namespace
 
 DrawsReader::DrawsReader(std::string path, Wish wish) : path_(std::move(path)) {
-  const netcdf::Alone alone;
   std::error_code ignored;
   require(std::filesystem::exists(path_, ignored), ExitStatus::data, path_ + ": no such file of draws", "missing file",
           "Is the path right?");
@@ -48,13 +47,14 @@ DrawsReader::DrawsReader(std::string path, Wish wish) : path_(std::move(path)) {
   try {
     guarded("the file of draws", [&] { open(wish); });
   } catch (...) {
+    const auto lock = netcdf::alone();
     if (file_ >= 0) nc_close(file_);
     throw;
   }
 }
 
 DrawsReader::~DrawsReader() {
-  const netcdf::Alone alone;
+  const auto lock = netcdf::alone();
   nc_close(file_);
 }
 

@@ -35,7 +35,7 @@ void open_all(int group) {
 
 DrawsWriter::DrawsWriter(std::string path, std::int64_t draws_written)
     : path_(std::move(path)), identity_(identity_of(path_)), written_(draws_written) {
-  const netcdf::Alone alone;
+  const auto lock = netcdf::alone();
   {
     const DrawsReader reader(path_);  // and closed again: HDF5 locks a file that is read
     header_ = reader.header();

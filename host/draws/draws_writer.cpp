@@ -54,8 +54,8 @@ std::int64_t bytes_of_header(const DrawsHeader& header) {
 
 DrawsWriter::DrawsWriter(std::string path, DrawsHeader header, bool overwrite)
     : path_(std::move(path)), header_(std::move(header)) {
+  const auto lock = netcdf::alone();
   draws_detail::require_header(path_, header_);
-  const netcdf::Alone alone;
   variables_ = variables_of(header_);
   const std::string place = followed(path_), made = place + "." + std::to_string(::getpid()) + ".new";
   const auto require_writable = [&](const std::string& why) {
@@ -93,7 +93,7 @@ DrawsWriter::DrawsWriter(std::string path, DrawsHeader header, bool overwrite)
 
 DrawsWriter::~DrawsWriter() {
   if (file_ < 0) return;
-  const netcdf::Alone alone;
+  const auto lock = netcdf::alone();
   const Unbroken unbroken;
   close();
   if (identity_of(path_) == identity_) release_disk_space(path_);
@@ -284,7 +284,7 @@ void DrawsWriter::add_attributes(const nlohmann::json& attributes) {
 
 void DrawsWriter::finish() {
   if (file_ < 0) return;
-  const netcdf::Alone alone;
+  const auto lock = netcdf::alone();
   const Unbroken unbroken;
   const int status = close();
   require_there();

@@ -1,5 +1,7 @@
 #include "host/draws/netcdf.hpp"
 
+#include <hdf5.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -67,6 +69,15 @@ json texts(int group, const char* key, std::size_t length) {
 }
 
 }  // namespace
+
+std::unique_lock<std::recursive_mutex> alone() {
+  static std::recursive_mutex mutex;
+  std::unique_lock lock(mutex);
+  // HDF5 prints what it does not find, which NetCDF silences for the thread that called it first.
+  thread_local const herr_t silent = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  static_cast<void>(silent);
+  return lock;
+}
 
 std::string reason(int status) {
   const char* text = nc_strerror(status);

@@ -1,5 +1,5 @@
 // The NetCDF C library as this project uses it: checked calls, and attributes <-> JSON.
-// The library is not thread-safe: whoever calls it has an Alone. Statuses are NetCDF's (0 is NC_NOERR).
+// The library is not thread-safe: who calls it is alone() with it. Statuses are NetCDF's (0 is NC_NOERR).
 #pragma once
 #include <netcdf.h>
 
@@ -13,11 +13,9 @@
 
 namespace kilochain::netcdf {
 
-/// While one lives, no other thread of the process is in the library, whatever its file.
-class Alone {
-  static inline std::recursive_mutex library;
-  const std::lock_guard<std::recursive_mutex> alone_{library};
-};
+/// While it lives no other thread has one: runs of one process write their files side by side. A thread may have
+/// several.
+std::unique_lock<std::recursive_mutex> alone();
 
 /// What a status of the library means; "write error" and the like, never empty.
 std::string reason(int status);

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <iostream>
@@ -21,6 +22,24 @@ void print_quarantined(std::FILE* out, const std::vector<QuarantinedChain>& chai
     tell(out, "quarantined: chain {} at iteration {}: {}\n", chains[k].chain, chains[k].iteration, chains[k].reason);
   if (chains.size() > shown) tell(out, "quarantined: {} more chains\n", chains.size() - shown);
 }
+
+/// While it lives, what a density of somebody else's prints goes to standard error: standard output is the result's.
+class PrintsElsewhere {
+ public:
+  PrintsElsewhere() : output_(dup(STDOUT_FILENO)) { to(STDERR_FILENO); }
+  ~PrintsElsewhere() {
+    to(output_);
+    close(output_);
+  }
+  PrintsElsewhere(const PrintsElsewhere&) = delete;
+
+ private:
+  void to(int place) const {
+    std::fflush(stdout);
+    if (output_ >= 0) dup2(place, STDOUT_FILENO);
+  }
+  const int output_;  ///< -1: there is none
+};
 
 /// How it ended, and where the draws are.
 void print_end(std::FILE* out, const Options& options, const Result& result) {
@@ -60,11 +79,12 @@ int sample(const std::vector<std::string>& arguments) {
 }
 
 int run_and_tell(const Configuration& c) {
-  const PreparedRun prepared(c.options);
-  if (c.verbose) tell(stderr, "{}", estimate_table(prepared.estimate()));
-  catch_signals();
   Result result;
   {
+    const PrintsElsewhere prints;
+    const PreparedRun prepared(c.options);
+    if (c.verbose) tell(stderr, "{}", estimate_table(prepared.estimate()));
+    catch_signals();
     ProgressPrinter printer(stderr);
     const ProgressCallback progress = [&](const Progress& p) {
       if (!c.quiet) printer(p);

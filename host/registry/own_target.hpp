@@ -33,6 +33,7 @@ class OwnTarget {
   }
 
  private:
+  OwnTarget(TargetEntry entry, TargetMakers makers, const char* cpu_only);
   template <class Model>
   struct Loaded : Model {
     struct Settings {

@@ -24,6 +24,7 @@ double seconds_of_gradient(const Options& o, const Context& context, Target<Real
   const auto chains = make_chains<Real>(context, o.sampler, o.sampler_settings, timed, target.info(), o.adapt_scope);
   Rounds<Real> rounds(context, target, *chains, timed);
   const auto x = StartingPoints<Real>(few, target.info().dim).of(0, timed);
+  target.check_evaluation(std::vector<double>(x.begin(), x.begin() + target.info().dim).data());  // that it ends
   double best = INFINITY;
   const auto begin = Clock::now();
   for (int k = 0; k < 8 && std::chrono::duration<double>(Clock::now() - begin).count() < 0.25; ++k) {

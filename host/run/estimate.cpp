@@ -192,6 +192,8 @@ double timed_iteration(const Options& few, const Context& context, Target<Real>&
   setup.batch_size = few.num_chains;
   Ensemble<Real> chains(context, target, setup, silent, never);
   const StartingPoints<Real> points(few, target.info().dim);
+  const auto first = points.of(0, 1);
+  target.check_evaluation(std::vector<double>(first.begin(), first.end()).data());
   chains.start([&](Index first, Index count) { return points.of(first, count); });
   std::int64_t now = 0;
   if (chains.asks_often() && find_sampler(few.sampler).adaptive) timed(chains, chains.adapting(1000), now);

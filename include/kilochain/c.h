@@ -46,8 +46,8 @@ int kilochain_set_density_of_chains(kilochain_run* run, kilochain_density_of_cha
 /* Runs need a CUDA device then. */
 int kilochain_set_density_on_device(kilochain_run* run, kilochain_density_on_device density, size_t n,
                                     const char* const* names, void* user_data);
-/* Called at most every 0.2 seconds with the phase ("warm-up" or "sampling"), the iterations done and those wanted (0: not
-   known). Anything but 0 stops the run, which keeps what it has. */
+/* Called at most every 0.2 seconds, and where a phase ends or its stage changes, with the phase ("warm-up" or "sampling"),
+   the iterations done and those wanted (0: not known). Anything but 0 stops the run, which keeps what it has. */
 typedef int (*kilochain_progress)(const char* phase, long long done, long long total, void* user_data);
 int kilochain_set_progress(kilochain_run* run, kilochain_progress progress, void* user_data);
 
@@ -55,7 +55,7 @@ int kilochain_set_progress(kilochain_run* run, kilochain_progress progress, void
 int kilochain_sample(kilochain_run* run);
 /* Goes on with the run that has left the file `path`: "num_samples" counts its draws too. A density of yours is set before. */
 int kilochain_resume(kilochain_run* run, const char* path);
-/* Asks a run to end soon: from any thread, and from a signal handler. */
+/* Asks the run that goes on, or else the next one, to end soon: from any thread, and from a signal handler. */
 void kilochain_stop(kilochain_run* run);
 /* Takes draws and summary from a file that a run has written. */
 int kilochain_read(kilochain_run* run, const char* path);

@@ -43,7 +43,7 @@ void CallWatch::look() {
       const long since = slot.since.load(std::memory_order_relaxed);
       if (since == 0 || since == told || now - since < limit) continue;
       told = since;
-      tell(stderr, "kilochain: {} has not returned ({:.0f} s). It cannot be interrupted: end the program, or wait?\n",
+      tell(stderr, "kilochain: {} has not returned ({:g} s). It cannot be interrupted: end the program, or wait?\n",
            what_, seconds_);
     }
   }

@@ -7,6 +7,21 @@
 namespace kilochain {
 namespace {
 
+/// Whether a call of a function that is not ours returns 0; else `why` says what it did.
+template <class Call>
+bool returns_0(std::string& why, Call call) noexcept {
+  try {
+    const int status = call();
+    if (status == 0) return true;
+    why = "it returned " + std::to_string(status);
+  } catch (const std::exception& thrown) {
+    why = std::string("it threw: ") + thrown.what();
+  } catch (...) {
+    why = "it threw";
+  }
+  return false;
+}
+
 class OneFunction final : public ExternalDensity {
  public:
   explicit OneFunction(const FunctionDensity& f) : f_(f) {}
@@ -16,16 +31,7 @@ class OneFunction final : public ExternalDensity {
       unwanted.resize(static_cast<std::size_t>(f_.dim));
       gradient = unwanted.data();
     }
-    try {
-      const int status = f_.one(static_cast<std::size_t>(f_.dim), x, gradient, lp, f_.user_data);
-      if (status != 0) why = "it returned " + std::to_string(status);
-      return status == 0;
-    } catch (const std::exception& thrown) {
-      why = std::string("it threw: ") + thrown.what();
-    } catch (...) {
-      why = "it threw";
-    }
-    return false;
+    return returns_0(why, [&] { return f_.one(static_cast<std::size_t>(f_.dim), x, gradient, lp, f_.user_data); });
   }
 
  private:
@@ -40,6 +46,16 @@ class ChainsFunction final : public Target<Real> {
       : f_(f), watch_("a call of " + name, f.call_seconds) {
     this->info_ = std::move(info);
     this->info_.notes = [this] { return rejections_.notes("proposals were rejected where the density has no value"); };
+    if (!f.tried) return;
+    this->info_.check = [f, name](const double* x) {
+      const std::vector<double> at(x, x + f.dim);
+      in_time("the density of " + name, f.call_seconds, [f, at] {
+        std::vector<double> gradient(at.size());
+        double lp;
+        std::string why;
+        answers(f, 1, at.data(), at.size(), gradient.data(), &lp, why);
+      });
+    };
   }
   Index tile(Index num_chains, int) const override { return num_chains; }
   std::string evaluation() const override { return "all chains in one call"; }
@@ -69,18 +85,16 @@ class ChainsFunction final : public Target<Real> {
   }
 
  private:
+  static bool answers(const FunctionDensity& f, std::size_t chains, const double* x, std::size_t row, double* gradient,
+                      double* lp, std::string& why) {
+    return returns_0(
+        why, [&] { return f.chains(chains, static_cast<std::size_t>(f.dim), x, row, gradient, lp, f.user_data); });
+  }
   void call(const double* x, std::size_t row, double* gradient) {
     std::string why;
-    try {
+    {
       const CallWatch::Call watched(watch_);
-      const int status =
-          f_.chains(lp_.size(), static_cast<std::size_t>(f_.dim), x, row, gradient, lp_.data(), f_.user_data);
-      if (status == 0) return reject_nan(row, gradient);
-      why = "it returned " + std::to_string(status);
-    } catch (const std::exception& thrown) {
-      why = std::string("it threw: ") + thrown.what();
-    } catch (...) {
-      why = "it threw";
+      if (answers(f_, lp_.size(), x, row, gradient, lp_.data(), why)) return reject_nan(row, gradient);
     }
     for (std::size_t k = 0; k < lp_.size(); ++k) reject(k, gradient + row * k, why);
   }

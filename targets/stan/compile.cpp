@@ -160,6 +160,9 @@ fs::path cache() {
 
 void compile_to(const std::string& path, const std::string& library) {
   program_text(path);
+  require(access(fs::absolute(library).parent_path().c_str(), W_OK) == 0, ExitStatus::output,
+          library + ": the library cannot be written", strerror(errno),
+          "Is the folder there, and may you write there?");
   const Tools tools = find_tools();
   const Scratch scratch;
   translate(path, tools, scratch, scratch / "stan_class.hpp");

@@ -108,10 +108,16 @@ std::string StanModel::names(bool transformed, bool generated) const {
 
 bool StanModel::evaluate(const double* x, double* lp, double* gradient, std::string& why) const noexcept {
   char* error = nullptr;
-  const int status = gradient ? call_->gradient(model_, true, true, x, lp, gradient, &error)
-                              : call_->log_density(model_, true, true, x, lp, &error);
-  if (status == 0) return true;
-  why = call_->text_of(error);
+  try {
+    const int status = gradient ? call_->gradient(model_, true, true, x, lp, gradient, &error)
+                                : call_->log_density(model_, true, true, x, lp, &error);
+    if (status == 0) return true;
+    why = call_->text_of(error);
+  } catch (const std::exception& thrown) {  // of a library that leaves that to others
+    why = std::string("it threw: ") + thrown.what();
+  } catch (...) {
+    why = "it threw";
+  }
   return false;
 }
 

@@ -269,6 +269,40 @@ TEST(Sample, EveryTargetWritesItsDraws) {
   }
 }
 
+TEST(Sample, WhatADensityPrintsIsNoResultAndOneThatHangsIsLeft) {
+  ScratchFiles files;
+  const auto run = [&](const std::string& function, const Argv& more) {
+    Argv words = {"sample",
+                  "--target",
+                  "shared_library",
+                  "--library",
+                  KILOCHAIN_BINARY_DIR "/tests/libraries/small_density.so",
+                  "--function",
+                  function,
+                  "--dim",
+                  "2",
+                  "--call-seconds",
+                  "0.3",
+                  "--num-samples",
+                  "30",
+                  "--quiet",
+                  "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return kilochain(files, words);
+  };
+  const Argv few = {"--num-chains", "4"};
+  const Outcome talks = run("talking", few);
+  EXPECT_TRUE(json::accept(talks.out)) << talks.out;
+  EXPECT_EQ(talks.err.rfind("here I am\nhere I am\n", 0), 0u) << talks.err;
+  for (const Argv& more : {few, Argv{}}) {  // first called in the run, or timed before it
+    const Outcome hangs = run("hang", more);
+    EXPECT_EQ(hangs.status, 3);
+    EXPECT_EQ(hangs.out, "");
+    EXPECT_NE(hangs.err.find("small_density.so has not returned (0.3 s, in its first call)"), std::string::npos)
+        << hangs.err;
+  }
+}
+
 TEST(Sample, ReplacesDrawsOnlyWhereItIsTold) {
   ScratchFiles files;
   const std::string path = files.path("draws.nc");

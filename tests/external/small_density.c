@@ -1,6 +1,8 @@
 /* C functions as libraries of densities have them, for tests: coordinate i ~ N(i, 1). "moody" has no value where x[0] > 1,
-   "none" never; chains is the same for many points; it writes the largest number of chains of a call to *user_data. */
+   "none" never, "nan_density" is never a number, "hang" and "hanging_chains" never return, "talking" prints; chains is the same for many points; it writes the largest number of chains of a call to *user_data. */
 #include <math.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "kilochain/c.h"
 
@@ -22,6 +24,27 @@ int moody(size_t n, const double* x, double* gradient, double* lp, void* user_da
 int none(size_t n, const double* x, double* gradient, double* lp, void* user_data) {
   (void)n, (void)x, (void)gradient, (void)lp, (void)user_data;
   return 1;
+}
+
+int nan_density(size_t n, const double* x, double* gradient, double* lp, void* user_data) {
+  log_density(n, x, gradient, lp, user_data);
+  *lp = NAN;
+  return 0;
+}
+
+int hang(size_t n, const double* x, double* gradient, double* lp, void* user_data) {
+  for (;;) sleep(1000);
+  return log_density(n, x, gradient, lp, user_data);
+}
+
+int hanging_chains(size_t chains_, size_t n, const double* x, size_t row, double* gradient, double* lp, void* user_data) {
+  (void)chains_, (void)row;
+  return hang(n, x, gradient, lp, user_data);
+}
+
+int talking(size_t n, const double* x, double* gradient, double* lp, void* user_data) {
+  printf("here I am\n");
+  return log_density(n, x, gradient, lp, user_data);
 }
 
 int chains(size_t chains, size_t n, const double* x, size_t row, double* gradient, double* lp, void* user_data) {

@@ -20,6 +20,13 @@ static int stops_sampling(const char* phase, long long done, long long total, vo
   return strcmp(phase, "sampling") == 0;
 }
 
+static volatile int may_return = 0;
+static int waits(size_t n, const double* x, double* gradient, double* lp, void* user_data) {
+  while (!may_return) {
+  }
+  return density(n, x, gradient, lp, user_data);
+}
+
 static int failures = 0;
 static void expect(int ok, const char* what, const kilochain_run* run) {
   if (ok) return;
@@ -43,7 +50,7 @@ int main(int argc, char** argv) {
          run);
   expect(strcmp(kilochain_name(run, 1), "b") == 0 && kilochain_name(run, 2) == NULL, "names", run);
   expect(fabs(kilochain_figure(run, 0, "mean") - mean) < 5 * kilochain_figure(run, 0, "mcse_mean"), "mean", run);
-  expect(isnan(kilochain_figure(run, 0, "none")), "an unknown figure", run);
+  expect(isnan(kilochain_figure(run, 0, "none")) && isnan(kilochain_figure(run, 0, NULL)), "an unknown figure", run);
   const double* x = kilochain_draws(run);
   for (size_t k = 0; k < 8 * 400; ++k) {
     const double a = x[2 * k] - mean, b = x[2 * k + 1] - mean;
@@ -72,9 +79,19 @@ int main(int argc, char** argv) {
   kilochain_set(stopped, "num_chains", "4"), kilochain_set(stopped, "draws", "moments");
   kilochain_set_progress(stopped, stops_sampling, NULL);
   expect(kilochain_sample(stopped) == 130, "stop", stopped);
+  kilochain_set_progress(stopped, NULL, NULL);
+  kilochain_stop(stopped);
+  expect(kilochain_sample(stopped) == 130, "a stop before the run", stopped);
+  kilochain_set(stopped, "num_samples", "100");
+  expect(kilochain_sample(stopped) != 130, "a stop is of one run", stopped);
   expect(kilochain_set(stopped, "num_chain", "4") == 0 && kilochain_sample(stopped) == 2, "an unknown key", stopped);
   printf("%s\n", kilochain_message(stopped));
-  kilochain_free(stopped), kilochain_free(run);
+  kilochain_run* waiting = kilochain_create();
+  kilochain_set_density(waiting, waits, 2, NULL, &mean);
+  expect(kilochain_set(waiting, "call_seconds", "0.2") == 0 && kilochain_sample(waiting) == 3, "a limit for a call", waiting);
+  printf("%s\n", kilochain_message(waiting));
+  may_return = 1;
+  kilochain_free(waiting), kilochain_free(stopped), kilochain_free(run);
   kilochain_free(NULL);
   return failures;
 }

@@ -2,13 +2,15 @@
 // 1), sampled as log sigma; a transformed 2 x 3 matrix m[i,j] = 10 i + j with m[1,1] = mu,
 // and two generated quantities: a random number and sigma^2. The text of the data says what else it does:
 // "reject" has no value where mu < 0, "nan" is never a number, "hang" never returns, "print" prints,
-// "fail" throws in generated quantities, "more" has more values than names, "bad" is refused.
+// "throw" throws where mu < 0, "fail" throws in generated quantities, "more" has more values than names,
+// "bad" is refused.
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -33,6 +35,7 @@ int density(const bs_model* m, const double* x, double* lp, double* gradient, ch
   if (m->does("hang")) std::this_thread::sleep_for(std::chrono::hours(1));
   if (m->does("print") && print) print("mu is known\n", 12);
   if (m->does("reject") && x[0] < 0) return failed(error, "Exception: mu is negative (in 'small.stan', line 7)");
+  if (m->does("throw") && x[0] < 0) throw std::runtime_error("mu is negative");
   const double sigma = std::exp(x[1]);
   *lp = -(x[0] - 1) * (x[0] - 1) / 8 + 3 * x[1] - sigma;
   if (m->does("nan")) *lp = std::numeric_limits<double>::quiet_NaN();

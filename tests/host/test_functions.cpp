@@ -137,7 +137,19 @@ TEST(SharedLibrary, Refusals) {
   o.target_settings["batched"] = "device";
   EXPECT_EQ(refusal(o, ExitStatus::usage),
             library() + ": the density is for a CUDA device (this run is on the CPU). Run with --device cuda?");
-  EXPECT_NE(refusal(of_library("none"), ExitStatus::data).find("starting point"), std::string::npos);
+  for (const char* never : {"none", "nan_density"})
+    EXPECT_NE(refusal(of_library(never), ExitStatus::data).find("starting point"), std::string::npos) << never;
+}
+
+TEST(SharedLibrary, AFirstCallThatDoesNotReturnIsAnError) {
+  for (const bool batched : {false, true}) {
+    Options o = of_library(batched ? "hanging_chains" : "hang", batched);
+    o.target_settings["call_seconds"] = "0.3";
+    EXPECT_EQ(refusal(o, ExitStatus::data),
+              "the density of " + library() +
+                  " has not returned (0.3 s, in its first call). Does it end? A longer limit is --call-seconds, and 0 "
+                  "is none");
+  }
 }
 
 int throws(std::size_t n, const double* x, double* gradient, double* lp, void*) {
@@ -181,6 +193,26 @@ TEST(OwnTarget, AModelByItsClassWithDataInMemory) {
   const auto& mu = *std::find_if(r.summary.parameters.begin(), r.summary.parameters.end(),
                                  [](const ParameterSummary& p) { return p.name == "mu"; });
   EXPECT_LT(std::abs(mu.mean - 4.4), 4.5 * mu.mcse_mean + 0.05);  // posteriordb: 4.4 to a digit
+}
+
+/// Does not return before it may.
+struct Waiting {
+  std::atomic<bool> may{false};
+  static int density(std::size_t, const double*, double*, double*, void* self) {
+    while (!static_cast<Waiting*>(self)->may) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return 1;
+  }
+};
+
+TEST(OwnTarget, HasALimitOfSecondsForACall) {
+  const auto waiting = std::make_shared<Waiting>();
+  FunctionDensity f;
+  f.one = Waiting::density, f.user_data = waiting.get(), f.dim = 2, f.keeps = waiting;
+  const OwnTarget mine("mine", f);
+  Options o = options("mine");
+  o.target_settings["call_seconds"] = "0.2";
+  EXPECT_NE(refusal(o, ExitStatus::data).find("has not returned (0.2 s, in its first call)"), std::string::npos);
+  waiting->may = true;
 }
 
 /// Asks for a stop at the 20th call. Each takes 4 ms.

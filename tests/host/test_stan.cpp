@@ -115,6 +115,16 @@ TEST(Stan, RejectionsAreCountedWithTheFirstMessage) {
   for (std::size_t k = 0; k < r.draws.size(); k += names.size()) ASSERT_GE(r.draws[k], 0);
 }
 
+TEST(Stan, WhatALibraryThrowsIsARejection) {
+  const ScratchFiles files;
+  Options o = options(files.write("d.json", "{\"does\": \"throw\"}"));
+  o.init = "file:" + files.write("start.csv", "1,1\n");
+  const Result r = run_quietly(o);
+  ASSERT_EQ(r.notes.size(), 1u);
+  EXPECT_NE(r.notes[0].find("the first: it threw: mu is negative"), std::string::npos) << r.notes[0];
+  for (std::size_t k = 0; k < r.draws.size(); k += names.size()) ASSERT_GE(r.draws[k], 0);
+}
+
 TEST(Stan, FailedQuantitiesLeaveTheParameters) {
   const ScratchFiles files;
   const Result r = run_quietly(options(files.write("d.json", "{\"does\": \"fail\"}")));

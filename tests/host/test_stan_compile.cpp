@@ -75,6 +75,13 @@ TEST_F(StanCompile, ACompilerThatFailsOrIsNotThere) {
   testing::internal::GetCapturedStderr();
 }
 
+TEST_F(StanCompile, ALibraryThatCannotBeWritten) {
+  expect_error([&] { stan::compile_to(program, files.path("none/m.so")); }, ExitStatus::output, files.path("none/m.so"),
+               ": the library cannot be written (No such file or directory). Is the folder there, and may you write "
+               "there?");
+  EXPECT_FALSE(std::filesystem::exists(files.path("compiled.txt")));
+}
+
 TEST_F(StanCompile, WithoutStanOrAProgram) {
   expect_error([&] { stan::compiled(files.path("none.stan")); }, ExitStatus::data, files.path("none.stan"),
                ": no such Stan program (the file is not there). Is the path right?");
