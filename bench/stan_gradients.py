@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Gradients a second of Stan programs: Stan's own loop over bs_log_density_gradient, the same through --target stan, and of the
-same posterior as a C++ model where there is one.
+same posterior as a C++ model where there is one. A second is one of each thread's own processor time.
 
   python3 bench/stan_gradients.py [POSTERIOR ...] [--suite ../shared/posteriordb] [--threads 1 2]
 
