@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks every snippet of README.md and docs/*.md: shell is run, C, C++, CMake and TOML must stand in a file that the build
 or a run reads, Python is run when its imports are there. Text is output of scripts/demo: every line must be printed by it,
-numbers aside. Usage: check_snippets.py, from the repository root, after a build.
+numbers aside. Links must lead to files that are there. Usage: check_snippets.py, from the repository root, after a build.
 
 scripts/demo and scripts/test are whole runs of their own: the demo is a test beside this one, and scripts/test runs both.
 scripts/install_stan fetches what Stan's snippets need; without it they are skipped aloud.
@@ -37,6 +37,11 @@ failures, count = [], 0
 os.makedirs("output", exist_ok=True)
 for old in glob.glob("output/*.nc"):  # a run replaces no draws
     os.remove(old)
+for page in files(".md"):
+    words = re.sub(r"^```.*?^```|`[^`\n]*`", "", open(page).read(), flags=re.M | re.S)
+    links = re.findall(r"\]\(([^)#\s]+)", words)
+    failures += [f"{page}: a link to {l}, which is not there" for l in links
+                 if "://" not in l and not os.path.exists(os.path.join(os.path.dirname(page), l))]
 for page in pages:
     for kind, body in re.findall(r"^```(\w+)\n(.*?)^```", open(page).read(), re.M | re.S):
         count += 1
