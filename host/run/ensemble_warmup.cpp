@@ -14,7 +14,7 @@ namespace {
 
 // Draws are those of all chains, the other numbers are iterations.
 constexpr std::int64_t metric_draws = 2000, trial_draws = 1024, audit_draws = 1000;
-constexpr std::int64_t attempts = 5, least = 50, least_trial = 24, settles = 50, most_room = 500;
+constexpr std::int64_t attempts = 5, least = 50, least_trial = 24, least_frozen = 8, settles = 50, most_room = 500;
 constexpr std::int64_t piece = 64;               // longer ones would begin a window of the kernels' own mass
 constexpr double long_steps = 8, longest = 512;  // steps of a trajectory: a metric that fits needs fewer; at most
 constexpr double narrow = 0.25, longer = 1.3;    // times of pairs: spread about their mean; from one trial to the next
@@ -201,9 +201,9 @@ template <class Real>
 double EnsembleWarmUp<Real>::worth(bool adapting) {
   tell(fmt::format("trajectories of {:.3g} steps", metric_.num_steps));
   if (!stand_.drawing) run_.chains.set_metric(metric_);
-  const std::int64_t iterations = std::clamp(trial_draws / run_.options.num_chains, least_trial, piece);
-  const FrozenDraws<Real> block = draw(iterations, adapting);
-  if (block.count < least_trial || out_.interrupted) return 0;
+  const std::int64_t fewest = adapting ? least_trial : least_frozen;  // a step needs some to follow a new length
+  const FrozenDraws<Real> block = draw(std::clamp(trial_draws / run_.options.num_chains, fewest, piece), adapting);
+  if (block.count < fewest || out_.interrupted) return 0;
   const double steps = block.steps / static_cast<double>(block.count * block.chains);
   return mixing_of(block, metric_.factor) / steps;
 }
