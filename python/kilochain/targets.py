@@ -110,8 +110,8 @@ def LogisticRegression(X, y, prior_sd=1, groups=None, **settings) -> Target:
 def LinearRegression(X, y, prior_sd=2.5, groups=None, **settings) -> Target:
     """The same for numbers: y is N(t, sigma^2). prior_sd: in standard deviations of y (docs/regression.md).
 
-    >>> model = kilochain.LinearRegression(X, X[:, 0] + 0.1 * X[:, 1] ** 2, groups=np.where(y, "north", "south"))
-    >>> tree = kilochain.sample(model, chains=64, progress=False)
+    >>> model = kilochain.LinearRegression(X, X[:, 0] + np.sin(50 * X[:, 1]), groups=np.where(y, "north", "south"))
+    >>> tree = kilochain.sample(model, chains=64, warmup=200, draws=100, progress=False)
     >>> tree["posterior"]["alpha"].coords["alpha_dim_0"].values.tolist()
     ['north', 'south']
 
