@@ -27,7 +27,7 @@ double best_of(double budget, F&& f) {
 /// Operations a second of multiply-adds that never leave the registers.
 template <class Real>
 double peak_flops(double budget) {
-  using P = Pack<Real>;
+  using P = Register<Real>;
   constexpr int registers = 12, rounds = 20000;  // enough to hide a latency of 4 cycles at 2 a cycle
   const double s = best_of(budget, [] {
     typename P::Wide a[registers], x = P::all(Real(0.999));
@@ -64,7 +64,7 @@ inline double reading(double bytes, double budget) {
 /// factor.
 template <class Real>
 double root_and_division(double budget) {
-  using P = Pack<Real>;
+  using P = Register<Real>;
   constexpr int registers = 8, rounds = 5000;
   const double s = best_of(budget, [] {
     typename P::Type a[registers];

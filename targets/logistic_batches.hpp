@@ -24,9 +24,16 @@ class ManyChains {
 
 namespace kilochain::logistic {
 
-constexpr int micro = 5;             ///< chains in a micro-kernel: 20 or 25 accumulators of 32 registers
-constexpr Index group = 2 * micro;   ///< chains whose residuals stay in L1 together, at most
-constexpr Index batch = 13 * micro;  ///< chains whose sums are kept at once
+// 20 or 25 accumulators of AVX-512's 32 registers, 12 of AVX's 16.
+#if defined(__AVX512F__)
+constexpr int micro = 5;            ///< chains in a micro-kernel
+constexpr int feature_tile = 5;     ///< features in a micro-kernel of products
+constexpr Index group = 2 * micro;  ///< chains whose residuals stay in L1 together, at most
+#else
+constexpr int micro = 3, feature_tile = 4;
+constexpr Index group = 4 * micro;
+#endif
+constexpr Index batch = (65 + micro - 1) / micro * micro;  ///< chains whose sums are kept at once
 
 /// Chains in sets of at most `micro`, as even as can be: 32 are 5 5 5 5 4 4 4, since a set of 2 takes nearly the
 /// time of 5.

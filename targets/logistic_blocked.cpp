@@ -23,14 +23,14 @@ constexpr std::array<LogitKernel<Real>, micro> logit_table(std::integer_sequence
 template <class Real>
 using ProductKernel = void (*)(const Real*, std::size_t, Index, const Real*, std::size_t, Real*, bool);
 template <class Real, int... K>
-constexpr std::array<ProductKernel<Real>, micro * micro> product_table(std::integer_sequence<int, K...>) {
+constexpr std::array<ProductKernel<Real>, feature_tile * micro> product_table(std::integer_sequence<int, K...>) {
   return {products<Real, K / micro + 1, K % micro + 1>...};
 }
 template <class Real>
 constexpr auto logit_kernels = logit_table<Real>(std::make_integer_sequence<int, micro>());
 template <class Real>
 constexpr auto product_kernels =
-    product_table<Real>(std::make_integer_sequence<int, micro * micro>());  // [features - 1][chains - 1]
+    product_table<Real>(std::make_integer_sequence<int, feature_tile * micro>());  // [features - 1][chains - 1]
 
 }  // namespace
 
@@ -69,9 +69,9 @@ void BlockedLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, con
   constexpr Index rows = block_rows<Real>;
   const std::size_t block = static_cast<std::size_t>(rows) * n_,
                     ld = static_cast<std::size_t>(rows) * slab_ +
-                         Pack<Real>::size;       // no power of 2: columns would share cache sets
-  const Index tiles = (n_ + micro - 1) / micro;  // of features
-  constexpr std::size_t sums_size = product_size<Real>(micro, micro);
+                         Register<Real>::size;  // no power of 2: columns would share cache sets
+  const Index tiles = (n_ + feature_tile - 1) / feature_tile;
+  constexpr std::size_t sums_size = product_size<Real>(feature_tile, micro);
   const std::size_t sums_row = sums_size * tiles;  // of micro chains
   Real* const t = thread_scratch<Real>(ld * group * 2 + sums_row * (batch / micro));
   Real* const sums = t + ld * group * 2;
@@ -96,8 +96,8 @@ void BlockedLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, con
     const Index blocks = std::min(slab_, num_blocks_ - slab), length = rows * blocks;
     const bool last = slab + blocks == num_blocks_;
     const Real* x = x_ + block * slab;
-    for (Index first_set = 0; first_set < all.sets; first_set += 2) {
-      const Index end_set = std::min(first_set + 2, all.sets), c0 = all.first(first_set),
+    for (Index first_set = 0; first_set < all.sets; first_set += group / micro) {
+      const Index end_set = std::min(first_set + group / micro, all.sets), c0 = all.first(first_set),
                   here = all.first(end_set) - c0;
       fill(point, first_set, end_set, x, blocks, t);
       if (hessian) {
@@ -116,12 +116,12 @@ void BlockedLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, con
       const Index ahead = end_set < all.sets ? 0 : std::min(slab_, num_blocks_ - slab - blocks);
       for (Index tile = 0; tile < tiles; ++tile) {
         for (Index b = 0; b < ahead; ++b) {
-          const Real* soon = x + block * (blocks + b) + static_cast<std::size_t>(rows) * tile * micro;
-          for (Index k = 0; k < rows * micro; k += Pack<Real>::size) __builtin_prefetch(soon + k, 0, 2);
+          const Real* soon = x + block * (blocks + b) + static_cast<std::size_t>(rows) * tile * feature_tile;
+          for (Index k = 0; k < rows * feature_tile; k += Register<Real>::size) __builtin_prefetch(soon + k, 0, 2);
         }
         for (Index s = first_set; s < end_set; ++s)
-          product_kernels<Real>[(std::min(micro, n_ - tile * micro) - 1) * micro + all.width(s) - 1](
-              x + static_cast<std::size_t>(rows) * tile * micro, block, blocks, t + ld * (all.first(s) - c0), ld,
+          product_kernels<Real>[(std::min(feature_tile, n_ - tile * feature_tile) - 1) * micro + all.width(s) - 1](
+              x + static_cast<std::size_t>(rows) * tile * feature_tile, block, blocks, t + ld * (all.first(s) - c0), ld,
               sums + sums_row * s + sums_size * tile, slab == 0);
       }
     }
@@ -132,8 +132,8 @@ void BlockedLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, con
     const Real* from = sums + sums_row * set;  // [tile][chain][feature of the tile]
     prior_.answer(needs, n_, exchange.query(chains[c]), exchange.reply(chains[c]), linear[c] - logarithm[c],
                   [&](Index j) {
-                    const Index tile = j / micro, features = std::min(micro, n_ - tile * micro);
-                    return from[sums_size * tile + place * features + j % micro];
+                    const Index tile = j / feature_tile, features = std::min(feature_tile, n_ - tile * feature_tile);
+                    return from[sums_size * tile + place * features + j % feature_tile];
                   });
   }
 }
@@ -142,7 +142,7 @@ void BlockedLogistic<Real>::run(const Exchange<Real>& exchange, Needs needs, con
 /// wherever X is, for its products from L2. The same sums in the same order as in `run`.
 template <class Real>
 void BlockedLogistic<Real>::run_one(const Exchange<Real>& exchange, bool gradient, Index chain) const {
-  using P = Pack<Real>;
+  using P = Register<Real>;
   constexpr Index rows = block_rows<Real>;
   const std::size_t block = static_cast<std::size_t>(rows) * n_, ld = static_cast<std::size_t>(rows) * slab_;
   const std::size_t row = (static_cast<std::size_t>(n_) + P::size - 1) / P::size * P::size;

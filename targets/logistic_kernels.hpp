@@ -1,8 +1,9 @@
 // The inner loops of logistic_blocked.cpp, for blocks of 4 registers of observations, [feature][observation].
 // logits: t = X w for C chains.  products: X^T r for J features and C chains.  residuals: t -> r in place.
 // products_of_panels: X^T r where panels of zeros (one feature of one block) are not stored.
-// Registers: 4 x C accumulators, or J x C; every multiply-add is a vector of X times something of a chain. Sums run in
-// an order that C does not change, so a chain's bits do not depend on its company.
+// Registers: 4 x C accumulators, or J x C; every multiply-add is a vector of X times something of a chain. The fewer of
+// its two sides are held, the others come one by one. Sums run in an order that C does not change, so a chain's bits do
+// not depend on its company.
 #pragma once
 #include <algorithm>
 #include <type_traits>
@@ -13,31 +14,49 @@
 namespace kilochain::logistic {
 
 constexpr int block_packs = 4;
-constexpr int max_packs = 32;  ///< registers of observations in one call of residuals
+/// Registers of observations in one call of residuals: 2 KB; with more than 64, a product of floats could overflow.
+constexpr int max_packs = register_bytes == 64 ? 32 : 64;
 template <class Real>
-constexpr int block_rows{block_packs * Pack<Real>::size};
+constexpr int block_rows{block_packs * Register<Real>::size};
 /// Numbers that products adds for J features and C chains: whole registers.
 template <class Real>
 constexpr int product_size(int features, int chains) {
-  return (features * chains + Pack<Real>::size - 1) / Pack<Real>::size * Pack<Real>::size;
+  return (features * chains + Register<Real>::size - 1) / Register<Real>::size * Register<Real>::size;
 }
 
 /// Keeps the compiler from reading a value again from memory at each use: loads, not products, would be the limit.
-template <class Vector>
-KC_INLINE Vector in_register(Vector v) {
-#if defined(__AVX512F__) && !defined(__CUDACC__)
+template <class V>
+KC_INLINE V in_register(V v) {
+#if defined(__AVX__) && !defined(__CUDACC__)
   asm("" : "+v"(v));
 #endif
   return v;
 }
+/// each(m, n, left(m), right(n)) for all m < M, n < N.
+template <int M, int N, class Left, class Right, class Each>
+KC_INLINE void outer(Left&& left, Right&& right, Each&& each) {
+  if constexpr (M <= N) {
+    decltype(left(0)) held[M];
+    KC_UNROLL
+    for (int m = 0; m < M; ++m) held[m] = in_register(left(m));
+    KC_UNROLL
+    for (int n = 0; n < N; ++n) {
+      const auto next = in_register(right(n));
+      KC_UNROLL
+      for (int m = 0; m < M; ++m) each(m, n, held[m], next);
+    }
+  } else {
+    outer<N, M>(right, left, [&](int n, int m, auto b, auto v) { each(m, n, v, b); });
+  }
+}
 
 /// A register of X: as it is stored, or from bytes.
 template <class Real, class Stored>
-KC_INLINE typename Pack<Real>::Type load_stored(const Stored* x) {
+KC_INLINE typename Register<Real>::Type load_stored(const Stored* x) {
   if constexpr (std::is_same_v<Real, Stored>)
-    return Pack<Real>::load(x);
+    return Register<Real>::load(x);
   else
-    return Pack<Real>::load_bytes(x);
+    return Register<Real>::load_bytes(x);
 }
 /// Fetches a part of a panel into L2: a half of what is stored as numbers, the whole of what is stored as bytes.
 template <class Real, bool second, class Stored>
@@ -52,7 +71,7 @@ KC_INLINE void fetch(const Stored* panel) {
 template <class Real, int C, bool listed = false, class Stored = Real>
 void logits(const Stored* x, const std::int32_t* feature, Index first, Index last, const Real* const* w, Real* t,
             std::size_t ld, std::ptrdiff_t ahead = 0) {
-  using P = Pack<Real>;
+  using P = Register<Real>;
   typename P::Wide a[C][block_packs] = {};
   const Real* weight[C];
   KC_UNROLL
@@ -66,14 +85,9 @@ void logits(const Stored* x, const std::int32_t* feature, Index first, Index las
   for (Index k = first; k < last; ++k, x += block_rows<Real>) {
     const Index j = listed ? feature[k] : k;
     if constexpr (listed) fetch<Real, false>(x + ahead);
-    typename P::Wide v[block_packs];
-    for (int k = 0; k < block_packs; ++k) v[k] = in_register(load_stored<Real>(x + k * P::size));
-    KC_UNROLL
-    for (int c = 0; c < C; ++c) {
-      const typename P::Wide b = P::all(weight[c][j]);
-      KC_UNROLL
-      for (int k = 0; k < block_packs; ++k) a[c][k] += v[k] * b;
-    }
+    outer<block_packs, C>([&](int k) -> typename P::Wide { return load_stored<Real>(x + k * P::size); },
+                          [&](int c) -> typename P::Wide { return P::all(weight[c][j]); },
+                          [&](int k, int c, auto v, auto b) { a[c][k] = P::multiply_add(v, b, a[c][k]); });
   }
   KC_UNROLL
   for (int c = 0; c < C; ++c) KC_UNROLL
@@ -85,21 +99,16 @@ void logits(const Stored* x, const std::int32_t* feature, Index first, Index las
 template <class Real, int J, int C>
 void products(const Real* x, std::size_t block_stride, Index blocks, const Real* r, std::size_t ld, Real* g,
               bool fresh) {
-  using P = Pack<Real>;
+  using P = Register<Real>;
   constexpr int all = product_size<Real>(J, C);
   typename P::Wide a[C * J] = {};
   for (Index b = 0; b < blocks; ++b, x += block_stride, r += block_rows<Real>) {
 #pragma GCC unroll 1
     for (int k = 0; k < block_rows<Real>; k += P::size) {
-      typename P::Wide v[J];
-      KC_UNROLL
-      for (int j = 0; j < J; ++j) v[j] = in_register(P::load(x + j * block_rows<Real> + k));
-      KC_UNROLL
-      for (int c = 0; c < C; ++c) {
-        const typename P::Wide residual = in_register(P::load(r + c * ld + k));
-        KC_UNROLL
-        for (int j = 0; j < J; ++j) a[c * J + j] += v[j] * residual;
-      }
+      outer<J, C>(
+          [&](int j) -> typename P::Wide { return P::load(x + j * block_rows<Real> + k); },
+          [&](int c) -> typename P::Wide { return P::load(r + c * ld + k); },
+          [&](int j, int c, auto v, auto residual) { a[c * J + j] = P::multiply_add(v, residual, a[c * J + j]); });
     }
   }
   KC_UNROLL
@@ -118,7 +127,7 @@ void products(const Real* x, std::size_t block_stride, Index blocks, const Real*
 template <class Real, int C, class Stored>
 void products_of_panels(const Stored* x, const std::int32_t* feature, Index count, Index first, const Real* r,
                         std::size_t ld, Real* sums, std::ptrdiff_t ahead) {
-  using P = Pack<Real>;
+  using P = Register<Real>;
   typename P::Wide residual[C][block_packs];
   KC_UNROLL
   for (int c = 0; c < C; ++c) KC_UNROLL
@@ -133,7 +142,7 @@ void products_of_panels(const Stored* x, const std::int32_t* feature, Index coun
     for (int c = 0; c < C; ++c) {
       typename P::Wide a = P::load(sum + c * P::size);
       KC_UNROLL
-      for (int k = 0; k < block_packs; ++k) a += v[k] * residual[c][k];
+      for (int k = 0; k < block_packs; ++k) a = P::multiply_add(v[k], residual[c][k], a);
       P::store(sum + c * P::size, a);
     }
   }
@@ -141,7 +150,7 @@ void products_of_panels(const Stored* x, const std::int32_t* feature, Index coun
 /// g[c][j] += the sum over the lanes of sums[j][c], which becomes 0, for whole registers of features.
 template <class Real>
 void add_panel_sums(Index features, Index chains, Real* sums, Real* g, std::size_t ld) {
-  using P = Pack<Real>;
+  using P = Register<Real>;
   for (Index j = 0; j < features; j += P::size)
     for (Index c = 0; c < chains; ++c) {
       typename P::Type part[P::size];
@@ -159,7 +168,7 @@ void add_panel_sums(Index features, Index chains, Real* sums, Real* g, std::size
 /// `sums`: n registers; add_panel_sums reduces them as products does, so that the result has the same bits.
 template <class Real>
 void products_of_one(const Real* x, Index n, Index blocks, const Real* r, Real* sums) {
-  using P = Pack<Real>;
+  using P = Register<Real>;
   for (Index b = 0; b < blocks; ++b, r += block_rows<Real>) {
     typename P::Wide residual[block_packs];
     KC_UNROLL
@@ -167,15 +176,15 @@ void products_of_one(const Real* x, Index n, Index blocks, const Real* r, Real* 
     for (Index j = 0; j < n; ++j, x += block_rows<Real>) {
       typename P::Wide a = P::load(sums + j * P::size);
       KC_UNROLL
-      for (int k = 0; k < block_packs; ++k) a += P::load(x + k * P::size) * residual[k];
+      for (int k = 0; k < block_packs; ++k) a = P::multiply_add(P::load(x + k * P::size), residual[k], a);
       P::store(sums + j * P::size, a);
     }
   }
 }
 /// e^x for x <= 0 in every lane: math::exp without what only large results need; below the range, the smallest result.
 template <class Real>
-KC_INLINE typename Pack<Real>::Wide exp_falling(typename Pack<Real>::Wide x) {
-  using P = Pack<Real>;
+KC_INLINE typename Register<Real>::Wide exp_falling(typename Register<Real>::Wide x) {
+  using P = Register<Real>;
   using B = math::Bits<Real>;
   using V = typename P::Wide;
   const V lowest = P::all(B::lowest), c = lowest > x ? lowest : x;  // this way round a NaN stays
@@ -207,11 +216,11 @@ struct LogLikelihood {
 };
 
 template <class Real, class Combine>
-KC_INLINE double over_lanes(typename Pack<Real>::Wide v, Combine&& combine) {
-  double part[Pack<Real>::size];
-  for (int l = 0; l < Pack<Real>::size; ++l) part[l] = double(v[l]);
+KC_INLINE double over_lanes(typename Register<Real>::Wide v, Combine&& combine) {
+  double part[Register<Real>::size];
+  for (int l = 0; l < Register<Real>::size; ++l) part[l] = double(v[l]);
   KC_UNROLL
-  for (int half = Pack<Real>::size / 2; half > 0; half /= 2)
+  for (int half = Register<Real>::size / 2; half > 0; half /= 2)
     for (int l = 0; l < half; ++l) part[l] = combine(part[l], part[l + half]);
   return part[0];
 }
@@ -220,7 +229,7 @@ KC_INLINE double over_lanes(typename Pack<Real>::Wide v, Combine&& combine) {
 /// (X = 0, sign = 0) multiplies the product by exactly 2.
 template <class Real>
 __attribute__((noinline)) LogLikelihood residuals(Real* t, const Real* sign, Index rows) {
-  using P = Pack<Real>;
+  using P = Register<Real>;
   using V = typename P::Wide;
   V twice{}, product = P::all(1);
   for (Index i = 0; i < rows; i += P::size) {
@@ -244,7 +253,7 @@ inline __attribute__((noinline)) void add_logs(const double* x, double* sum, Ind
 /// t: (rows) logits, replaced by -p (1 - p) slope.
 template <class Real>
 __attribute__((noinline)) void curvatures(Real* t, const Real* slope, Index rows) {
-  using P = Pack<Real>;
+  using P = Register<Real>;
   using V = typename P::Wide;
   for (Index i = 0; i < rows; i += P::size) {
     const V u = P::load(t + i), e = exp_falling<Real>((V)((typename P::Ints)u | (typename P::Ints)P::all(Real(-0.0))));

@@ -45,7 +45,7 @@ std::size_t panel_rows() {
 template <class Real, class Stored>
 SparseProducts<Real, Stored>::SparseProducts(const Context& context, const Design& design, const Panels& panels,
                                              double unit)
-    : x_(context, panels.features.size() * panel_rows<Real>() + Pack<Real>::size),
+    : x_(context, panels.features.size() * panel_rows<Real>() + Register<Real>::size),
       unit_(unit),
       rows_(design.rows),
       features_(panels.features) {
@@ -86,7 +86,7 @@ template <class Real, class Stored>
 typename SparseProducts<Real, Stored>::Sums SparseProducts<Real, Stored>::run(
     const std::vector<const Real*>& w, const std::vector<const Real*>& v, const Columns& columns, bool products,
     const std::function<void(const Part&)>& middle) const {
-  using P = Pack<Real>;
+  using P = Register<Real>;
   constexpr Index height = block_rows<Real>;
   constexpr bool scaled = !std::is_same_v<Real, Stored>;
   const Index count = columns.sets.back(), num_groups = std::ssize(columns.groups) - 1;
