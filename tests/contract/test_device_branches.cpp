@@ -1,4 +1,4 @@
-// The device's branch of every sampler, run by CPU threads (tests/support/thread_team.hpp): the same iterations as the
+// The device's branch of every sampler, run by CPU threads (tests/support/fiber_team.hpp): the same iterations as the
 // host's branch, to rounding, alone and pooled. What a GPU would compute, where there is none; CUDA itself is
 // tests/gpu.
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 #include "kernels/samplers/nuts.hpp"
 #include "kernels/samplers/rwm.hpp"
 #include "targets/gaussian.hpp"
-#include "tests/support/thread_team.hpp"
+#include "tests/support/fiber_team.hpp"
 
 namespace kilochain {
 namespace {
@@ -100,8 +100,8 @@ void expect_same(Index n, std::int64_t iterations, typename Move::Settings setti
   host.place(starting_points<Real>(n)), device.place(starting_points<Real>(n));
   std::vector<Real> scratch(padded(static_cast<std::size_t>(n) + 1));
   iterate<Move, Real, HostTeam::panel<Real>>(HostTeam{}, host.view(), model, iterations, scratch.data());
-  ThreadTeam::run(
-      [&](const ThreadTeam& team) { iterate<Move, Real, 32>(team, device.view(), model, iterations, scratch.data()); });
+  FiberTeam::run(
+      [&](const FiberTeam& team) { iterate<Move, Real, 32>(team, device.view(), model, iterations, scratch.data()); });
   const auto x = host.positions(), y = device.positions();
   const double bound = factor * n * std::numeric_limits<Real>::epsilon();
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], bound) << "n = " << n << ", entry " << i;
