@@ -139,6 +139,15 @@ class ChainMemory {
     }
     return std::numeric_limits<double>::quiet_NaN();
   }
+  void relocate(Index from, Index to) {
+    std::vector<char> states = states_.host(), adaptations = adaptations_.host();
+    each_field(states.data(), adaptations.data(),
+               [&](const char*, auto* first, std::size_t copies, std::size_t length, std::size_t row, Keep keep) {
+                 if (keep == Keep::yes && copies == std::size_t(num_chains_))
+                   std::copy_n(first + std::size_t(from) * row, length, first + std::size_t(to) * row);
+               });
+    states_.upload(states.data()), adaptations_.upload(adaptations.data());
+  }
   /// The fields that chains keep between iterations, and the host's record of each chain (checkpoint.hpp). Every chain
   /// must be between iterations: no query is out.
   std::vector<char> save() const {

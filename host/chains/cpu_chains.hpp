@@ -78,6 +78,7 @@ class CpuChains final : public Chains<Real> {
   Learnt learnt(Index chain) const override { return memory_.learnt(chain); }
   bool set_metric(const Metric& metric) override { return memory_.set_metric(metric); }
   double averaged_step() const override { return memory_.averaged_step(); }
+  void relocate(Index from, Index to) override { memory_.relocate(from, to); }
   std::vector<char> save() const override { return memory_.save(); }
   void load(const std::vector<char>& bytes) override { memory_.load(bytes); }
   const ChainsView<Sampler, Real>& view() const { return memory_.view(); }

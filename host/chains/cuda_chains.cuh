@@ -213,6 +213,7 @@ class CudaChains final : public Chains<Real> {
     return memory_.set_metric(metric);
   }
   double averaged_step() const override { return memory_.averaged_step(); }
+  void relocate(Index from, Index to) override { memory_.relocate(from, to); }
   std::vector<char> save() const override { return memory_.save(); }
   void load(const std::vector<char>& bytes) override {
     memory_.load(bytes);

@@ -85,11 +85,11 @@ AuditFigures audit_of(const FrozenDraws<Real>& block, std::span<const Real> bega
     const double* lp = block.lp_of(c);
     drifts.push_back(mean_of(lp, half, block.count) - mean_of(lp, 0, half));
     means.push_back(mean_of(lp, 0, block.count));
-    out.stuck += accepts_nothing(block.accepted[static_cast<std::size_t>(c)]);
+    if (accepts_nothing(block.accepted[static_cast<std::size_t>(c)])) out.stuck.push_back(c);
     out.acceptance += block.accepted[static_cast<std::size_t>(c)] / static_cast<double>(block.running.size());
   }
   const auto fail = [&](std::string text) { out.note += (out.note.empty() ? "" : ", ") + std::move(text); };
-  if (out.stuck > 0) fail(fmt::format("{} chains accept nothing", out.stuck));
+  if (!out.stuck.empty()) fail(fmt::format("{} chains accept nothing", out.stuck.size()));
 
   const double n = static_cast<double>(drifts.size());
   double drift = 0, square = 0;
@@ -98,7 +98,7 @@ AuditFigures audit_of(const FrozenDraws<Real>& block, std::span<const Real> bega
   const double t = std::abs(drift) / std::sqrt(square / n + 1e-300);
   if (n > 3 && t > 4) fail(fmt::format("the mean log density still moves (t = {:.1f}, 4 at most)", t));
 
-  const double middle = median(means);
+  const double middle = out.lp = median(means);
   std::vector<double> away;
   for (const double m : means) away.push_back(std::abs(m - middle));
   const double wide = 1.4826 * median(away) + 1e-12 * std::abs(middle);

@@ -45,7 +45,8 @@ struct AuditFigures {
   double ess_per_iteration =
       0;  ///< of the slowest coordinate, over all chains: of means and of squares, whichever is less
   double acceptance = 0;
-  std::int64_t stuck = 0;  ///< chains that accept nothing
+  std::vector<std::int64_t> stuck;  ///< chains that accept nothing
+  double lp = 0;                    ///< median over chains of their means
 };
 
 /// `began`: (chain, dim), where the chains stood when adaptation was frozen.

@@ -53,6 +53,32 @@ void Ensemble<Real>::set_metric(const Metric& metric) {
 }
 
 template <class Real>
+std::int64_t Ensemble<Real>::relocate(const std::vector<std::int64_t>& stuck, std::int64_t superchains) {
+  std::int64_t moved = 0;
+  each([&](Index first, Chains<Real>& chains) {
+    const auto controls = chains.controls();
+    const Index size = static_cast<Index>(controls.size()),
+                groups = static_cast<Index>(std::max<std::int64_t>(1, superchains));
+    std::vector<char> serves(controls.size());
+    for (Index c = 0; c < size; ++c) serves[c] = controls[c].status == ChainStatus::running;
+    for (const auto c : stuck)
+      if (first <= c && c < first + size) serves[c - first] = false;
+    for (const auto c : stuck) {
+      if (c < first || c >= first + size) continue;
+      Index from = static_cast<Index>(c) - first;
+      for (Index k = 1; k < size && !serves[from]; ++k)
+        if (const Index next = (static_cast<Index>(c) - first + k) % size;
+            (first + next - c) % groups == 0 && serves[next])
+          from = next;
+      if (!serves[from]) continue;
+      chains.relocate(from, static_cast<Index>(c) - first);
+      ++moved;
+    }
+  });
+  return moved;
+}
+
+template <class Real>
 double Ensemble<Real>::averaged_step() {
   bring(0);
   return chains_->averaged_step();

@@ -58,6 +58,8 @@ class Ensemble {
   void set_metric(const Metric& metric);
   /// Of the first batch: see Chains.
   double averaged_step();
+  /// Chains of `stuck` go on from where others of their batch and superchain stand. Returns how many did.
+  std::int64_t relocate(const std::vector<std::int64_t>& stuck, std::int64_t superchains);
   /// Iterations that adapt, up to num_warmup of them; and those after.
   Segment<Real> adapting(std::int64_t num_warmup) const;
   Segment<Real> sampling(std::int64_t num_warmup) const;

@@ -7,6 +7,7 @@
 
 #include "host/run/learnt_metric.hpp"
 #include "host/run/mixing.hpp"
+#include "host/run/relocate.hpp"
 #include "host/run/run_summary.hpp"
 
 namespace kilochain {
@@ -54,12 +55,14 @@ void EnsembleWarmUp<Real>::operator()() {
   };
   while (attempt_ < attempts && !done(attempt_) && !out_.interrupted) {
     const std::int64_t chains = run_.options.num_chains;
+    if (!stuck_.empty()) relocate();
     if (begins(metric)) learn_metric(std::max(least, metric_draws / chains) << attempt_);
     if (begins(lengths)) learn_length();
     if (begins(step)) settle(metric_.stages == 1 ? settles : 0);
     if (begins(audits)) figures = audit(std::max(least, audit_draws / chains) << attempt_);
     if (out_.interrupted) break;
-    ++attempt_, stage_ = metric;
+    ++attempt_, stage_ = metric, stand_ = {};
+    stuck_ = figures.stuck, lp_ = figures.lp;
     missing_ = figures.passed ? "" : "; audit " + std::to_string(attempt_) + ": " + figures.note;
   }
   out_.converged = figures.passed && !out_.interrupted;
@@ -75,12 +78,45 @@ void EnsembleWarmUp<Real>::operator()() {
                 "not converged after {} iterations: {}", out_.iterations,
                 out_.interrupted ? fmt::format("interrupted while {}{}", stages[stage_], missing_) : figures.note);
   if (!scouts.empty()) out_.note += "; " + scouts;
+  if (relocated_ > 0)
+    out_.note +=
+        fmt::format("; {} stood in a narrow place with next to nothing of the mass and went on from others' places",
+                    relocated_ == 1 ? "1 chain" : fmt::format("{} chains", relocated_));
   if (!*out_.converged && !out_.interrupted)
     out_.advice = fmt::format(
         "warm-up has not converged after {} iterations ({}): do not trust the summary; try other starting points, such "
         "as "
         "--init normal:0.1, or --sampler nuts --adapt-scope chain?",
         out_.iterations, figures.note);
+}
+
+/// A chain that began in a narrow place of high density stays there. Where that place has next to nothing of the mass,
+/// even if it were three times as wide in every coordinate, the chain goes on from another's place; else it stays, and is
+/// told.
+template <class Real>
+void EnsembleWarmUp<Real>::relocate() {
+  const std::vector<char> before = keeper_.state();
+  const std::int64_t dim = run_.dim();
+  double bar = lp_ - std::log(1e6);
+  for (std::int64_t i = 0; i < dim; ++i) bar += std::log(metric_.factor[i * dim + i] / 3);
+  std::vector<Real> points;
+  run_.chains.each([&](Index first, Chains<Real>& chains) {
+    const std::vector<Real> x = chains.positions();
+    for (const auto c : stuck_)
+      if (first <= c && (c - first + 1) * dim <= std::ssize(x))
+        points.insert(points.end(), x.begin() + (c - first) * dim, x.begin() + (c - first + 1) * dim);
+  });
+  const std::vector<double> masses = log_masses(run_, points, out_.gradients);
+  if (run_.stop) {
+    keeper_.save(before);
+    out_.interrupted = true;
+    return;
+  }
+  std::vector<std::int64_t> lost;
+  for (std::size_t k = 0; k < stuck_.size(); ++k)
+    if (masses[k] < bar) lost.push_back(stuck_[k]);
+  relocated_ += run_.chains.relocate(lost, out_.superchains);
+  stuck_.clear();
 }
 
 /// A third for the metric, then lengths; the rest settles the step. Nobody audits it.

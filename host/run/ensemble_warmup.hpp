@@ -18,6 +18,7 @@ class EnsembleWarmUp {
   template <class Visitor, class Self>
   static void visit(const Visitor& visit, Self& self) {
     visit("stage", self.stage_), visit("attempt", self.attempt_), visit("missing", self.missing_);
+    visit("relocated", self.relocated_), visit("stuck", self.stuck_), visit("lp", self.lp_);
     visit("agreement", self.out_.agreement), visit("scouting", self.scouting_);
     visit("factor", self.metric_.factor), visit("step_size", self.metric_.step_size);
     visit("num_steps", self.metric_.num_steps), visit("spread", self.metric_.spread);
@@ -55,6 +56,7 @@ class EnsembleWarmUp {
   bool begins(Stage stage);
   void of_given_length(std::int64_t iterations);
   void scout();
+  void relocate();
   void learn_metric(std::int64_t iterations);
   void learn_length();
   void try_lengths();
@@ -75,7 +77,9 @@ class EnsembleWarmUp {
   Metric metric_;
   std::string missing_;  ///< in the last audit, for people
   int stage_ = scouts;
-  std::int64_t attempt_ = 0;
+  std::int64_t attempt_ = 0, relocated_ = 0;  ///< relocated: chains
+  std::vector<std::int64_t> stuck_;           ///< chains that accepted nothing in the last audit
+  double lp_ = 0;                             ///< what was usual in it
   Stand stand_;
   std::vector<std::uint8_t> scouting_;  ///< where scouts stand, while they are sent
   bool resumed_ = false;                ///< and has not begun its stage yet

@@ -1,6 +1,7 @@
 #include "host/run/relocate.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "host/run/run_summary.hpp"
 
@@ -88,6 +89,47 @@ Relocated relocate(const Phases<Real>& run, std::span<const double> acceptance) 
   return out;
 }
 
+template <class Real>
+std::vector<double> log_masses(const Phases<Real>& run, const std::vector<Real>& points, std::int64_t& gradients) {
+  const Count dim = run.dim(), count = std::ssize(points) / dim, half = nuts_iterations / 2;
+  Reporter silent;
+  Ensemble<Real> chains(run.context, run.target,
+                        {"nuts", nuts, count, std::min<std::int64_t>(count, 64), Scope::chain, ~run.options.seed},
+                        silent, run.stop);
+  chains.start([&](Index first, Index n) {
+    return std::vector<Real>(points.data() + first * dim, points.data() + (first + n) * dim);
+  });
+  std::vector<double> out(static_cast<std::size_t>(count), INFINITY);
+  Windows<Real> windows = chains.windows(chains.shape(half));
+  const Segment<Real> segment = chains.adapting(nuts_iterations);
+  const std::int64_t middle = chains.run(segment, 0, half);
+  windows.origin = middle;
+  chains.run(segment, middle, nuts_iterations, windows, [&](const Window<Real>& window) {
+    for (Count c = 0; c < count; ++c) {
+      double& mass = out[c] = 0;
+      for (Count s = 0; s < window.count; ++s) mass += window.lp(c, s) / static_cast<double>(window.count);
+      for (Count i = 0; i < dim; ++i) {
+        double sum = 0, square = 0;
+        for (Count s = 0; s < window.count; ++s) sum += static_cast<double>(window.draws.row(c, s).data[i]);
+        for (Count s = 0; s < window.count; ++s) {
+          const double away =
+              static_cast<double>(window.draws.row(c, s).data[i]) - sum / static_cast<double>(window.count);
+          square += away * away;
+        }
+        mass += 0.5 * std::log(square / static_cast<double>(window.count - 1));
+      }
+    }
+  });
+  gradients += chains.take_gradients();
+  for (Count c = 0; const ChainControl& control : chains.controls()) {
+    if (control.status != ChainStatus::running || std::isnan(out[c])) out[c] = INFINITY;
+    ++c;
+  }
+  return out;
+}
+
+template std::vector<double> log_masses(const Phases<float>&, const std::vector<float>&, std::int64_t&);
+template std::vector<double> log_masses(const Phases<double>&, const std::vector<double>&, std::int64_t&);
 template Relocated relocate(const Phases<float>&, std::span<const double>);
 template Relocated relocate(const Phases<double>&, std::span<const double>);
 

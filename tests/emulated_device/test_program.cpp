@@ -44,6 +44,32 @@ TEST(EmulatedProgram, ARunOnTheDeviceAgreesWithTheCpus) {
   }
 }
 
+// Exact answer; z = 5 as above.
+TEST(EmulatedProgram, ALibraryOfADensityOfDevicePointers) {
+  const ScratchFiles files;
+  for (const char* sampler : {"mala", "nuts"}) {
+    const Outcome o = kilochain(files, {"sample",         "--target",
+                                        "shared_library", "--library",
+                                        KILOCHAIN_BINARY_DIR "/tests/libraries/device_density.so",
+                                        "--function",     "on_device",
+                                        "--batched",      "device",
+                                        "--dim",          "3",
+                                        "--device",       "cuda",
+                                        "--sampler",      sampler,
+                                        "--num-chains",   "33",
+                                        "--num-warmup",   "200",
+                                        "--num-samples",  "100",
+                                        "--json"});
+    ASSERT_TRUE(o.status == 0 || o.status == 6) << o.err;
+    const json run = json::parse(o.out);
+    EXPECT_EQ(run["device"], "cuda (emulated)");
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto& p = run["parameters"][k];
+      EXPECT_NEAR(p["mean"].get<double>(), double(k), 5 * p["mcse_mean"].get<double>()) << sampler << ", " << k;
+    }
+  }
+}
+
 class EmulatedFailures : public testing::Test {
  protected:
   void TearDown() override {

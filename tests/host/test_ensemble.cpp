@@ -213,6 +213,23 @@ TEST(EnsembleWarmUp, ArrivesFromAHundredThousandStandardDeviations) {
                {5, 0, 0});
 }
 
+// A place of 1e-6 in each coordinate, with 1e-12 of the mass and a density 1e18 times as high: who begins there stays.
+TEST(EnsembleWarmUp, ChainsThatBeginInANarrowPlaceAreRelocated) {
+  const ScratchFiles files;
+  std::string starts;
+  for (int chain = 0; chain < 64; ++chain)
+    starts += chain % 16 == 7 ? "1,0,0,0,0\n" : std::to_string(chain % 3 - 1) + ",1,-1,0,1\n";
+  Options o = with_nothing_said("gaussian_mixture",
+                                {{"dim", "5"}, {"means", "0; 1"}, {"weights", "1,1e-12"}, {"sds", "1,1e-6"}});
+  o.init = "file:" + files.write("starts.csv", starts);
+  const Result r = run_quietly(o);
+  expect_right(r, {0, 0, 0, 0, 0});
+  EXPECT_NE(r.summary.warmup_note.find("went on from others' places"), std::string::npos);
+  // Where the narrow place has half of the mass, the others are wrong: it is not converged.
+  o.target_settings["weights"] = "1,1";
+  EXPECT_FALSE(verdict_of(run_quietly(o).summary).converged);
+}
+
 TEST(EnsembleWarmUp, ServesFewChainsAndMany) {
   for (const std::int64_t chains : {4, 300}) {
     Options o = with_nothing_said("gaussian", {{"preset", "gauss2d_corr"}});
