@@ -90,15 +90,15 @@ void EnsembleWarmUp<Real>::operator()() {
         out_.iterations, figures.note);
 }
 
-/// A chain that began in a narrow place of high density stays there. Where that place has next to nothing of the mass,
-/// even if it were three times as wide in every coordinate, the chain goes on from another's place; else it stays, and is
-/// told.
+/// A chain that began in a narrow place of high density stays there. Where that place has less of the mass than one draw
+/// in 10 000, with three standard errors allowed for what NUTS saw of it, the chain goes on from another's place; else it
+/// stays, and is told.
 template <class Real>
 void EnsembleWarmUp<Real>::relocate() {
   const std::vector<char> before = keeper_.state();
   const std::int64_t dim = run_.dim();
-  double bar = lp_ - std::log(1e6);
-  for (std::int64_t i = 0; i < dim; ++i) bar += std::log(metric_.factor[i * dim + i] / 3);
+  double bar = lp_ - std::log(1e4) - 3 * std::sqrt(static_cast<double>(dim));
+  for (std::int64_t i = 0; i < dim; ++i) bar += std::log(metric_.factor[i * dim + i]);
   std::vector<Real> points;
   run_.chains.each([&](Index first, Chains<Real>& chains) {
     const std::vector<Real> x = chains.positions();
