@@ -16,9 +16,31 @@ namespace {
 // Draws are those of all chains, the other numbers are iterations.
 constexpr std::int64_t metric_draws = 2000, trial_draws = 1024, audit_draws = 1000;
 constexpr std::int64_t attempts = 5, least = 50, least_trial = 24, least_frozen = 8, settles = 50, most_room = 500;
-constexpr std::int64_t piece = 64;               // longer ones would begin a window of the kernels' own mass
+constexpr std::int64_t piece = 64;  // longer ones would begin a window of the kernels' own mass
+constexpr std::int64_t most_climbs = 10;
 constexpr double long_steps = 8, longest = 512;  // steps of a trajectory: a metric that fits needs fewer; at most
 constexpr double narrow = 0.25, longer = 1.3;    // times of pairs: spread about their mean; from one trial to the next
+
+/// Whether the log density rises or falls between the halves of a block: surely, and by half of what it differs by
+/// between chains.
+template <class Real>
+bool climb(const FrozenDraws<Real>& block) {
+  const Count half = block.count / 2;
+  const double n = static_cast<double>(block.running.size());
+  if (half < 4 || n < 4) return false;
+  double ways = 0, ways2 = 0, levels = 0, levels2 = 0;
+  for (const auto c : block.running) {
+    double first = 0, last = 0;
+    for (Count s = 0; s < half; ++s) {
+      first += block.lp_of(c)[s] / static_cast<double>(half);
+      last += block.lp_of(c)[block.count - 1 - s] / static_cast<double>(half);
+    }
+    ways += last - first, ways2 += (last - first) * (last - first), levels += last, levels2 += last * last;
+  }
+  const double way = ways / n, error = std::sqrt((ways2 / n - way * way) / (n - 1)),
+               sd = std::sqrt(levels2 / n - levels / n * levels / n);
+  return std::abs(way) > 4 * error && std::abs(way) > sd / 2;
+}
 
 }  // namespace
 
@@ -50,13 +72,14 @@ void EnsembleWarmUp<Real>::operator()() {
     const double wanted = run_.options.num_samples
                               ? static_cast<double>(*run_.options.num_samples)
                               : static_cast<double>(run_.options.target_ess) / figures.ess_per_iteration;
-    return figures.passed &&
-           (k > 1 || (metric_.num_steps < long_steps && wanted < 4 * static_cast<double>(out_.iterations)));
+    return figures.passed && (k > 1 || metric_.num_steps < long_steps) &&
+           wanted < (k > 1 ? 8 : 4) * static_cast<double>(out_.iterations);
   };
   while (attempt_ < attempts && !done(attempt_) && !out_.interrupted) {
     const std::int64_t chains = run_.options.num_chains;
     if (!stuck_.empty()) relocate();
-    if (begins(metric)) learn_metric(std::max(least, metric_draws / chains) << attempt_);
+    if (begins(metric))
+      while (learn_metric(std::max(least, metric_draws / chains) << attempt_)) stand_ = {};
     if (begins(lengths)) learn_length();
     if (begins(step)) settle(metric_.stages == 1 ? settles : 0);
     if (begins(audits)) figures = audit(std::max(least, audit_draws / chains) << attempt_);
@@ -202,22 +225,22 @@ void EnsembleWarmUp<Real>::pairs(double time, double largest) {
   metric_.step_size = time / metric_.num_steps;
 }
 
-/// From some of the last two thirds of the draws.
+/// From some of the last two thirds of the draws. Whether to learn it again, as chains are still on their way.
 template <class Real>
-void EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
+bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
   const std::int64_t dim = run_.dim(), draws = iterations * 2 / 3 * run_.options.num_chains,
-                     every = std::max<std::int64_t>(1, draws / std::max<std::int64_t>(1000, 4 * dim));
+                     every = draws / std::max<std::int64_t>(1000, 4 * dim) | 1;  // odd: it meets all chains
   tell("metric");
   std::vector<Real>& x = stand_.x;
   for (std::int64_t& done = stand_.done; done < iterations; done += piece) {
     const FrozenDraws<Real> block = draw(std::min(piece, iterations - done), true);
-    if (out_.interrupted) return;
+    if (out_.interrupted) return false;
     for (Count s = 0; s < block.count; ++s)
       if (done + s * block.thin >= iterations / 3)
         for (const auto c : block.running)
           if (stand_.seen++ % every == 0) x.insert(x.end(), block.row(c, s), block.row(c, s) + dim);
   }
-  if (std::ssize(x) < 2 * dim) return;
+  if (std::ssize(x) < 2 * dim) return false;
   if (!stand_.drawing) {
     MetricLearner learner(run_.dim());
     const auto count = static_cast<Index>(std::ssize(x) / dim);
@@ -229,7 +252,10 @@ void EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
     leapfrog(metric_.num_steps, std::min(1.0, run_.chains.averaged_step()));
     run_.chains.set_metric(metric_);
   }
-  draw(piece / 2, true);
+  const FrozenDraws<Real> block = draw(piece / 2, true);
+  const bool again = !out_.interrupted && climbed_ < most_climbs && climb(block);
+  climbed_ += again;
+  return again;
 }
 
 /// Draws that a gradient is worth, of trajectories as the metric has them.

@@ -19,6 +19,7 @@ class EnsembleWarmUp {
   static void visit(const Visitor& visit, Self& self) {
     visit("stage", self.stage_), visit("attempt", self.attempt_), visit("missing", self.missing_);
     visit("relocated", self.relocated_), visit("stuck", self.stuck_), visit("lp", self.lp_);
+    visit("climbed", self.climbed_);
     visit("agreement", self.out_.agreement), visit("scouting", self.scouting_);
     visit("factor", self.metric_.factor), visit("step_size", self.metric_.step_size);
     visit("num_steps", self.metric_.num_steps), visit("spread", self.metric_.spread);
@@ -57,7 +58,7 @@ class EnsembleWarmUp {
   void of_given_length(std::int64_t iterations);
   void scout();
   void relocate();
-  void learn_metric(std::int64_t iterations);
+  bool learn_metric(std::int64_t iterations);
   void learn_length();
   void try_lengths();
   void learn_pairs();
@@ -78,6 +79,7 @@ class EnsembleWarmUp {
   std::string missing_;  ///< in the last audit, for people
   int stage_ = scouts;
   std::int64_t attempt_ = 0, relocated_ = 0;  ///< relocated: chains
+  std::int64_t climbed_ = 0;                  ///< metrics that were learnt while chains were on their way
   std::vector<std::int64_t> stuck_;           ///< chains that accepted nothing in the last audit
   double lp_ = 0;                             ///< what was usual in it
   Stand stand_;

@@ -38,17 +38,21 @@ double median(VectorXd v) {
   return v[v.size() / 2];
 }
 
-/// Of each column, from its entry that lies farthest out: 1 within `usual` standard deviations, then as the inverse. A
-/// whole draw counts less, so that of a Gaussian every draw still tells the same.
+/// Of each column, from its entry that lies farthest out, and from its length: 1 within `usual` standard deviations,
+/// then as the inverse square. A whole draw counts less, so that of a Gaussian every draw still tells the same; what lies
+/// far out tells nothing, where one chain in a narrow place would else rule a direction.
 VectorXd weights_of(const MatrixXd& columns) {
-  constexpr double usual = 5;
-  VectorXd farthest = VectorXd::Zero(columns.cols());
+  constexpr double usual = 5, robust = 1.4826;
+  VectorXd farthest = VectorXd::Zero(columns.cols()), square = farthest;
   for (Eigen::Index i = 0; i < columns.rows(); ++i) {
     const VectorXd away = (columns.row(i).array() - median(columns.row(i))).abs();
-    const double sd = 1.4826 * median(away);
-    if (sd > 0) farthest = farthest.cwiseMax(away / sd);
+    const double sd = robust * median(away);
+    if (sd > 0) farthest = farthest.cwiseMax(away / sd), square += (away / sd).cwiseAbs2();
   }
-  return (usual / farthest.array().max(usual)).matrix();
+  const VectorXd length = square.array().max(1e-300).log();
+  const double middle = median(length), sd = robust * median((length.array() - middle).abs());
+  const VectorXd beyond = (length.array() - (middle + usual * sd)).max(0).exp();  // of the squared length
+  return ((usual / farthest.array().max(usual)).square() / beyond.array()).matrix();
 }
 
 /// Adds those of columns about their mean, each with its weight: all, or those on the diagonal.

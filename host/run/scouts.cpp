@@ -208,15 +208,16 @@ class Party {
   }
 
   /// From the late draws of the half with the highest densities, about each scout's own mean: on their way they tell it
-  /// as well, but those in another place would tell that of it.
+  /// as well, but those in another place would tell that of it, and one far above the others is in a narrow one.
   void learn_metric() {
     std::vector<Real> x;
     std::vector<Index> counts;
     std::vector<double> means;
     for (const Trail<Real>& t : trails_) means.push_back(t.mean);
     const double middle = median(means);
+    const auto [at, width] = usual();
     for (const Trail<Real>& t : trails_) {
-      if (!std::isfinite(t.mean) || t.mean < middle) continue;
+      if (!std::isfinite(t.mean) || t.mean < middle || t.mean > at + 4 * width) continue;
       x.insert(x.end(), t.draws.begin() + std::ssize(t.lp) / 2 * dim_, t.draws.end());
       counts.push_back(static_cast<Index>(std::ssize(t.lp) - std::ssize(t.lp) / 2));
     }
