@@ -25,4 +25,5 @@ if(KILOCHAIN_EMULATED)
   target_compile_options(kilochain_emulated PRIVATE -O2 -Wall -Wextra -Wno-restrict)
   target_include_directories(kilochain_emulated PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests/emulated_device/include)
   target_link_libraries(kilochain_emulated PRIVATE kilochain_random PkgConfig::openblas)
+  set_target_properties(kilochain_emulated PROPERTIES CXX_VISIBILITY_PRESET default)  # libraries that a test loads call it
 endif()

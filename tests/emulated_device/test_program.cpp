@@ -56,9 +56,9 @@ TEST(EmulatedProgram, ALibraryOfADensityOfDevicePointers) {
                                         "--dim",          "3",
                                         "--device",       "cuda",
                                         "--sampler",      sampler,
-                                        "--num-chains",   "33",
-                                        "--num-warmup",   "200",
-                                        "--num-samples",  "100",
+                                        "--num-chains",   "9",
+                                        "--num-warmup",   "100",
+                                        "--num-samples",  "50",
                                         "--json"});
     ASSERT_TRUE(o.status == 0 || o.status == 6) << o.err;
     const json run = json::parse(o.out);
