@@ -48,17 +48,27 @@ TEST(EmulatedProgram, ARunOnTheDeviceAgreesWithTheCpus) {
 TEST(EmulatedProgram, ALibraryOfADensityOfDevicePointers) {
   const ScratchFiles files;
   for (const char* sampler : {"mala", "nuts"}) {
-    const Outcome o = kilochain(files, {"sample",         "--target",
-                                        "shared_library", "--library",
+    const Outcome o = kilochain(files, {"sample",
+                                        "--target",
+                                        "shared_library",
+                                        "--library",
                                         KILOCHAIN_BINARY_DIR "/tests/libraries/device_density.so",
-                                        "--function",     "on_device",
-                                        "--batched",      "device",
-                                        "--dim",          "3",
-                                        "--device",       "cuda",
-                                        "--sampler",      sampler,
-                                        "--num-chains",   "9",
-                                        "--num-warmup",   "100",
-                                        "--num-samples",  "50",
+                                        "--function",
+                                        "on_device",
+                                        "--batched",
+                                        "device",
+                                        "--dim",
+                                        "3",
+                                        "--device",
+                                        "cuda",
+                                        "--sampler",
+                                        sampler,
+                                        "--num-chains",
+                                        "9",
+                                        "--num-warmup",
+                                        "100",
+                                        "--num-samples",
+                                        "50",
                                         "--json"});
     ASSERT_TRUE(o.status == 0 || o.status == 6) << o.err;
     const json run = json::parse(o.out);
