@@ -113,9 +113,9 @@ void EnsembleWarmUp<Real>::operator()() {
         out_.iterations, figures.note);
 }
 
-/// A chain that began in a narrow place of high density stays there. Where that place has less of the mass than one draw
-/// in 10 000, with three standard errors allowed for what NUTS saw of it, the chain goes on from another's place; else it
-/// stays, and is told.
+/// A chain that began in a narrow place of high density stays there. Where that place has less of the mass than one
+/// draw in 10 000, with three standard errors allowed for what NUTS saw of it, the chain goes on from another's place;
+/// else it stays, and is told.
 template <class Real>
 void EnsembleWarmUp<Real>::relocate() {
   const std::vector<char> before = keeper_.state();

@@ -39,8 +39,8 @@ double median(VectorXd v) {
 }
 
 /// Of each column, from its entry that lies farthest out, and from its length: 1 within `usual` standard deviations,
-/// then as the inverse square. A whole draw counts less, so that of a Gaussian every draw still tells the same; what lies
-/// far out tells nothing, where one chain in a narrow place would else rule a direction.
+/// then as the inverse square. A whole draw counts less, so that of a Gaussian every draw still tells the same; what
+/// lies far out tells nothing, where one chain in a narrow place would else rule a direction.
 VectorXd weights_of(const MatrixXd& columns) {
   constexpr double usual = 5, robust = 1.4826;
   VectorXd farthest = VectorXd::Zero(columns.cols()), square = farthest;

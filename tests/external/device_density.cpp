@@ -1,5 +1,5 @@
-// A library with a density of device pointers, for tests: coordinate i ~ N(i, 1). It copies the points to the host, and what
-// it answers back, on the stream that it is given.
+// A library with a density of device pointers, for tests: coordinate i ~ N(i, 1). It copies the points to the host, and
+// what it answers back, on the stream that it is given.
 #include <cuda_runtime.h>
 
 #include <vector>
