@@ -63,14 +63,17 @@ std::int64_t Ensemble<Real>::relocate(const std::vector<std::int64_t>& stuck, st
     for (Index c = 0; c < size; ++c) serves[c] = controls[c].status == ChainStatus::running;
     for (const auto c : stuck)
       if (first <= c && c < first + size) serves[c - first] = false;
+    const auto after = [&](std::int64_t c, auto&& fits) {
+      for (Index k = 0; k < size; ++k)
+        if (const auto next = static_cast<Index>((c + k) % size); serves[next] && fits(next)) return next;
+      return Index(-1);
+    };
     for (const auto c : stuck) {
       if (c < first || c >= first + size) continue;
-      Index from = static_cast<Index>(c) - first;
-      for (Index k = 1; k < size && !serves[from]; ++k)
-        if (const Index next = (static_cast<Index>(c) - first + k) % size;
-            (first + next - c) % groups == 0 && serves[next])
-          from = next;
-      if (!serves[from]) continue;
+      Index from = after(c - first, [&](Index next) { return (first + next) % groups == c % groups; });
+      // A superchain that is stuck as a whole goes on from one place, as it began at one.
+      if (from < 0) from = after(c % groups, [](Index) { return true; });
+      if (from < 0) continue;
       chains.relocate(from, static_cast<Index>(c) - first);
       ++moved;
     }

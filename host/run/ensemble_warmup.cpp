@@ -77,7 +77,7 @@ void EnsembleWarmUp<Real>::operator()() {
   };
   while (attempt_ < attempts && !done(attempt_) && !out_.interrupted) {
     const std::int64_t chains = run_.options.num_chains;
-    if (!stuck_.empty()) relocate();
+    if (!stuck_.empty() && 2 * std::ssize(stuck_) < chains) relocate();  // where most are stuck, it is the step
     if (begins(metric))
       while (learn_metric(std::max(least, metric_draws / chains) << attempt_)) stand_ = {};
     if (begins(lengths)) learn_length();

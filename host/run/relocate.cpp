@@ -1,5 +1,6 @@
 #include "host/run/relocate.hpp"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
@@ -91,39 +92,38 @@ Relocated relocate(const Phases<Real>& run, std::span<const double> acceptance) 
 
 template <class Real>
 std::vector<double> log_masses(const Phases<Real>& run, const std::vector<Real>& points, std::int64_t& gradients) {
-  const Count dim = run.dim(), count = std::ssize(points) / dim, half = nuts_iterations / 2;
-  Reporter silent;
-  Ensemble<Real> chains(run.context, run.target,
-                        {"nuts", nuts, count, std::min<std::int64_t>(count, 64), Scope::chain, ~run.options.seed},
-                        silent, run.stop);
-  chains.start([&](Index first, Index n) {
-    return std::vector<Real>(points.data() + first * dim, points.data() + (first + n) * dim);
-  });
-  std::vector<double> out(static_cast<std::size_t>(count), INFINITY);
-  Windows<Real> windows = chains.windows(chains.shape(half));
-  const Segment<Real> segment = chains.adapting(nuts_iterations);
-  const std::int64_t middle = chains.run(segment, 0, half);
-  windows.origin = middle;
-  chains.run(segment, middle, nuts_iterations, windows, [&](const Window<Real>& window) {
-    for (Count c = 0; c < count; ++c) {
-      double& mass = out[c] = 0;
-      for (Count s = 0; s < window.count; ++s) mass += window.lp(c, s) / static_cast<double>(window.count);
-      for (Count i = 0; i < dim; ++i) {
-        double sum = 0, square = 0;
-        for (Count s = 0; s < window.count; ++s) sum += static_cast<double>(window.draws.row(c, s).data[i]);
+  constexpr Count together = 16;  // no more memory than scouts had
+  const Count dim = run.dim(), all = std::ssize(points) / dim;
+  std::vector<double> out;
+  for (Count first = 0; first < all && !run.stop; first += together) {
+    const Count count = std::min(together, all - first);
+    Reporter silent;
+    Ensemble<Real> chains(run.context, run.target, {"nuts", nuts, count, count, Scope::chain, ~run.options.seed, first},
+                          silent, run.stop);
+    const auto from = points.begin() + first * dim;
+    chains.start([&](Index, Index) { return std::vector<Real>(from, from + count * dim); });
+    constexpr std::int64_t half = nuts_iterations / 2;
+    const Segment<Real> segment = chains.adapting(nuts_iterations);
+    chains.run(segment, 0, half);
+    // The second half is handed on in one window or in many. (chain, draw, dim)
+    std::vector<double> x(static_cast<std::size_t>(count * half * dim)), lp(static_cast<std::size_t>(count));
+    Windows<Real> windows = chains.windows(chains.shape(half));
+    windows.origin = half;
+    chains.run(segment, half, nuts_iterations, windows, [&](const Window<Real>& window) {
+      for (Count c = 0; c < count; ++c)
         for (Count s = 0; s < window.count; ++s) {
-          const double away =
-              static_cast<double>(window.draws.row(c, s).data[i]) - sum / static_cast<double>(window.count);
-          square += away * away;
+          lp[c] += window.lp(c, s) / half;
+          std::copy_n(window.draws.row(c, s).data, dim, x.data() + ((c * half) + window.first + s) * dim);
         }
-        mass += 0.5 * std::log(square / static_cast<double>(window.count - 1));
-      }
+    });
+    gradients += chains.take_gradients();
+    for (Count c = 0; const ChainControl& control : chains.controls()) {
+      const Eigen::Map<const Eigen::MatrixXd> draws(x.data() + c * half * dim, dim, half);
+      const Eigen::VectorXd squares = (draws.colwise() - draws.rowwise().mean()).rowwise().squaredNorm();
+      const double mass = lp[c] + 0.5 * (squares.array() / (half - 1)).log().sum();
+      out.push_back(control.status != ChainStatus::running || std::isnan(mass) ? INFINITY : mass);
+      ++c;
     }
-  });
-  gradients += chains.take_gradients();
-  for (Count c = 0; const ChainControl& control : chains.controls()) {
-    if (control.status != ChainStatus::running || std::isnan(out[c])) out[c] = INFINITY;
-    ++c;
   }
   return out;
 }

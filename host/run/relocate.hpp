@@ -34,7 +34,7 @@ Relocated relocate(const Phases<Real>& run, std::span<const double> acceptance);
 
 /// How much of the posterior is about each of `points`, (point, dim), by what NUTS sees that begins there with a step
 /// of its own: mean log density + sum of log sd, as of a Gaussian without correlations; infinite where it cannot start.
-/// Adds to `gradients`.
+/// Fewer than there are points where the run was stopped meanwhile. Adds to `gradients`.
 template <class Real>
 std::vector<double> log_masses(const Phases<Real>& run, const std::vector<Real>& points, std::int64_t& gradients);
 
