@@ -17,7 +17,8 @@ namespace {
 using testing_support::run_quietly;
 using testing_support::ScratchFiles;
 
-/// A correlated Gaussian that asks for a stop at its n-th call.
+/// A correlated Gaussian that asks for a stop at its n-th call; with a narrow place about (9, 9, 9), where next to
+/// nothing of the mass is.
 struct Stopping {
   std::atomic<std::int64_t> calls{0}, at{-1};
   std::atomic<bool> stop{false};
@@ -36,6 +37,13 @@ struct Stopping {
       const double y = x[i] - 0.7 * (i > 0 ? x[i - 1] : 0);
       *lp -= y * y / 2, gradient[i] = -y;
       if (i > 0) gradient[i - 1] += 0.7 * y;
+    }
+    constexpr double variance = 1e-12;
+    double narrow = 10;
+    for (std::size_t i = 0; i < n; ++i) narrow -= (x[i] - 9) * (x[i] - 9) / 2 / variance;
+    if (narrow > *lp) {
+      *lp = narrow;
+      for (std::size_t i = 0; i < n; ++i) gradient[i] = (9 - x[i]) / variance;
     }
     return 0;
   }
@@ -78,12 +86,15 @@ std::vector<double> everything(const std::string& path) {
 }
 
 /// Stops at calls that lie ever farther apart, until one is after the warm-up.
-void expect_resumed_is_whole(const char* sampler, std::optional<std::int64_t> num_warmup, Scope scope) {
+Result expect_resumed_is_whole(const char* sampler, std::optional<std::int64_t> num_warmup, Scope scope,
+                               const std::string& starts = "") {
   SCOPED_TRACE(std::string(sampler) + (num_warmup ? ", fixed, " : ", automatic, ") + name_of(scope));
   const ScratchFiles files;
   Stopping target;
-  Options whole = options(files.path("whole.nc"), sampler, num_warmup), part = whole;
-  whole.adapt_scope = part.adapt_scope = scope;
+  Options whole = options(files.path("whole.nc"), sampler, num_warmup);
+  if (!starts.empty()) whole.num_chains = 16, whole.init = "file:" + files.write("starts.csv", starts);
+  whole.adapt_scope = scope;
+  Options part = whole;
   part.output = files.path("part.nc"), part.overwrite = true;
   const Result all = run_quietly(whole);
   int stops = 0;
@@ -100,6 +111,7 @@ void expect_resumed_is_whole(const char* sampler, std::optional<std::int64_t> nu
   std::printf("%s: %d stops in a warm-up of %lld iterations\n", sampler, stops,
               static_cast<long long>(all.summary.num_warmup));
   EXPECT_GE(stops, scope == Scope::pooled ? 3 : 1);  // chains alone are stopped between pieces of some time
+  return all;
 }
 
 TEST(StoppedWarmUp, OfGivenLengthGoesOnWithTheSameBits) {
@@ -114,6 +126,13 @@ TEST(StoppedWarmUp, AutomaticGoesOnWithTheSameBits) {
 }
 
 TEST(StoppedWarmUp, OfTheDefaultGoesOnWithTheSameBits) { expect_resumed_is_whole("ensemble_hmc", {}, Scope::pooled); }
+
+TEST(StoppedWarmUp, GoesOnWithTheSameBitsWhereAChainIsRelocated) {
+  std::string starts = "9,9,9\n";
+  for (int chain = 1; chain < 16; ++chain) starts += std::to_string(chain % 3 - 1) + ",0.5,-0.5\n";
+  const Result r = expect_resumed_is_whole("ensemble_hmc", {}, Scope::pooled, starts);
+  EXPECT_NE(r.summary.warmup_note.find("1 chain stood"), std::string::npos) << r.summary.warmup_note;
+}
 
 /// Stopped, and stopped again in what was resumed.
 TEST(StoppedWarmUp, GoesOnMoreThanOnce) {
