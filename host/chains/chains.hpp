@@ -90,6 +90,7 @@ struct Metric {
   double num_steps = 1;  ///< mean of a trajectory, where the sampler learns it
   double spread = 1;     ///< lengths lie within num_steps (1 +- spread)
   int stages = 1;        ///< leapfrog, or 2: the two-stage integrator
+  int finer_every = 1;   ///< iterations from one that may be made with finer steps to the next
 };
 
 /// Bytes of state and adaptation, of the queries and answers, of what a checkpoint has of it all, and of the sums of

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "host/run/run_summary.hpp"
 #include "host/statistics/ess.hpp"
@@ -61,7 +62,13 @@ FrozenDraws<Real>::FrozenDraws(Count chains_, Count count_, Count dim_, Count th
       thin(thin_),
       x(static_cast<std::size_t>(chains * count * dim)),
       lp(static_cast<std::size_t>(chains * count)),
-      accepted(static_cast<std::size_t>(chains), 0.0) {}
+      accepted(static_cast<std::size_t>(chains), 0.0),
+      steps(lp.size()) {}
+
+template <class Real>
+double FrozenDraws<Real>::mean_steps() const {
+  return std::accumulate(steps.begin(), steps.end(), 0.0) / static_cast<double>(steps.size());
+}
 
 template <class Real>
 void FrozenDraws<Real>::take(const Window<Real>& window) {
@@ -69,7 +76,7 @@ void FrozenDraws<Real>::take(const Window<Real>& window) {
     for (Count s = 0; s < window.count; ++s) {
       const Count at = c * count + window.first + s;
       lp[static_cast<std::size_t>(at)] = window.lp(c, s);
-      steps += static_cast<double>(window.stats(2, c, s));
+      steps[static_cast<std::size_t>(at)] = window.stats(2, c, s);
       accepted[static_cast<std::size_t>(c)] += window.acceptance_rate(c, s) / static_cast<double>(count);
       std::copy_n(window.draws.row(c, s).data, dim, x.data() + at * dim);
     }
@@ -102,8 +109,13 @@ AuditFigures audit_of(const FrozenDraws<Real>& block, std::span<const Real> bega
   std::vector<double> away;
   for (const double m : means) away.push_back(std::abs(m - middle));
   const double wide = 1.4826 * median(away) + 1e-12 * std::abs(middle);
-  const auto far = std::count_if(means.begin(), means.end(), [&](double m) { return m < middle - 10 * wide; });
-  if (n > 7 && far > 0) fail(fmt::format("{} chains are far below the others in log density", far));
+  std::vector<std::int64_t> far;
+  for (std::size_t k = 0; k < means.size(); ++k)
+    if (n > 7 && means[k] < middle - 10 * wide) far.push_back(block.running[k]);
+  if (!far.empty()) fail(fmt::format("{} chains are far below the others in log density", far.size()));
+  std::vector<std::int64_t> apart;
+  std::set_union(far.begin(), far.end(), out.stuck.begin(), out.stuck.end(), std::back_inserter(apart));
+  out.stuck = std::move(apart);
 
   double worst = 0;
   Count where = 0;

@@ -20,7 +20,7 @@ struct FrozenDraws {
   Count chains = 0, count = 0, dim = 0, thin = 1;  ///< count: of each chain, of every thin-th iteration
   std::vector<Real> x;                             ///< (chain, count, dim)
   std::vector<double> lp, accepted;                ///< (chain, count); (chain): mean acceptance
-  double steps = 0;                                ///< of all trajectories: ensemble_hmc's n_steps
+  std::vector<float> steps;                        ///< (chain, count): ensemble_hmc's n_steps
   std::vector<std::int64_t> running;               ///< chains that are not quarantined
 
   FrozenDraws() = default;
@@ -31,6 +31,7 @@ struct FrozenDraws {
   }
   const Real* row(std::int64_t chain, Count draw) const { return x.data() + (chain * count + draw) * dim; }
   const double* lp_of(std::int64_t chain) const { return lp.data() + chain * count; }
+  double mean_steps() const;
   template <class Visitor, class Self>
   static void visit(const Visitor& visit, Self& self) {
     visit("drawn_chains", self.chains), visit("drawn_count", self.count), visit("drawn_dim", self.dim);
@@ -45,7 +46,7 @@ struct AuditFigures {
   double ess_per_iteration =
       0;  ///< of the slowest coordinate, over all chains: of means and of squares, whichever is less
   double acceptance = 0;
-  std::vector<std::int64_t> stuck;  ///< chains that accept nothing
+  std::vector<std::int64_t> stuck;  ///< chains that accept nothing, or are far below the others
   double lp = 0;                    ///< median over chains of their means
 };
 

@@ -20,6 +20,7 @@ constexpr std::int64_t piece = 64;  // longer ones would begin a window of the k
 constexpr std::int64_t most_climbs = 10;
 constexpr double long_steps = 8, longest = 512;  // steps of a trajectory: a metric that fits needs fewer; at most
 constexpr double narrow = 0.25, longer = 1.3;    // times of pairs: spread about their mean; from one trial to the next
+constexpr int seldom = 7;                        // odd: with all lengths of the sequence
 
 /// Whether the log density rises or falls between the halves of a block: surely, and by half of what it differs by
 /// between chains.
@@ -40,6 +41,25 @@ bool climb(const FrozenDraws<Real>& block) {
   const double way = ways / n, error = std::sqrt((ways2 / n - way * way) / (n - 1)),
                sd = std::sqrt(levels2 / n - levels / n * levels / n);
   return std::abs(way) > 4 * error && std::abs(way) > sd / 2;
+}
+
+/// Whether many trajectories were made again with finer steps, and in all chains alike: then a rejection is cheaper. In
+/// a funnel's neck it is always the same chains, which do not come out without.
+template <class Real>
+bool finer_for_all(const FrozenDraws<Real>& block) {
+  const auto count = static_cast<double>(block.count), chains = static_cast<double>(block.running.size());
+  std::vector<double> share(block.running.size());
+  for (Count s = 0; s < block.count; ++s) {
+    const auto steps = [&](std::int64_t c) { return block.steps[static_cast<std::size_t>(c * block.count + s)]; };
+    float least = INFINITY;
+    for (const auto c : block.running) least = std::min(least, steps(c));
+    for (std::size_t k = 0; k < share.size(); ++k) share[k] += (steps(block.running[k]) > least) / count;
+  }
+  double mean = 0, variance = 0;
+  for (const double s : share) mean += s / chains;
+  for (const double s : share) variance += (s - mean) * (s - mean) / std::max(1.0, chains - 1);
+  const double alike = mean * (1 - mean), between = (variance - alike / count) / (1 - 1 / count);
+  return mean > 0.08 && between < 0.1 * alike;
 }
 
 }  // namespace
@@ -102,9 +122,8 @@ void EnsembleWarmUp<Real>::operator()() {
                 out_.interrupted ? fmt::format("interrupted while {}{}", stages[stage_], missing_) : figures.note);
   if (!scouts.empty()) out_.note += "; " + scouts;
   if (relocated_ > 0)
-    out_.note +=
-        fmt::format("; {} stood in a narrow place with next to nothing of the mass and went on from others' places",
-                    relocated_ == 1 ? "1 chain" : fmt::format("{} chains", relocated_));
+    out_.note += fmt::format("; {} stood in a place with next to nothing of the mass and went on from others' places",
+                             relocated_ == 1 ? "1 chain" : fmt::format("{} chains", relocated_));
   if (!*out_.converged && !out_.interrupted)
     out_.advice = fmt::format(
         "warm-up has not converged after {} iterations ({}): do not trust the summary; try other starting points, such "
@@ -113,9 +132,9 @@ void EnsembleWarmUp<Real>::operator()() {
         out_.iterations, figures.note);
 }
 
-/// A chain that began in a narrow place of high density stays there. Where that place has less of the mass than one
-/// draw in 10 000, with three standard errors allowed for what NUTS saw of it, the chain goes on from another's place;
-/// else it stays, and is told.
+/// A chain that began in a narrow place of high density stays there, and one in a mode far below as well. Where such a
+/// place has less of the mass than one draw in 10 000, with three standard errors allowed for what NUTS saw of it, the
+/// chain goes on from another's place; else it stays, and is told.
 template <class Real>
 void EnsembleWarmUp<Real>::relocate() {
   const std::vector<char> before = keeper_.state();
@@ -247,7 +266,8 @@ bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
     const std::vector<Real> gradients = gradients_at(run_, x);
     learner.add(x.data(), gradients.data(), count);
     out_.gradients += count;
-    metric_.factor = learner.factor();
+    metric_.factor = learner.factor(attempt_ > 0 ? metric_.step_size : 0);
+    metric_.finer_every = 1;
     out_.agreement = agreement(x, gradients, metric_.factor, run_.dim());
     leapfrog(metric_.num_steps, std::min(1.0, run_.chains.averaged_step()));
     run_.chains.set_metric(metric_);
@@ -266,8 +286,8 @@ double EnsembleWarmUp<Real>::worth(bool adapting) {
   const std::int64_t fewest = adapting ? least_trial : least_frozen;  // a step needs some to follow a new length
   const FrozenDraws<Real> block = draw(std::clamp(trial_draws / run_.options.num_chains, fewest, piece), adapting);
   if (block.count < fewest || out_.interrupted) return 0;
-  const double steps = block.steps / static_cast<double>(block.count * block.chains);
-  return mixing_of(block, metric_.factor) / steps;
+  if (metric_.finer_every == 1 && finer_for_all(block)) metric_.finer_every = seldom;
+  return mixing_of(block, metric_.factor) / block.mean_steps();
 }
 
 /// Leapfrog of the lengths that stand to be tried; doubled while that pays.

@@ -23,7 +23,7 @@ class EnsembleWarmUp {
     visit("agreement", self.out_.agreement), visit("scouting", self.scouting_);
     visit("factor", self.metric_.factor), visit("step_size", self.metric_.step_size);
     visit("num_steps", self.metric_.num_steps), visit("spread", self.metric_.spread);
-    visit("stages", self.metric_.stages);
+    visit("stages", self.metric_.stages), visit("finer_every", self.metric_.finer_every);
     auto& s = self.stand_;
     visit("done", s.done), visit("seen", s.seen), visit("total", s.total), visit("first", s.first);
     visit("x", s.x), visit("began", s.began), visit("lengths", s.lengths), visit("neighbours", s.neighbours);

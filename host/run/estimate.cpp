@@ -29,6 +29,15 @@ std::size_t free_on_disk(const std::string& output) {
   return s.f_bavail * s.f_frsize;
 }
 
+/// Room that the writer sets aside beside the file, for one window that does not fit the chunks.
+std::size_t journal_bytes(const Options& o, const TargetInfo& info, Precision precision) {
+  if (!stores_draws(o)) return 0;
+  const std::int64_t values = window_values(o, info, precision),
+                     draws = window_draws(o.num_chains, values, o.num_samples.value_or(most_automatic_samples) / o.thin,
+                                          precision);
+  return bytes(o.num_chains * draws, bytes(values, bytes_of(precision)) + 16) * 17 / 16 + (1 << 18);
+}
+
 /// What an automatic length may become: the least where every draw is an effective one, likely three times that.
 struct Lengths {
   std::int64_t least, likely, most;
@@ -275,6 +284,7 @@ Estimate estimate_for(const Options& o, const Context& context, const TargetInfo
   e.host_available = available_bytes(Context{});
   e.device_available = context.backend == Backend::cuda ? available_bytes(context) : 0;
   e.disk_available = o.output.empty() ? 0 : free_on_disk(o.output);
+  e.disk_available -= std::min(e.disk_available, journal_bytes(o, info, precision));
   judge(e, o, context);
   return e;
 }

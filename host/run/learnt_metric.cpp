@@ -18,15 +18,28 @@ MatrixXd scaled(const MatrixXd& s, const VectorXd& d, double kept) {
   return out;
 }
 
+/// By how much to widen each direction h of H, in whose scale x and g are diag(values): x = H diag(values) H^T. Width
+/// and gradients of a Gaussian's draws have one cause, so that the ratio to their product tells w without its noise.
+VectorXd widening(const MatrixXd& H, const VectorXd& values, const MatrixXd& g, const MatrixXd& across, double step) {
+  const VectorXd product = ((H.transpose() * g).cwiseProduct((across * H).transpose())).rowwise().sum();
+  VectorXd by = VectorXd::Ones(values.size());
+  for (Eigen::Index i = 0; i < by.size(); ++i) {
+    const double square = -values[i] * values[i] / product[i], width = std::sqrt(square);
+    if (square > 1) by[i] = std::max(1.0, std::min(width, 1 / (step * width)));
+  }
+  return by;
+}
+
 /// A with A g A = x; of matrices that are not positive definite the diagonal of it.
-MatrixXd geometric_mean(const MatrixXd& x, const MatrixXd& g) {
+MatrixXd geometric_mean(const MatrixXd& x, const MatrixXd& g, const MatrixXd& across, double step) {
   const Eigen::LLT<MatrixXd> llt(x);
   if (llt.info() == Eigen::Success) {
     const MatrixXd L = llt.matrixL();
     const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(L.transpose() * g * L);
     const VectorXd values = eigen.eigenvalues();
     if (eigen.info() == Eigen::Success && values[0] > 1e-14 * values[values.size() - 1]) {
-      const MatrixXd half = L * eigen.eigenvectors() * values.array().pow(-0.25).matrix().asDiagonal();
+      MatrixXd half = L * eigen.eigenvectors() * values.array().pow(-0.25).matrix().asDiagonal();
+      if (step > 0) half *= widening(half, values.cwiseSqrt(), g, across, step).asDiagonal();
       return half * half.transpose();
     }
   }
@@ -55,10 +68,13 @@ VectorXd weights_of(const MatrixXd& columns) {
   return ((usual / farthest.array().max(usual)).square() / beyond.array()).matrix();
 }
 
-/// Adds those of columns about their mean, each with its weight: all, or those on the diagonal.
-void add_products(MatrixXd& all, const MatrixXd& columns, const VectorXd& weights) {
+/// Columns about their mean, each with its weight.
+MatrixXd centred_columns(const MatrixXd& columns, const VectorXd& weights) {
   const VectorXd mean = columns * weights / weights.sum();
-  const MatrixXd centred = (columns.colwise() - mean) * weights.asDiagonal();
+  return (columns.colwise() - mean) * weights.asDiagonal();
+}
+/// Adds the products of centred columns: all, or those on the diagonal.
+void add_products(MatrixXd& all, const MatrixXd& centred) {
   if (all.cols() == all.rows())
     all.selfadjointView<Eigen::Lower>().rankUpdate(centred);
   else
@@ -67,7 +83,7 @@ void add_products(MatrixXd& all, const MatrixXd& columns, const VectorXd& weight
 
 }  // namespace
 
-MetricLearner::MetricLearner(Index n) : n_(n), x_(MatrixXd::Zero(n, n <= most_dense ? n : 1)), g_(x_) {}
+MetricLearner::MetricLearner(Index n) : n_(n), x_(MatrixXd::Zero(n, n <= most_dense ? n : 1)), g_(x_), across_(x_) {}
 
 template <class Real>
 void MetricLearner::add(const Real* x, const Real* g, Index count) {
@@ -83,11 +99,14 @@ void MetricLearner::add(const Real* x, const Real* g, Index count) {
   if (kept < 2) return;
   freedom_ += static_cast<Index>(kept - 1);
   const VectorXd weights = weights_of(slopes.leftCols(kept));
-  add_products(x_, rows.leftCols(kept), weights);
-  add_products(g_, slopes.leftCols(kept), weights);
+  const MatrixXd x_about = centred_columns(rows.leftCols(kept), weights),
+                 g_about = centred_columns(slopes.leftCols(kept), weights);
+  add_products(x_, x_about);
+  add_products(g_, g_about);
+  if (x_.cols() == n_) across_ += x_about * g_about.transpose();
 }
 
-std::vector<double> MetricLearner::factor() const {
+std::vector<double> MetricLearner::factor(double step) const {
   const bool dense = x_.cols() == n_;
   const VectorXd xx = dense ? VectorXd(x_.diagonal()) : VectorXd(x_.col(0)),
                  gg = dense ? VectorXd(g_.diagonal()) : VectorXd(g_.col(0));
@@ -103,7 +122,9 @@ std::vector<double> MetricLearner::factor() const {
   F.diagonal() = scale;
   if (!dense || freedom_ == 0) return out;
   const double draws = static_cast<double>(freedom_) / static_cast<double>(n_), kept = 1 - std::exp(-3 * draws * draws);
-  const MatrixXd mean = geometric_mean(scaled(x_, scale.cwiseInverse(), kept), scaled(g_, scale, kept));
+  const MatrixXd across = scale.cwiseInverse().asDiagonal() * across_ * scale.asDiagonal(),
+                 mean = geometric_mean(scaled(x_, scale.cwiseInverse(), kept), scaled(g_, scale, kept), across,
+                                       kept > 0.9 ? step : 0);
   const Eigen::LLT<MatrixXd> llt(mean);
   if (llt.info() == Eigen::Success) F = scale.asDiagonal() * MatrixXd(llt.matrixL());
   return out;

@@ -2,6 +2,7 @@
 // and the inverse of that of gradients, Sg (Fisher's divergence between the draws' law and a Gaussian is smallest for
 // it: Seyboldt, Carlson & Carpenter 2026, arXiv 2603.18845).
 //   in the scale s_i^2 = sd(x_i)/sd(g_i):   Sx = L L^T,  A = L (L^T Sg L)^(-1/2) L^T
+// widened: of the directions in which A finds draws widest, by as much as the steps bear.
 // For a Gaussian that is its covariance, whatever draws there are, as soon as they span the space: g = -P (x - mean)
 // gives Sg = P Sx P. So draws that have not arrived yet tell the metric too. Off-diagonals of both are shrunk by
 // 1 - exp(-3 (r/n)^2) for r draws of n coordinates. A draw with an outlying gradient, as in a funnel's neck, counts
@@ -28,12 +29,16 @@ class MetricLearner {
   /// Draws less the means that were taken.
   Index freedom() const { return freedom_; }
   /// F with F F^T = A, lower triangle of (n, n), row-major; of no draws I.
-  std::vector<double> factor() const;
+  /// step: what trajectories' steps are at most, or 0. Along a direction of no Gaussian A is a compromise between the
+  /// width of the draws, w > 1 in its scale, and their gradients, as wide. Where it is not those gradients that bound
+  /// the step, A is widened to the draws, or as far as the step bears: by min(w, 1/(step w)), if that is more than 1.
+  std::vector<double> factor(double step = 0) const;
 
  private:
   Eigen::Index n_;
   Index freedom_ = 0;
-  Eigen::MatrixXd x_, g_;  ///< sums of squares and products, lower triangles
+  Eigen::MatrixXd x_, g_;   ///< sums of squares and products, lower triangles
+  Eigen::MatrixXd across_;  ///< sums of x_i g_j, of dense ones
 };
 
 /// Over draws, the correlation of each coordinate x_i with -(A g)_i, of A = F F^T: 1 of a Gaussian; near 0 where no

@@ -92,8 +92,8 @@ RunState run_state_of(const std::vector<char>& bytes, const std::string& path) {
     const nlohmann::json j = nlohmann::json::parse(text, text + length);
     visit_state(Read{j}, state);
     within_warmup = j.contains("within_warmup");
-  } catch (const nlohmann::json::exception& error) {
-    refuse(error.what());
+  } catch (const nlohmann::json::exception&) {
+    refuse("a number is missing, or of another kind");
   }
   if (within_warmup) {
     const auto [within, size] = next();

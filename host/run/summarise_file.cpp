@@ -70,9 +70,9 @@ RunSummary summary_without_draws(const DrawsReader& reader) {
   read("fixed", fixed);
   try {
     if (!fixed.empty()) s.fixed = nlohmann::json::parse(fixed).get<std::vector<std::string>>();
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(ExitStatus::data, reader.path() + ": the list of values that do not change is damaged", error.what(),
-                "Is there a copy of it?");
+  } catch (const nlohmann::json::exception&) {
+    throw Error(ExitStatus::data, reader.path() + ": the list of values that do not change is damaged",
+                fixed.substr(0, 100), "Is there a copy of it?");
   }
   return s;
 }

@@ -254,8 +254,9 @@ WarmedUp warm_up(const Phases<Real>& run, const RunState* before) {
     };
     if (before) try {
         Kind::visit(FromJson{nlohmann::json::from_cbor(before->within_warmup)}, warm_up);
-      } catch (const nlohmann::json::exception& error) {
-        throw Error(ExitStatus::data, run.options.output + ": the state of its warm-up cannot be read", error.what(),
+      } catch (const nlohmann::json::exception&) {
+        throw Error(ExitStatus::data, run.options.output + ": the state of its warm-up cannot be read",
+                    "a number is missing, or of another kind",
                     "Was the file made by kilochain sample of this version?");
       }
     warm_up();

@@ -1,14 +1,13 @@
 // A trajectory whose energy error is beyond a bar is made again with finer steps (GIST: Bou-Rabee, Carpenter, Marsden
-// 2024;
-// Modi, Barnett, Carpenter 2021 delay a rejection for the same reason):
+// 2024; Modi, Barnett, Carpenter 2021 delay a rejection for the same reason):
 //   level j: steps e/4^j, K 4^j of them;  j(q, r): the first level whose |H_0 - H_end| is at most the bar, or the last
 // The end of level j > 0 stands for a move only where the way back would have chosen j too: from there, with the
 // momentum reversed, levels 0 .. j-1 are made as well, and one that stays within the bar is a rejection. (Nothing is
 // made of what min(1, exp(H_0 - H_end)) has rejected by then.)
+// All this in every m-th iteration: m is 1, or learnt where such errors come to all chains alike.
 // Law: j is a function of (q, r), leapfrog is reversible, and |H_0 - H_end| is the same both ways, so the pair (j, end)
 // has the same density both ways. Cost: nothing where the first level is within the bar, which is nearly always outside
-// of funnels;
-// 6 K gradients at level 1, 26 K at level 2.
+// of funnels; 6 K gradients at level 1, 26 K at level 2.
 #pragma once
 #include "kernels/contract.hpp"
 

@@ -201,6 +201,8 @@ struct Hmc : LearnsMassAndStep<Real> {
     const double back = *f.back, level = *f.level, error = back < 0 ? log_r : log_r - *st.energy + *f.energy;
     const Leaps leaps = leaps_of(rng, s, at, a);
     int levels = Length::finer_levels;
+    if constexpr (Length::learnt)
+      if ((rng.iteration + 1) % static_cast<std::int64_t>(*a.finer_every) != 0) levels = 0;
     while (levels > 0 && leaps.number << (2 * levels) > Length::most_steps) --levels;
     const NextLeg next = Length::next(error, decide(rng, error).accept, levels, level, back);
     const bool again = next == NextLeg::finer || next == NextLeg::back, ends = next == NextLeg::back && back < 0;
