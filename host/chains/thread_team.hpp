@@ -2,7 +2,8 @@
 // Threads of the language rather than an OpenMP region, so that the thread sanitizer sees every meeting.
 #pragma once
 #include <atomic>
-#include <barrier>
+#include <chrono>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -29,15 +30,46 @@ class FirstFailure {
   std::exception_ptr failure_;
 };
 
+/// Who waits looks for about as long as waking a sleeper takes, and sleeps then. It never yields its core, as
+/// std::barrier does: beside a busy process that costs the rest of its slice, milliseconds.
+class Barrier {
+ public:
+  explicit Barrier(int size) : size_(size) {}
+  void arrive_and_wait() {
+    const unsigned now = meetings_.load(std::memory_order_relaxed);
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
+      arrived_.store(0, std::memory_order_relaxed);
+      const std::lock_guard lock(mutex_);
+      meetings_.store(now + 1, std::memory_order_release);
+      over_.notify_all();
+      return;
+    }
+    const auto met = [&] { return meetings_.load(std::memory_order_acquire) != now; };
+    using Clock = std::chrono::steady_clock;
+    for (const auto end = Clock::now() + looking; Clock::now() < end;)
+      if (met()) return;
+    std::unique_lock lock(mutex_);
+    over_.wait(lock, met);
+  }
+
+ private:
+  static constexpr std::chrono::microseconds looking{50};
+  const int size_;
+  std::atomic<int> arrived_{0};
+  std::atomic<unsigned> meetings_{0};
+  std::mutex mutex_;
+  std::condition_variable over_;
+};
+
 class TeamMember {
  public:
-  TeamMember(int rank, int size, std::barrier<>& all) : rank(rank), size(size), all_(all) {}
+  TeamMember(int rank, int size, Barrier& all) : rank(rank), size(size), all_(all) {}
   const int rank, size;
   /// Returns when all members have come; what they wrote before is visible to all after.
   void meet() const { all_.arrive_and_wait(); }
 
  private:
-  std::barrier<>& all_;
+  Barrier& all_;
 };
 
 /// f(member) on `threads` threads at most, the caller's among them; fewer where the system has no more to give. Throws
@@ -45,7 +77,7 @@ class TeamMember {
 template <class F>
 void in_team(int threads, F&& f) {
   FirstFailure failure;
-  std::optional<std::barrier<>> all;
+  std::optional<Barrier> all;
   std::atomic<int> size{0};
   const auto work = [&](int rank) {
     size.wait(0);

@@ -3,6 +3,9 @@
 // instrumented).
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "host/chains/thread_team.hpp"
 #include "tests/support/chains.hpp"
 
@@ -92,6 +95,7 @@ TEST(ThreadTeam, EveryMemberSeesWhatWasWrittenBeforeTheMeeting) {
     std::atomic<int> wrong{0};
     in_team(threads, [&](const TeamMember& member) {
       for (int round = 1; round <= 200; ++round) {
+        if (round % 50 == member.rank) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // others sleep too
         written[static_cast<std::size_t>(member.rank)] = round;
         member.meet();
         for (const int seen : written) wrong += seen != round;
