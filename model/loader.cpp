@@ -52,7 +52,9 @@ JsonData::JsonData(const std::string& path, const std::string& section) : path_(
   try {
     j = Json::parse(text, not_too_deep);
   } catch (const Json::exception& error) {
-    throw Error(ExitStatus::data, path + ": not JSON", error.what(), "Is it the right file, and whole?");
+    const std::string what = error.what();  // "[json.exception.parse_error.101] parse error at line 1, ..."
+    throw Error(ExitStatus::data, path + ": not JSON", what.substr(what.find("] ") + 2),
+                "Is it the right file, and whole?");
   }
   if (!section.empty()) {
     require(j.is_object() && j.contains(section), ExitStatus::data, path + ": no section \"" + section + "\"",

@@ -35,12 +35,13 @@ auto DrawsReader::guarded(const std::string& what, Body body) const -> decltype(
   try {
     return body();
   } catch (const netcdf::Failure& failure) {
-    throw Error(ExitStatus::data, path_ + ": " + what + " cannot be read", netcdf::reason(failure.status),
+    throw Error(ExitStatus::data, path_ + ": " + what + " cannot be read",
+                netcdf::reason(failure.status, "damaged, cut short, or no NetCDF 4"),
                 "Was the file made by kilochain sample, and copied whole?");
   } catch (const Error&) {
     throw;
-  } catch (const std::exception& error) {  // of a value that is none
-    throw Error(ExitStatus::data, path_ + ": " + what + " cannot be read", error.what(),
+  } catch (const std::exception&) {  // of a value that is none
+    throw Error(ExitStatus::data, path_ + ": " + what + " cannot be read", "a value in its header is of another kind",
                 "Was the file made by kilochain sample, and copied whole?");
   }
 }

@@ -20,6 +20,7 @@ using netcdf::check;
 using netcdf::define_dim;
 using netcdf::put_labels;
 
+constexpr const char* unreadable = "it cannot be read";
 constexpr std::int64_t kMargin = 1 << 18;  // kept free for HDF5's own tables and the closing attributes
 
 /// Of one draw of one chain: lp, a flag, and floats; with some room.
@@ -32,7 +33,7 @@ std::string lost_with(const std::string& path) {
   int file = -1, id = -1;
   std::error_code none;
   if (std::filesystem::file_size(path, none) == 0 || none) return "";
-  if (nc_open(path.c_str(), NC_NOWRITE, &file) != NC_NOERR) return "it cannot be read";
+  if (nc_open(path.c_str(), NC_NOWRITE, &file) != NC_NOERR) return unreadable;
   const bool ours = nc_inq_attid(file, NC_GLOBAL, "kilochain_draws_format", &id) == NC_NOERR,
              summary = netcdf::find_group(file, "summary") >= 0;
   long long draws = 0;
@@ -67,7 +68,8 @@ DrawsWriter::DrawsWriter(std::string path, DrawsHeader header, bool overwrite)
   roll_back(place);
   const std::string lost = lost_with(place);
   require(overwrite || lost.empty(), ExitStatus::usage, path_ + ": a file of draws is there already", lost,
-          "Go on with it by `kilochain resume " + path_ + "`, or replace it with --overwrite?");
+          (lost == unreadable ? "R" : "Go on with it by `kilochain resume " + path_ + "`, or r") +
+              "eplace it with --overwrite?");
   const Unbroken unbroken;
   try {
     std::ofstream(made).close();

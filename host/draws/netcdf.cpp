@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
@@ -79,9 +80,8 @@ std::unique_lock<std::recursive_mutex> alone() {
   return lock;
 }
 
-std::string reason(int status) {
-  const char* text = nc_strerror(status);
-  return text == nullptr || *text == '\0' ? "NetCDF status " + std::to_string(status) : text;
+std::string reason(int status, const char* refused) {
+  return status > 0 ? std::strerror(status) : refused + (", NetCDF status " + std::to_string(status));
 }
 
 void put_text(int group, int variable, const std::string& name, const std::string& text) {

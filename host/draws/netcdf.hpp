@@ -17,8 +17,8 @@ namespace kilochain::netcdf {
 /// several.
 std::unique_lock<std::recursive_mutex> alone();
 
-/// What a status of the library means; "write error" and the like, never empty.
-std::string reason(int status);
+/// What a status means: the system's words, or `refused` where the library itself found something wrong.
+std::string reason(int status, const char* refused = "the file or the disk is damaged");
 
 /// A failed call of the library, before anybody has said what it means for the user.
 struct Failure {

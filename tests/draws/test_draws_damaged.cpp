@@ -71,7 +71,10 @@ TEST(DamagedDraws, AreRefusedOrTheSame) {
       try {
         return all_of(path) == before ? 0 : 99;
       } catch (const Error& error) {
-        return std::string(error.what()).find(path) == 0 ? static_cast<int>(error.status()) : 98;
+        const std::string what = error.what();
+        if (what.find("NetCDF: ") != what.npos || what.find("json.exception") != what.npos)
+          return 96;  // libraries' words
+        return what.find(path) == 0 ? static_cast<int>(error.status()) : 98;
       } catch (...) {
         return 97;
       }

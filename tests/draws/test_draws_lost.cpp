@@ -285,7 +285,10 @@ TEST(DrawsFile, ReaderRefusesATruncatedFile) {
     write_run<double>(writer, header, 45);
   }
   std::filesystem::resize_file(file.path, std::filesystem::file_size(file.path) / 2);
-  expect_error([&] { DrawsReader{file.path}; }, ExitStatus::data, "cannot be read");
+  expect_error([&] { DrawsReader{file.path}; }, ExitStatus::data,
+               "cannot be read (damaged, cut short, or no NetCDF 4, NetCDF status -101). Was the file made by");
+  expect_error([&] { DrawsWriter(file.path, header); }, ExitStatus::usage,
+               "a file of draws is there already (it cannot be read). Replace it with --overwrite?");
 }
 
 }  // namespace

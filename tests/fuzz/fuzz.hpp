@@ -55,7 +55,9 @@ void accept(F&& f) {
     const std::string_view what = error.what();
     const bool told = error.status() == ExitStatus::usage || error.status() == ExitStatus::data ||
                       error.status() == ExitStatus::output;
-    if (told && what.find(" (") != what.npos && (what.ends_with('?') || what.ends_with('.'))) return;
+    const bool foreign =
+        what.find("NetCDF: ") != what.npos || what.find("json.exception") != what.npos;  // words of libraries
+    if (told && !foreign && what.find(" (") != what.npos && (what.ends_with('?') || what.ends_with('.'))) return;
     std::fprintf(stderr, "an error in another form, status %d: %s\n", exit_code(error.status()), error.what());
     std::abort();
   }
