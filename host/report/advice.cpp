@@ -49,8 +49,8 @@ void add_clusters(Diagnosis& d) {
                    out_words(d)),
        scattered ? "Hardly any two chains agree: draw far longer, or warm up longer."
        : lower > 0
-           ? "The log density is lower where the few are: they have not arrived. Warm up longer, or begin elsewhere "
-             "(--init normal:0.1)."
+           ? "The log density is lower where the few are: they have not arrived. Warm up longer: no --num-warmup "
+             "is as long as it takes."
            : "The log densities are alike: these may be modes that no chain leaves, and their shares are those of the "
              "starts, not of the posterior. Reparametrise, or take a sampler that crosses (tempering for spins)."});
 }
@@ -100,7 +100,7 @@ void add_findings(Diagnosis& d) {
   if (!stuck.empty())
     d.findings.push_back(
         {"stuck", stuck, chains(stuck.size()) + " accepted nothing",
-         "Begin nearer (--init normal:0.1), warm up longer, or take --sampler nuts --adapt-scope chain."});
+         "Take the default in place of --sampler, or warm up longer: no --num-warmup is as long as it takes."});
   add_clusters(d);
   add_apart(d);
   std::vector<double> sizes, steps;

@@ -153,11 +153,11 @@ Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sam
   r.divergences = sampled.divergences->first();
   if (!warm.advice.empty()) r.notes.push_back(warm.advice);
   if (r.summary.stuck > 0 && !warm.last)
-    r.notes.push_back(
-        fmt::format("{} of {} chains accepted nothing while sampling, and stand where they were; try {}"
-                    "--init normal:0.1, or a longer warm-up?",
-                    r.summary.stuck, r.summary.num_chains - r.summary.quarantined,
-                    run.options.adapt_scope == Scope::pooled ? "--sampler nuts --adapt-scope chain, " : ""));
+    r.notes.push_back(fmt::format(
+        "{} of {} chains accepted nothing while sampling, and stand where they were; try {}{}?", r.summary.stuck,
+        r.summary.num_chains - r.summary.quarantined,
+        run.options.sampler == ensemble_sampler ? "" : "the default in place of --sampler, or ",
+        run.options.num_warmup ? "no --num-warmup: it is then as long as it takes" : "a longer --num-warmup"));
   if (std::string note = unlike_a_gaussian(warm, run.target.info()); !note.empty()) r.notes.push_back(std::move(note));
   if (const auto& told = run.target.info().notes)
     for (std::string& note : told()) r.notes.push_back(std::move(note));

@@ -226,8 +226,7 @@ class AutomaticWarmUp : WarmUp<Real> {
         "--sampler, "
         "as it learns scales and shape from all chains, {}?",
         out_.iterations,
-        stuck > 0 ? fmt::format("or other starting points, such as --init normal:0.1 ({} chains accept nothing)", stuck)
-                  : "or --num-warmup with more iterations");
+        "or --num-warmup with more iterations" + (stuck > 0 ? fmt::format(" ({} chains accept nothing)", stuck) : ""));
   }
 
   static constexpr std::int64_t first_block = relocate_from;

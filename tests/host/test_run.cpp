@@ -124,7 +124,20 @@ TEST(Run, SaysWhichChainsAcceptNothing) {
   EXPECT_GT(r.summary.stuck, 0);
   EXPECT_NE(verdict_of(r.summary).reason.find("of 32 chains accepted nothing"), std::string::npos);
   ASSERT_FALSE(r.notes.empty());
-  EXPECT_NE(r.notes[0].find("accepted nothing while sampling"), std::string::npos) << r.notes[0];
+  EXPECT_NE(r.notes[0].find("accepted nothing while sampling, and stand where they were; try the default in place of "
+                            "--sampler, or no --num-warmup"),
+            std::string::npos)
+      << r.notes[0];
+  for (const bool other : {true, false}) {  // followed, it converges
+    Options as_told = o;
+    as_told.num_samples = {};
+    if (other)
+      as_told.sampler = ensemble_sampler, as_told.adapt_scope = Scope::pooled;
+    else
+      as_told.num_warmup = {};
+    const Result then = run_quietly(as_told);
+    EXPECT_EQ(status_of(then), 0) << verdict_of(then.summary).reason;
+  }
 }
 
 // Trajectories that cross over and back tell means apart far better than widths, which R-hat looks at as well.
