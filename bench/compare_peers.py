@@ -3,7 +3,8 @@
 
   python3 bench/compare_peers.py --peers ../shared/peers/bench_peers.py --data ../shared/data [--problem german]
 
-Every program runs on all cores, 64 chains, float32, the same numbers of warm-up iterations and draws. Seconds are warm seconds: warm-up and sampling, without compilation
+Every program runs on all cores, 64 chains, float32, the same number of draws; the peers 500 warm-up iterations, Kilochain by
+default as many as its automatic warm-up takes. Seconds are warm seconds: warm-up and sampling, without compilation
 (peers) and without reading the data and writing the file (Kilochain: `seconds.total` of --json). Cold: with compilation, and
 of Kilochain all of its process. Minimum ESS is the smaller of the worst coordinate's and the worst squared deviation's over
 all chains, computed by the peers' script for everybody. Prints a table and writes JSON with --output, after each row.
@@ -19,7 +20,9 @@ p.add_argument("--problem", default="german")
 p.add_argument("--kilochain", default=os.path.join(here, "..", "build", "release", "kilochain"))
 p.add_argument("--python", default=sys.executable)
 p.add_argument("--libraries", default="", help="folders of libraries for Kilochain alone, as in LD_LIBRARY_PATH: peers have their own CUDA")
-p.add_argument("--chains", type=int, default=64)
+p.add_argument("--chains", type=int, default=64, help="of everybody")
+p.add_argument("--our-chains", type=int, help="of Kilochain, where its best number is another")
+p.add_argument("--sampler", help="of Kilochain, with everybody's warm-up; without it the default, whose warm-up ends by itself")
 p.add_argument("--num-warmup", type=int, default=500, help="of everybody")
 p.add_argument("--num-samples", type=int, default=1000, help="draws of a chain, of everybody")
 p.add_argument("--repeats", type=int, default=5, help="runs of Kilochain; the median is reported")
@@ -67,8 +70,9 @@ def ours(seed, folder):
         target = ["--target", "logistic_regression", "--images", files[0], "--labels", files[1]]
     if a.problem == "neal":
         target = ["--target", "gaussian", "--preset", "neal_gaussian"]
-    command = [a.kilochain, "sample", *target, "--sampler", "gad_mala_fast", "--adapt-scope", "pooled", "--real", "float", "--num-chains", str(a.chains),
-               "--num-warmup", str(a.num_warmup), "--num-samples", str(min(a.num_samples, a.most_samples)), "--seed", str(seed), "--device", a.device, "--output", nc, "--json", "--quiet"]
+    sampler = ["--sampler", a.sampler, "--adapt-scope", "pooled", "--num-warmup", str(a.num_warmup)] if a.sampler else []
+    command = [a.kilochain, "sample", *target, *sampler, "--real", "float", "--num-chains", str(a.our_chains or a.chains),
+               "--num-samples", str(min(a.num_samples, a.most_samples)), "--seed", str(seed), "--device", a.device, "--output", nc, "--json", "--quiet"]
     begin = time.time()
     out = subprocess.run(command, capture_output=True, text=True, env=own)
     cold = time.time() - begin
@@ -76,11 +80,11 @@ def ours(seed, folder):
         sys.exit(out.stderr)
     run = json.loads(out.stdout)
     subprocess.run([a.python, "-c", EXPORT, nc, npy], check=True)
-    score, error = last_json([a.python, a.peers, "--score", npy, "--seconds", str(run["seconds"]["total"]), "--peer", "kilochain_gad_mala_fast_pooled", "--problem", a.problem])
+    score, error = last_json([a.python, a.peers, "--score", npy, "--seconds", str(run["seconds"]["total"]), "--peer", "kilochain_" + (f"{a.sampler}_pooled" if a.sampler else "default"), "--problem", a.problem])
     os.remove(nc), os.remove(npy)
     if score is None:
         sys.exit(str(error))
-    return dict(score, warmup=a.num_warmup, seconds=run["seconds"], seconds_cold=round(cold, 3), acceptance_rate=run["acceptance_rate"]["mean"])
+    return dict(score, warmup=run["num_warmup"], seconds=run["seconds"], seconds_cold=round(cold, 3), acceptance_rate=run["acceptance_rate"]["mean"])
 
 def write():
     if not a.output:

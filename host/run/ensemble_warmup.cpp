@@ -43,25 +43,6 @@ bool climb(const FrozenDraws<Real>& block) {
   return std::abs(way) > 4 * error && std::abs(way) > sd / 2;
 }
 
-/// Whether many trajectories were made again with finer steps, and in all chains alike: then a rejection is cheaper. In
-/// a funnel's neck it is always the same chains, which do not come out without.
-template <class Real>
-bool finer_for_all(const FrozenDraws<Real>& block) {
-  const auto count = static_cast<double>(block.count), chains = static_cast<double>(block.running.size());
-  std::vector<double> share(block.running.size());
-  for (Count s = 0; s < block.count; ++s) {
-    const auto steps = [&](std::int64_t c) { return block.steps[static_cast<std::size_t>(c * block.count + s)]; };
-    float least = INFINITY;
-    for (const auto c : block.running) least = std::min(least, steps(c));
-    for (std::size_t k = 0; k < share.size(); ++k) share[k] += (steps(block.running[k]) > least) / count;
-  }
-  double mean = 0, variance = 0;
-  for (const double s : share) mean += s / chains;
-  for (const double s : share) variance += (s - mean) * (s - mean) / std::max(1.0, chains - 1);
-  const double alike = mean * (1 - mean), between = (variance - alike / count) / (1 - 1 / count);
-  return mean > 0.08 && between < 0.1 * alike;
-}
-
 }  // namespace
 
 template <class Real>
@@ -126,9 +107,8 @@ void EnsembleWarmUp<Real>::operator()() {
                              relocated_ == 1 ? "1 chain" : fmt::format("{} chains", relocated_));
   if (!*out_.converged && !out_.interrupted)
     out_.advice = fmt::format(
-        "warm-up has not converged after {} iterations ({}): do not trust the summary; try other starting points, such "
-        "as "
-        "--init normal:0.1, or --sampler nuts --adapt-scope chain?",
+        "warm-up has not converged after {} iterations ({}): do not trust the summary; try --sampler nuts "
+        "--adapt-scope chain, or other starting points (--init)?",
         out_.iterations, figures.note);
 }
 

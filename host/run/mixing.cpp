@@ -68,7 +68,26 @@ double mixing_of(const FrozenDraws<Real>& block, const std::vector<double>& fact
   return 1 / std::max(coordinates, directions);
 }
 
+template <class Real>
+bool finer_for_all(const FrozenDraws<Real>& block) {
+  const auto count = static_cast<double>(block.count), chains = static_cast<double>(block.running.size());
+  std::vector<double> share(block.running.size());
+  for (Count s = 0; s < block.count; ++s) {
+    const auto steps = [&](std::int64_t c) { return block.steps[static_cast<std::size_t>(c * block.count + s)]; };
+    float least = INFINITY;
+    for (const auto c : block.running) least = std::min(least, steps(c));
+    for (std::size_t k = 0; k < share.size(); ++k) share[k] += (steps(block.running[k]) > least) / count;
+  }
+  double mean = 0, variance = 0;
+  for (const double s : share) mean += s / chains;
+  for (const double s : share) variance += (s - mean) * (s - mean) / std::max(1.0, chains - 1);
+  const double alike = mean * (1 - mean), between = (variance - alike / count) / (1 - 1 / count);
+  return mean > 0.08 && between < 0.1 * alike;
+}
+
 template double mixing_of(const FrozenDraws<float>&, const std::vector<double>&);
 template double mixing_of(const FrozenDraws<double>&, const std::vector<double>&);
+template bool finer_for_all(const FrozenDraws<float>&);
+template bool finer_for_all(const FrozenDraws<double>&);
 
 }  // namespace kilochain

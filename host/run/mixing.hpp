@@ -12,4 +12,9 @@ namespace kilochain {
 template <class Real>
 double mixing_of(const FrozenDraws<Real>& draws, const std::vector<double>& factor);
 
+/// Whether many trajectories were made again with finer steps, and in all chains alike: then a rejection is cheaper. In
+/// a funnel's neck it is always the same chains, which do not come out without.
+template <class Real>
+bool finer_for_all(const FrozenDraws<Real>& draws);
+
 }  // namespace kilochain

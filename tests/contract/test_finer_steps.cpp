@@ -67,6 +67,9 @@ TEST(FinerSteps, LeaveTheLawUnchanged) {
   EXPECT_LT(often.deviation, limit);
   EXPECT_LT((run_with<Often, float>("banana", bent, 0.9).deviation), limit);
   EXPECT_LT(run_with<LearntLength>("banana", bent, 1.3).deviation, limit);
+  const Outcome seldom = run_with<Often>("banana", bent, 0.9, 1024, {{}, 1, 3, 1, 1, 7});
+  EXPECT_LT(seldom.deviation, limit);
+  EXPECT_NEAR(seldom.gradients, (6 * plain.gradients + often.gradients) / 7, 0.05 * often.gradients);
   EXPECT_LT(run_with<Often>("funnel", {{"dim", "3"}}, 0.6, 512).deviation, limit);
   EXPECT_LT(run_with<Often>("gaussian_mixture", {{"dim", "33"}, {"means", "1"}}, 0.9, 256).deviation, limit);
 }
