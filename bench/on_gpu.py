@@ -403,7 +403,7 @@ def step_peers():
     for problem, most in ((name, most_of[name]) for name in a.problems.split(",")):
         for chains in (1024,) if a.smoke else (1024, 4096):
             out = os.path.join(scratch, "peers.json")
-            sizes = ["--chains", "4", "--num-warmup", "12", "--num-samples", "12", "--repeats", "1"] if a.smoke else [
+            sizes = ["--chains", "4", "--sampler", "gad_mala_fast", "--num-warmup", "12", "--num-samples", "12", "--repeats", "1"] if a.smoke else [
                 "--chains", str(chains), "--repeats", "3", "--most-samples", str(most), "--peer-seconds", "120"]
             try:
                 status, said, err = run([sys.executable, os.path.join(here, "compare_peers.py"), "--peers", a.peers, "--data", a.data, "--kilochain", program,
