@@ -171,11 +171,13 @@ bool stan(const std::string& library, const std::string& data, int threads, cons
   const Index n = target->info().dim;
   std::vector<double> x;
   double lp = NAN;
-  for (int k = 1; k < 200 && !std::isfinite(lp); ++k) {  // closer and closer to 0
+  for (int k = 1; k < 200 && !std::isfinite(lp); ++k) {  // closer and closer to 0, or farther out
     x = waves(n, k);
-    for (double& value : x) value *= 0.5 / k;
+    for (double& value : x) value *= k % 2 ? 0.5 / k : 2;
     std::vector<double> g(n);
     if (gradient(program, true, true, x.data(), &lp, g.data(), &error) != 0) lp = NAN;
+    for (const double slope : g)
+      if (!std::isfinite(slope)) lp = NAN;
   }
   Asked alone(n, threads, x), through(n, threads, x), here(n, threads, x);
   const auto exchange = through.exchange(), of_model = here.exchange();
