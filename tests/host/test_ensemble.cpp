@@ -115,8 +115,8 @@ TEST(LearntMetric, OfAGaussianIsItsCovarianceWhateverTheDrawsAre) {
   }
 }
 
-// Two normals along a direction u that is no coordinate's, 4 apart; N(0, 1) across it. A is sqrt(5/0.8) = 2.5 along u. 4 000
-// draws: the standard error of a variance is 0.05 at most (of 5 along u: kurtosis 1.9), and 5 of them are allowed.
+// Two normals along a direction u that is no coordinate's, 4 apart; N(0, 1) across it. A is sqrt(5/0.8) = 2.5 along u.
+// 4 000 draws: the standard error of a variance is 0.05 at most (of 5 along u: kurtosis 1.9), and 10 are allowed.
 TEST(LearntMetric, IsWidenedToTheDrawsWhereStepsBearIt) {
   constexpr Count n = 4, count = 4000;
   std::mt19937 bits(13);
