@@ -23,7 +23,7 @@ p.add_argument("--libraries", default="", help="folders of libraries for Kilocha
 p.add_argument("--chains", type=int, default=64, help="of everybody")
 p.add_argument("--our-chains", type=int, help="of Kilochain, where its best number is another")
 p.add_argument("--sampler", help="of Kilochain, with everybody's warm-up; without it the default, whose warm-up ends by itself")
-p.add_argument("--num-warmup", type=int, default=500, help="of everybody")
+p.add_argument("--num-warmup", type=int, default=500, help="of the peers, and of Kilochain with --sampler")
 p.add_argument("--num-samples", type=int, default=1000, help="draws of a chain, of everybody")
 p.add_argument("--repeats", type=int, default=5, help="runs of Kilochain; the median is reported")
 p.add_argument("--only-ours", action="store_true")

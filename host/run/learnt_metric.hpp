@@ -2,11 +2,10 @@
 // and the inverse of that of gradients, Sg (Fisher's divergence between the draws' law and a Gaussian is smallest for
 // it: Seyboldt, Carlson & Carpenter 2026, arXiv 2603.18845).
 //   in the scale s_i^2 = sd(x_i)/sd(g_i):   Sx = L L^T,  A = L (L^T Sg L)^(-1/2) L^T
-// widened: of the directions in which A finds draws widest, by as much as the steps bear.
-// For a Gaussian that is its covariance, whatever draws there are, as soon as they span the space: g = -P (x - mean)
-// gives Sg = P Sx P. So draws that have not arrived yet tell the metric too. Off-diagonals of both are shrunk by
-// 1 - exp(-3 (r/n)^2) for r draws of n coordinates. A draw with an outlying gradient, as in a funnel's neck, counts
-// less.
+// Where draws are wider than A it may be widened: see factor. For a Gaussian A is its covariance, whatever draws there
+// are, as soon as they span the space: g = -P (x - mean) gives Sg = P Sx P. So draws that have not arrived yet tell the
+// metric too. Off-diagonals of both are shrunk by 1 - exp(-3 (r/n)^2) for r draws of n coordinates. A draw with an
+// outlying gradient, as in a funnel's neck, counts less.
 // Cost: n^2 a draw, about 12 n^3 a metric.
 #pragma once
 #include <Eigen/Dense>
