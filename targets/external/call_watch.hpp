@@ -19,17 +19,17 @@ class CallWatch {
   ~CallWatch();
   CallWatch(const CallWatch&) = delete;
 
-  /// A call goes on while one lives.
-  class Call {
+  /// Calls of one thread, one after another: the first begins here, each other with next(), the last ends with this.
+  class Calls {
    public:
-    explicit Call(CallWatch& watch) : slot_(watch.slots_[number_of_thread()].since) {
-      slot_.store(watch.tick_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    }
-    ~Call() { slot_.store(0, std::memory_order_relaxed); }
-    Call(const Call&) = delete;
+    explicit Calls(CallWatch& watch) : tick_(watch.tick_), since_(watch.slots_[number_of_thread()].since) { next(); }
+    void next() { since_.store(tick_.load(std::memory_order_relaxed), std::memory_order_relaxed); }
+    ~Calls() { since_.store(0, std::memory_order_relaxed); }
+    Calls(const Calls&) = delete;
 
    private:
-    std::atomic<long>& slot_;
+    const std::atomic<long>& tick_;
+    std::atomic<long>& since_;
   };
 
  private:

@@ -2,6 +2,7 @@
 // chain. Where it has no value the log density is minus infinity, which samplers reject; such points are counted.
 #pragma once
 #include <cmath>
+#include <concepts>
 #include <limits>
 
 #include "targets/external/call_watch.hpp"
@@ -10,19 +11,19 @@
 
 namespace kilochain {
 
-class ExternalDensity {
- public:
-  virtual ~ExternalDensity() = default;
-  /// Sets *lp and, unless `gradient` is null, gradient (dim). False: there is no value at x, and `why` may say why.
-  /// From any thread; throws nothing.
-  virtual bool evaluate(const double* x, double* lp, double* gradient, std::string& why) const noexcept = 0;
+/// bool evaluate(const double* x, double* lp, double* gradient, std::string& why) const noexcept, from any thread: sets
+/// *lp and, unless `gradient` is null, gradient (dim). False: there is no value at x, and `why` may say why.
+template <class D>
+concept ExternalDensity = requires(const D density, double* v, std::string& why) {
+  { density.evaluate(v, v, v, why) }
+  noexcept->std::same_as<bool>;
 };
 
-template <class Real>
+template <class Real, ExternalDensity Density>
 class ExternalTarget final : public Target<Real> {
  public:
   /// `name` begins messages; call_seconds: how long a call may take before that is told, 0: for ever.
-  ExternalTarget(std::string name, std::shared_ptr<const ExternalDensity> density, TargetInfo info, double call_seconds)
+  ExternalTarget(std::string name, std::shared_ptr<const Density> density, TargetInfo info, double call_seconds)
       : density_(std::move(density)), watch_("a call of " + name, call_seconds) {
     this->info_ = std::move(info);
     this->info_.check = [density = density_, name, call_seconds, n = dim()](const double* x) {
@@ -43,34 +44,34 @@ class ExternalTarget final : public Target<Real> {
   }
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
+    CallWatch::Calls calls(watch_);  // made for all chains: a gradient may take no more than 300 ns
+    std::string why;
     for (Index chain = first; chain < last; ++chain)
       if (exchange.needs[chain] != Needs::nothing)
-        answer(exchange.needs[chain], exchange.query(chain), exchange.reply(chain));
+        answer(exchange.needs[chain], exchange.query(chain), exchange.reply(chain), calls, why);
   }
 
  private:
   std::size_t dim() const { return static_cast<std::size_t>(this->info_.dim); }
 
-  void answer(Needs needs, const Query<Real>& query, const Reply<Real>& reply) {
+  void answer(Needs needs, const Query<Real>& query, const Reply<Real>& reply, CallWatch::Calls& calls,
+              std::string& why) {
     const bool wants_gradient = needs != Needs::value;
+    calls.next();
     if constexpr (std::is_same_v<Real, double>) {
-      call(query.point.data, reply.lp, wants_gradient ? reply.gradient.data : nullptr);
+      call(query.point.data, reply.lp, wants_gradient ? reply.gradient.data : nullptr, why);
     } else {
       thread_local std::vector<double> x, gradient;
       x.assign(query.point.data, query.point.data + dim());
       gradient.resize(dim());
-      call(x.data(), reply.lp, wants_gradient ? gradient.data() : nullptr);
+      call(x.data(), reply.lp, wants_gradient ? gradient.data() : nullptr, why);
       if (wants_gradient) std::copy(gradient.begin(), gradient.end(), reply.gradient.data);
     }
   }
-  void call(const double* x, double* lp, double* gradient) {
-    thread_local std::string why;
-    {
-      const CallWatch::Call watched(watch_);
-      if (density_->evaluate(x, lp, gradient, why)) {
-        if (!std::isnan(*lp)) return;
-        why = "it is NaN";
-      }
+  void call(const double* x, double* lp, double* gradient, std::string& why) {
+    if (density_->evaluate(x, lp, gradient, why)) {
+      if (!std::isnan(*lp)) return;
+      why = "it is NaN";
     }
     *lp = -std::numeric_limits<double>::infinity();
     if (gradient) std::fill_n(gradient, dim(), 0.0);
@@ -78,7 +79,7 @@ class ExternalTarget final : public Target<Real> {
     why.clear();
   }
 
-  std::shared_ptr<const ExternalDensity> density_;
+  std::shared_ptr<const Density> density_;
   Rejections rejections_;
   CallWatch watch_;
 };

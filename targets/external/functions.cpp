@@ -22,10 +22,10 @@ bool returns_0(std::string& why, Call call) noexcept {
   return false;
 }
 
-class OneFunction final : public ExternalDensity {
+class OneFunction {
  public:
   explicit OneFunction(const FunctionDensity& f) : f_(f) {}
-  bool evaluate(const double* x, double* lp, double* gradient, std::string& why) const noexcept override {
+  bool evaluate(const double* x, double* lp, double* gradient, std::string& why) const noexcept {
     thread_local std::vector<double> unwanted;
     if (!gradient) {
       unwanted.resize(static_cast<std::size_t>(f_.dim));
@@ -93,7 +93,7 @@ class ChainsFunction final : public Target<Real> {
   void call(const double* x, std::size_t row, double* gradient) {
     std::string why;
     {
-      const CallWatch::Call watched(watch_);
+      const CallWatch::Calls call(watch_);
       if (answers(f_, lp_.size(), x, row, gradient, lp_.data(), why)) return reject_nan(row, gradient);
     }
     for (std::size_t k = 0; k < lp_.size(); ++k) reject(k, gradient + row * k, why);
@@ -139,8 +139,8 @@ std::unique_ptr<Target<Real>> function_target(const Context& context, const std:
   if (f.on_device) return function_target_on_device<Real>(context, f, std::move(info));
 #endif
   if (f.chains) return std::make_unique<ChainsFunction<Real>>(name, f, std::move(info));
-  return std::make_unique<ExternalTarget<Real>>(name, std::make_shared<const OneFunction>(f), std::move(info),
-                                                f.call_seconds);
+  return std::make_unique<ExternalTarget<Real, OneFunction>>(name, std::make_shared<const OneFunction>(f),
+                                                             std::move(info), f.call_seconds);
 }
 
 template std::unique_ptr<Target<float>> function_target(const Context&, const std::string&, const FunctionDensity&);

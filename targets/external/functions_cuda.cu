@@ -68,7 +68,7 @@ class FunctionOnDevice final : public Target<Real> {
 
  private:
   bool call(std::size_t chains, std::size_t n) {
-    const CallWatch::Call watched(watch_);
+    const CallWatch::Calls call(watch_);
     const int status =
         f_.on_device(chains, n, x_.data(), n, gradient_.data(), lp_.data(), context_.stream, f_.user_data);
     if (status != 0) rejections_.add("it returned " + std::to_string(status));

@@ -35,9 +35,8 @@ struct StanModel::Functions {
   const char* (*names)(const bs_model*, bool transformed, bool generated);
   int (*num)(const bs_model*, bool transformed, bool generated);
   int (*num_unconstrained)(const bs_model*);
-  int (*log_density)(const bs_model*, bool propto, bool jacobian, const double* x, double* lp, char** error);
-  int (*gradient)(const bs_model*, bool propto, bool jacobian, const double* x, double* lp, double* gradient,
-                  char** error);
+  decltype(StanModel::log_density_) log_density;
+  decltype(StanModel::gradient_) gradient;
   int (*constrain)(const bs_model*, bool transformed, bool generated, const double* x, double* values, bs_rng*,
                    char** error);
   bs_rng* (*make_rng)(unsigned seed, char** error);
@@ -78,7 +77,10 @@ struct StanModel::Functions {
 };
 
 StanModel::StanModel(const SharedObject& library, const std::string& data, const std::string& data_path)
-    : path_(library.path()), call_(std::make_unique<const Functions>(library)) {
+    : path_(library.path()),
+      call_(std::make_unique<const Functions>(library)),
+      gradient_(call_->gradient),
+      log_density_(call_->log_density) {
   call_->set_print(print, nullptr);
   char* error = nullptr;
   model_ = call_->construct(data.c_str(), 1, &error);
@@ -106,19 +108,16 @@ std::string StanModel::names(bool transformed, bool generated) const {
   return names;
 }
 
-bool StanModel::evaluate(const double* x, double* lp, double* gradient, std::string& why) const noexcept {
-  char* error = nullptr;
+std::string StanModel::text_of(char* error) const { return call_->text_of(error); }
+
+std::string StanModel::text_of(std::exception_ptr thrown) {
   try {
-    const int status = gradient ? call_->gradient(model_, true, true, x, lp, gradient, &error)
-                                : call_->log_density(model_, true, true, x, lp, &error);
-    if (status == 0) return true;
-    why = call_->text_of(error);
-  } catch (const std::exception& thrown) {  // of a library that leaves that to others
-    why = std::string("it threw: ") + thrown.what();
+    std::rethrow_exception(thrown);
+  } catch (const std::exception& e) {
+    return std::string("it threw: ") + e.what();
   } catch (...) {
-    why = "it threw";
+    return "it threw";
   }
-  return false;
 }
 
 bool StanModel::constrain(const double* x, bool transformed, bool generated, std::uint32_t seed, double* values,

@@ -3,6 +3,7 @@
 // their constants. Calls may come from any thread where the library was compiled with STAN_THREADS.
 #pragma once
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -14,12 +15,12 @@ struct bs_rng;
 
 namespace kilochain {
 
-class StanModel final : public ExternalDensity {
+class StanModel {
  public:
   /// data: JSON, or empty. Throws an Error (usage) for a library that has not this interface, and (data) with Stan's
   /// words for data that the program refuses.
   StanModel(const SharedObject& library, const std::string& data, const std::string& data_path);
-  ~StanModel() override;
+  ~StanModel();
   StanModel(const StanModel&) = delete;
 
   Index dim() const { return dim_; }
@@ -27,15 +28,34 @@ class StanModel final : public ExternalDensity {
   /// Names as Stan has them; transformed parameters and generated quantities with them. Throws an Error (data) where
   /// they are not as many as the values.
   std::string names(bool transformed, bool generated) const;
-  bool evaluate(const double* x, double* lp, double* gradient, std::string& why) const noexcept override;
+  /// An ExternalDensity.
+  bool evaluate(const double* x, double* lp, double* gradient, std::string& why) const noexcept {
+    char* error = nullptr;
+    try {
+      const int status = gradient ? gradient_(model_, true, true, x, lp, gradient, &error)
+                                  : log_density_(model_, true, true, x, lp, &error);
+      if (status == 0) [[likely]]
+        return true;
+      why = text_of(error);
+    } catch (...) {  // of a library that leaves exceptions to others
+      why = text_of(std::current_exception());
+    }
+    return false;
+  }
   /// The values of names(transformed, generated); `seed` is that of the generated quantities. False: `why` says why.
   bool constrain(const double* x, bool transformed, bool generated, std::uint32_t seed, double* values,
                  std::string& why) const;
 
  private:
   struct Functions;
+  std::string text_of(char* error) const;
+  static std::string text_of(std::exception_ptr thrown);
+
   std::string path_;
   std::unique_ptr<const Functions> call_;
+  int (*gradient_)(const bs_model*, bool propto, bool jacobian, const double* x, double* lp, double* gradient,
+                   char** error);
+  int (*log_density_)(const bs_model*, bool propto, bool jacobian, const double* x, double* lp, char** error);
   bs_model* model_ = nullptr;
   Index dim_ = 0;
 };

@@ -121,7 +121,7 @@ std::unique_ptr<Target<Real>> Stan<Real>::make_cpu(const Context& context, const
   info.offers = Needs::gradient;
   info.constrain = [recording](const double* x, const DrawId& draw, double* values) { (*recording)(x, draw, values); };
   info.notes = [recording] { return recording->notes(); };
-  return std::make_unique<ExternalTarget<Real>>(s.model, model, std::move(info), s.call_seconds);
+  return std::make_unique<ExternalTarget<Real, StanModel>>(s.model, model, std::move(info), s.call_seconds);
 }
 
 template struct Stan<float>;
