@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs a build, builds examples/posteriors against it as another project would, and runs it: every reference posterior
-# within 4 standard errors with NUTS, and the command line with targets of its own.
+# Installs a build, builds examples/posteriors against it as another project would, and runs it: reference posteriors within
+# 4 standard errors, by NUTS and with nothing said but data, and the command line with targets of its own.
 #   tools/check_package.sh BUILD_DIR
 set -euo pipefail
 build=$(cd "$1" && pwd)
@@ -23,8 +23,14 @@ printf '1,0\n0,4\n' >"$place/covariance.csv"
 "$place/posteriors/my_kilochain" sample --target gaussian --covariance "$place/covariance.csv" --sampler two_scales --num-chains 64 --num-warmup 1000 --num-samples 10000 --quiet
 "$place/posteriors/my_kilochain" sample --target eight_schools --data data/eight_schools.json --sampler nuts --num-chains 32 --num-warmup 1000 --num-samples 1000 --output "$place/schools.nc" --overwrite --quiet
 "$place/posteriors/my_kilochain" summary "$place/schools.nc" --rows 3
-if [ -d ../shared/reference ]; then
-  "$place/posteriors/check_posteriors" ../shared/reference
+"$place/posteriors/my_kilochain" sample --target state_space --data data/state_space.json --quiet
+if [ -d ../shared/posteriordb ]; then
+  "$place/posteriors/check_posteriors" ../shared/posteriordb
+  "$place/posteriors/check_posteriors" ../shared/posteriordb nuts eight_schools kidiq arma low_dim_gauss_mix sblrc mesquite
+  for form in centered noncentered; do  # no reference: status 0 says that it has converged
+    [ $form = centered ] && target=radon_centred || target=radon_noncentred
+    "$place/posteriors/my_kilochain" sample --target $target --data ../shared/posteriordb/radon_mn-radon_hierarchical_intercept_$form/data.json --max-seconds 60 --quiet
+  done
 else
-  echo "SKIPPED: no ../shared/reference beside this folder: means and mean squares are not compared"
+  echo "SKIPPED: no ../shared/posteriordb beside this folder: means and mean squares are not compared"
 fi
