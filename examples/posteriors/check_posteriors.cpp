@@ -68,7 +68,8 @@ double compare(const std::string& folder, const std::string& target, const std::
   }
   const std::atomic<bool> never{false};
   const auto result = kilochain::run(options, nullptr, never);
-  const auto chains = std::size_t(result.num_chains);
+  const auto chains = std::size_t(result.summary.num_chains);
+  const bool converged = !sampler.empty() || kilochain::status_of(result) == 0;
   double worst = 0, rhat = 0;
   for (const auto& p : result.summary.parameters) rhat = std::max(rhat, p.rhat);
   for (std::size_t k = 0; k < reference["parameters"].size(); ++k) {
@@ -88,9 +89,9 @@ double compare(const std::string& folder, const std::string& target, const std::
       worst = std::isnan(of) ? INFINITY : std::max(worst, std::abs(of));
   }
   std::printf("%-18s %s: acceptance %.2f, largest R-hat %.4f, largest |z| %.2f%s\n", target.c_str(),
-              result.sampler.c_str(), result.summary.acceptance_mean, rhat, worst,
-              result.converged ? "" : ": NOT CONVERGED");
-  return sampler.empty() && !result.converged ? INFINITY : worst;
+              result.summary.sampler.c_str(), result.summary.acceptance_mean, rhat, worst,
+              converged ? "" : ": NOT CONVERGED");
+  return converged ? worst : INFINITY;
 }
 
 }  // namespace

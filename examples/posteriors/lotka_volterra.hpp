@@ -28,8 +28,8 @@ struct LotkaVolterra {
     T lp = normal_lp(alpha, 1, 0.5) + normal_lp(gamma, 1, 0.5) + normal_lp(beta, 0.05, 0.05) +
            normal_lp(delta, 0.05, 0.05);
     for (int k = 0; k < 2; ++k)
-      lp += lognormal_lp(sd[k], -1, 1) + lognormal_lp(z[k], ::log(10.0), 1) +
-            lognormal_lp(d.first[k], log(z[k]), sd[k]);
+      lp +=
+          lognormal_lp(sd[k], -1, 1) + lognormal_lp(z[k], ::log(10.0), 1) + lognormal_lp(d.first[k], log(z[k]), sd[k]);
     const auto slopes = [&](double, const T* y, T* slope) {
       slope[0] = (alpha - beta * y[1]) * y[0];
       slope[1] = (delta * y[0] - gamma) * y[1];

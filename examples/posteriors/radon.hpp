@@ -1,5 +1,5 @@
-// Radon in houses by county (Gelman and Hill 2007): varying intercepts in both forms. Centred, a county's intercept is a
-// parameter; non-centred, it is the mean and so many standard deviations, which a county with few houses wants.
+// Radon in houses by county (Gelman and Hill 2007): varying intercepts in both forms. Centred, a county's intercept
+// is a parameter; non-centred, it is the mean and so many standard deviations, which counties with few houses want.
 #pragma once
 #include <kilochain/model.hpp>
 
@@ -19,8 +19,8 @@ struct Radon {
     auto county = json.numbers("county_idx", std::ssize(y));
     for (double& j : county) j -= 1;  // the file counts from 1
     return {loader.put("log_radon", y), loader.put("log_uppm", json.numbers("log_uppm", std::ssize(y))),
-            loader.put("floor_measure", json.numbers("floor_measure", std::ssize(y))),
-            loader.put("county_idx", county), int(json.number("J"))};
+            loader.put("floor_measure", json.numbers("floor_measure", std::ssize(y))), loader.put("county_idx", county),
+            int(json.number("J"))};
   }
 
   template <class Parameters>

@@ -27,6 +27,11 @@ struct Record {
 };
 constexpr std::uint64_t kBeginning = 4096;
 
+/// Of the file's beginning and of what else the header says.
+std::uint64_t hash_of_header(std::uint64_t number, std::uint64_t whole, std::string_view beginning) {
+  return hash_bits(beginning, number * 0x9e3779b97f4a7c15u + whole);
+}
+
 /// Of a record and of the change that it belongs to: what an earlier change left behind it is none.
 std::uint64_t hash_of_record(std::uint64_t number, std::uint64_t at, std::string_view bytes) {
   return hash_bits(bytes, number * 0x9e3779b97f4a7c15u + at);
@@ -126,7 +131,7 @@ bool Journal::begin() {
   if (!read_all(file_, beginning.data(), beginning.size(), 0)) return false;
   end_ = sizeof(Header);
   ++number_;
-  const Header header{number_, whole_, hash_bits(beginning, number_)};
+  const Header header{number_, whole_, hash_of_header(number_, whole_, beginning)};
   return changed_ = write_all(journal_, &header, sizeof header, 0);
 }
 
@@ -183,7 +188,7 @@ void roll_back(const std::string& path) {
       if (r->first.at < beginning.size())
         std::copy_n(r->second.data(), std::min(r->second.size(), beginning.size() - r->first.at),
                     beginning.data() + r->first.at);
-    const bool same = ok && hash_bits(beginning, header.number) == header.hash;
+    const bool same = ok && hash_of_header(header.number, header.whole, beginning) == header.hash;
     for (auto r = records.rbegin(); same && ok && r != records.rend(); ++r)
       ok = write_all(file, r->second.data(), r->second.size(), r->first.at);
     ok = same && ok && ::ftruncate(file, static_cast<off_t>(header.whole)) == 0;

@@ -1,6 +1,6 @@
 // What HDF5 overwrites in a file of draws, so that a file whose writer was killed is brought back to what it was when
 // it was last whole. FILE.journal, while FILE is written:
-//   number of the change (0: the file is whole), size of FILE when it was whole, hash of its first 4 kB;
+//   number of the change (0: the file is whole), size of FILE when it was whole, hash of both and of its first 4 kB;
 //   then for each write below that size: place, length and hash, the bytes that were there.
 // HDF5's own writes are seen because the class of the driver of the open file is replaced by one that notes and then
 // does the same. Cost: two writes of the journal for each change and a copy of what is overwritten, which is HDF5's

@@ -29,15 +29,6 @@ std::size_t free_on_disk(const std::string& output) {
   return s.f_bavail * s.f_frsize;
 }
 
-/// Room that the writer sets aside beside the file, for one window that does not fit the chunks.
-std::size_t journal_bytes(const Options& o, const TargetInfo& info, Precision precision) {
-  if (!stores_draws(o)) return 0;
-  const std::int64_t values = window_values(o, info, precision),
-                     draws = window_draws(o.num_chains, values, o.num_samples.value_or(most_automatic_samples) / o.thin,
-                                          precision);
-  return bytes(o.num_chains * draws, bytes(values, bytes_of(precision)) + 16) * 17 / 16 + (1 << 18);
-}
-
 /// What an automatic length may become: the least where every draw is an effective one, likely three times that.
 struct Lengths {
   std::int64_t least, likely, most;
@@ -275,6 +266,14 @@ std::size_t bytes_of_run_state(const Options& o, const Context& context, const T
   const std::size_t state = of.saved * static_cast<std::size_t>(o.num_chains / batch),
                     draws = bytes(o.num_chains * num_draws, bytes(std::ssize(info.names), bytes_of(precision)));
   return state <= std::max<std::size_t>(draws, 1 << 20) ? state : 0;
+}
+
+std::size_t journal_bytes(const Options& o, const TargetInfo& info, Precision precision) {
+  if (!stores_draws(o)) return 0;
+  const std::int64_t values = window_values(o, info, precision),
+                     draws = window_draws(o.num_chains, values, o.num_samples.value_or(most_automatic_samples) / o.thin,
+                                          precision);
+  return bytes(o.num_chains * draws, bytes(values, bytes_of(precision)) + 16) * 17 / 16 + (1 << 18);
 }
 
 Estimate estimate_for(const Options& o, const Context& context, const TargetInfo& info, Precision precision) {

@@ -3,16 +3,18 @@
 // replaced here, so that a child can end before the one of its choice.
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdint>
 
-#include "tests/draws/draws_support.hpp"
+#include "tests/draws/killed_support.hpp"
 #include "tests/support/scratch_files.hpp"
 
+namespace kilochain::draws_support {
+std::int64_t writes_left = -1;
+}
 namespace {
-std::int64_t writes_left = -1;  ///< negative: no end
+using kilochain::draws_support::writes_left;
 void one_write() {
   if (writes_left-- == 0) _exit(77);
 }
@@ -68,21 +70,8 @@ TEST(KilledDraws, AtEveryWriteLoseNothingThatWasAppended) {
   for (int status = 77; status == 77; ++kills) {
     std::filesystem::remove(path);
     *told = 0;
-    const pid_t child = fork();
-    if (child == 0) {
-      writes_left = kills;
-      try {
-        whole_run(path, header, told);
-      } catch (const std::exception& error) {
-        std::fprintf(stderr, "%s\n", error.what());
-        _exit(1);
-      }
-      _exit(0);
-    }
-    int raw = 0;
-    waitpid(child, &raw, 0);
-    status = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
-    ASSERT_TRUE(status == 77 || status == 0) << "write " << kills << ": " << raw;
+    status = in_child({.write = kills}, [&] { whole_run(path, header, told); });
+    ASSERT_TRUE(status == 77 || status == 0) << "write " << kills << ": " << status;
     if (!std::filesystem::exists(path)) continue;  // not made yet
     std::int64_t draws = 0;
     {

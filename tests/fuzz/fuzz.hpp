@@ -28,10 +28,12 @@ inline std::string_view text_of(const std::uint8_t* bytes, std::size_t size) {
   return {reinterpret_cast<const char*>(bytes), size};
 }
 
-/// A folder of this process, gone at its end.
+/// A folder of this process, gone at its end; in memory where the system has that.
 inline const std::string& folder() {
   static const struct Folder {
-    std::string path = std::filesystem::temp_directory_path() / ("kilochain_fuzz_" + std::to_string(getpid()));
+    std::string path = (std::filesystem::exists("/dev/shm") ? std::filesystem::path("/dev/shm")
+                                                            : std::filesystem::temp_directory_path()) /
+                       ("kilochain_fuzz_" + std::to_string(getpid()));
     Folder() { std::filesystem::create_directories(path); }
     ~Folder() { std::filesystem::remove_all(path); }
   } own;

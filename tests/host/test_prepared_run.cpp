@@ -2,7 +2,10 @@
 // figures from wherever the draws are.
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <cmath>
+#include <filesystem>
 
 #include "host/chains/cpu_target.hpp"
 #include "host/run/run.hpp"
@@ -87,6 +90,37 @@ TEST(PreparedRun, ReadsDataOnceHoweverOftenItIsAsked) {
   EXPECT_EQ(reads, 1);
   expect_same_figures(first.summary.parameters, second.summary.parameters);
   expect_same_figures(first.summary.parameters, run_quietly(options()).summary.parameters);
+}
+
+/// What the writer sets aside for the journal, a window and its margin, is off the disk that a file may take.
+TEST(PreparedRun, TheJournalsRoomIsOffTheDisk) {
+  const ScratchFiles files;
+  Options o = options();
+  o.num_chains = 1000, o.num_warmup = 10, o.num_samples = 1000, o.threads = 1;  // a window of 40 MB
+  o.output = files.path("draws.nc");
+  const PreparedRun prepared(o);
+  const auto free = [&] { return static_cast<double>(std::filesystem::space(files.path("")).available); };
+  const double before = free(), told = static_cast<double>(prepared.estimate().disk_available), after = free();
+  TargetInfo info;
+  info.dim = 3, info.names = {"a", "b", "c"};
+  const auto room = static_cast<double>(journal_bytes(o, info, Precision::double_precision));
+  EXPECT_GT(room, 4e7);
+  EXPECT_GT(told, std::min(before, after) - room - 1e7) << "others may write meanwhile";
+  EXPECT_LT(told, std::max(before, after) - room + 1e7);
+  Options none = o;
+  none.draws = KeptDraws::moments;
+  EXPECT_EQ(journal_bytes(none, info, Precision::double_precision), 0u);
+  double most = 0;
+  const std::atomic<bool> never{false};
+  prepared.run(
+      [&](const Progress&) {
+        struct stat now {};
+        if (::stat((o.output + ".journal").c_str(), &now) == 0) most = std::max(most, 512.0 * now.st_blocks);
+      },
+      never);
+  std::printf("journal: %.1f MB set aside, %.1f told\n", most / 1e6, room / 1e6);
+  EXPECT_LT(most, 1.05 * room);
+  if (most > 0) EXPECT_GT(most, 0.7 * room);  // 0 where nothing can be set aside, and free space counts
 }
 
 TEST(PreparedRun, ChecksSettingsOfTheSamplerBeforeItReadsData) {

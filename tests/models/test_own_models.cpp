@@ -29,7 +29,8 @@ const char* const hidden = R"({"y": [3.8, 8.2, 9.4, 3.1, 7.9]})";
 const char* const hares = R"({"ts": [1, 2.5, 3], "y_init": [30, 4], "y": [[47.2, 6.1], [70.2, 9.8], [77.4, 35.2]]})";
 const char* const points = R"({"x": [-1, 0.5, 2], "y": [4.7, 1.6, 3.0]})";
 const char* const walk = R"({"y": [0.7, -0.1, 2.3, 1.4]})";
-const char* const stones = R"({"K": 3, "Y": [8.0, 6.6, 8.2, 6.5], "X": [[1, 0.2, 2], [1, 0.3, 1], [1, 0.7, 3], [1, 0.1, 4]]})";
+const char* const stones =
+    R"({"K": 3, "Y": [8.0, 6.6, 8.2, 6.5], "X": [[1, 0.2, 2], [1, 0.3, 1], [1, 0.7, 3], [1, 0.1, 4]]})";
 
 /// The log density of the coordinates u, Jacobian included.
 template <class Model>
@@ -87,7 +88,8 @@ TEST(OwnModels, PreyWithoutPredatorsGrowsAsAnExponential) {
   const ScratchFiles files;
   const std::string data = files.write("hares.json", hares);
   const double tiny = -60, u0 = 30, alpha = 0.3, v0 = 5, gamma = 0.8, sd[] = {0.4, 0.6};
-  const Point u = {std::log(alpha), tiny, std::log(gamma), tiny, std::log(u0), std::log(v0), std::log(sd[0]), std::log(sd[1])};
+  const Point u = {std::log(alpha), tiny,         std::log(gamma), tiny,
+                   std::log(u0),    std::log(v0), std::log(sd[0]), std::log(sd[1])};
   const double times[] = {0, 1, 2.5, 3}, y[][2] = {{30, 4}, {47.2, 6.1}, {70.2, 9.8}, {77.4, 35.2}}, first[] = {u0, v0};
   double lp = normal_lp(alpha, 1.0, 0.5) + normal_lp(gamma, 1.0, 0.5) + 2 * normal_lp(0.0, 0.05, 0.05), jacobian = 0;
   for (const double x : u) jacobian += x;
@@ -126,7 +128,8 @@ TEST(OwnModels, LevelsAreAWalkThatIsSeenWithNoise) {
 TEST(OwnModels, PredictorsOfDiamondsAreCentred) {
   const ScratchFiles files;
   const Point u = {0.4, -0.2, 7.5, -0.5};
-  const char* const moved = R"({"K": 3, "Y": [8.0, 6.6, 8.2, 6.5], "X": [[1, 5.2, 0], [1, 5.3, -1], [1, 5.7, 1], [1, 5.1, 2]]})";
+  const char* const moved =
+      R"({"K": 3, "Y": [8.0, 6.6, 8.2, 6.5], "X": [[1, 5.2, 0], [1, 5.3, -1], [1, 5.7, 1], [1, 5.1, 2]]})";
   EXPECT_NEAR(density_at<Diamonds>(u, files.write("stones.json", stones)),
               density_at<Diamonds>(u, files.write("moved.json", moved)), 1e-12);
   const double x[][2] = {{-0.125, -0.5}, {-0.025, -1.5}, {0.375, 0.5}, {-0.225, 1.5}}, y[] = {8.0, 6.6, 8.2, 6.5};
