@@ -42,7 +42,7 @@ struct Stopping {
     }
     return 0;
   }
-};
+} target;
 
 Options options(const std::string& sampler) {
   Options o;
@@ -78,7 +78,6 @@ std::vector<Kind> kinds() {
 
 /// To the end, piece by piece, from what is there.
 void go_on(Options o) {
-  Stopping target;
   const std::atomic<bool> never{false};
   for (const std::int64_t n : pieces) {
     o.resume = std::filesystem::exists(o.output) ? read_run_state(o.output) : nullptr;
