@@ -55,8 +55,8 @@ std::int64_t window_draws(std::int64_t num_chains, std::int64_t dim, std::int64_
 /// draws.
 std::size_t bytes_of_run_state(const Options& options, const Context& context, const TargetInfo& info,
                                Precision precision, std::int64_t num_draws);
-/// Room that the writer sets aside beside the file, for one window that does not fit the chunks (draws/journal.hpp): it is
-/// no longer available.
+/// Room that the writer sets aside beside the file, for one window that does not fit the chunks (draws/journal.hpp):
+/// it is no longer available.
 std::size_t journal_bytes(const Options& options, const TargetInfo& info, Precision precision);
 /// The accounting of a run whose target is loaded; without a predicted time.
 Estimate estimate_for(const Options& options, const Context& context, const TargetInfo& info, Precision precision);

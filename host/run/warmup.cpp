@@ -223,10 +223,9 @@ class AutomaticWarmUp : WarmUp<Real> {
     const std::int64_t stuck = std::count_if(rates.begin(), rates.end(), accepts_nothing);
     out_.advice = fmt::format(
         "warm-up has not converged after {} iterations: do not trust the summary; try the default in place of "
-        "--sampler, "
-        "as it learns scales and shape from all chains, {}?",
-        out_.iterations,
-        "or --num-warmup with more iterations" + (stuck > 0 ? fmt::format(" ({} chains accept nothing)", stuck) : ""));
+        "--sampler, as it learns scales and shape from all chains, or --num-warmup with more iterations{}? Where "
+        "neither helps, the model wants another form (a funnel: non-centred).",
+        out_.iterations, stuck > 0 ? fmt::format(" ({} chains accept nothing)", stuck) : "");
   }
 
   static constexpr std::int64_t first_block = relocate_from;

@@ -13,11 +13,12 @@ namespace kilochain::draws_support {
 extern std::int64_t writes_left;  ///< of this process: test_draws_killed.cpp counts them; negative: no end
 
 struct Kill {
-  std::int64_t write = -1;       ///< before this one, from 0 on
+  std::int64_t write = -1;        ///< before this one, from 0 on
   std::int64_t microseconds = 0;  ///< by a signal after so long; 0: never
 };
 
-/// 0 where f() has returned, 77 where the process was killed, another number where it failed. The caller has no threads.
+/// 0 where f() has returned, 77 where the process was killed, another number where it failed. The caller has no
+/// threads.
 template <class F>
 int in_child(const Kill& kill, const F& f) {
   const pid_t child = fork();

@@ -1,6 +1,6 @@
-// Whole runs that are killed over and over, before a write of the test's choice or after a random time, and resumed: every
-// file that is left can be read, and at the end it has the bits of a run that was never killed. A run is made in pieces, each
-// of which resumes the one before, so that states are saved in the middle. KILOCHAIN_KILLS: how many kills (60).
+// Whole runs that are killed over and over, before a write of the test's choice or after a random time, and resumed:
+// every file that is left can be read, and at the end it has the bits of a run that was never killed. A run is made in
+// pieces, each of which resumes the one before, so that states are saved in the middle. KILOCHAIN_KILLS: how many (60).
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -119,9 +119,9 @@ TEST(KilledRuns, AreReadAndResumedWithTheSameBits) {
     kind.o.output = files.path(std::string(kind.name) + ".nc");
     const auto begin = std::chrono::steady_clock::now();
     ASSERT_EQ(in_child({}, [&] { run_quietly(kind.o); }), 0) << kind.name;
-    microseconds.push_back(1 + 2 * std::chrono::duration_cast<std::chrono::microseconds>(
-                                       std::chrono::steady_clock::now() - begin)
-                                       .count());
+    microseconds.push_back(
+        1 +
+        2 * std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin).count());
   }
   std::int64_t kills = 0, lives = 0, resumed = 0, writes = 20;
   for (; kills < wanted; ++lives) {

@@ -1,5 +1,5 @@
-// The undo journal beside a file of draws whose writer was killed: what it says is undone, or refused, and then the file is
-// read or refused.
+// The undo journal beside a file of draws whose writer was killed: what it says is undone, or refused, and then the
+// file is read or refused.
 #include <netcdf.h>
 
 #include "host/draws/journal.hpp"

@@ -5,7 +5,11 @@
 namespace kilochain::fuzz {
 
 std::vector<std::string> seeds() {
-  return {"0.5,0.25\n-1,2\n3,4\n", "1,2\n", "1\n2\n", "a,b\n1,2\n", "1e300,-1e300\n1,2\n1e-320,0\n",
+  return {"0.5,0.25\n-1,2\n3,4\n",
+          "1,2\n",
+          "1\n2\n",
+          "a,b\n1,2\n",
+          "1e300,-1e300\n1,2\n1e-320,0\n",
           "\x93NUMPY\x01" + std::string(1, '\0') + "\x3d" + std::string(1, '\0') +
               "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }\n\n" + std::string(48, '\x3f')};
 }

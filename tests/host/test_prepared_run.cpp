@@ -1,7 +1,6 @@
 // What a run does before it samples, and how it makes its summary: data once, settings before data,
 // figures from wherever the draws are.
 #include <gtest/gtest.h>
-
 #include <sys/stat.h>
 
 #include <cmath>

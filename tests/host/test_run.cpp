@@ -140,6 +140,27 @@ TEST(Run, SaysWhichChainsAcceptNothing) {
   }
 }
 
+/// No step fits a funnel's neck and its mouth: the default does not converge on it either; the advice says what does.
+TEST(Run, AdviceOfAFunnelIsAnotherForm) {
+  const ScratchFiles files;
+  Options o = gaussian(64, {}, 200);
+  o.target = "funnel", o.target_settings = {{"dim", "20"}, {"scale", "6"}};
+  o.sampler = "rwm";
+  const Result r = run_quietly(o);
+  EXPECT_EQ(r.summary.warmup_converged, false);
+  ASSERT_FALSE(r.notes.empty());
+  EXPECT_NE(r.notes[0].find("Where neither helps, the model wants another form (a funnel: non-centred)."),
+            std::string::npos)
+      << r.notes[0];
+  // Non-centred, x_i = exp(v / 2) z_i with z_i ~ N(0, 1) and v = 6 z_0: what is drawn is N(0, I).
+  std::string identity;
+  for (int i = 0; i < 20; ++i)
+    for (int j = 0; j < 20; ++j) identity += (i == j ? "1" : "0") + std::string(j < 19 ? "," : "\n");
+  o.target = "gaussian", o.target_settings = {{"covariance", files.write("identity.csv", identity)}};
+  o.num_samples = {};
+  EXPECT_EQ(status_of(run_quietly(o)), 0);
+}
+
 // Trajectories that cross over and back tell means apart far better than widths, which R-hat looks at as well.
 TEST(Run, DrawsEnoughForWidthsToo) {
   for (const std::uint64_t seed : {1, 2, 3}) {
