@@ -1,5 +1,5 @@
-/* The density of bench_external.cpp, one text for a model in C++ and for functions in C (external_functions.c): a regression
-   with an error of 1, or without rows a Gaussian. */
+/* The density of bench_external.cpp, one text for a model in C++ and for functions in C (external_functions.c): a
+   regression with an error of 1, or without rows a Gaussian. */
 #ifndef KILOCHAIN_BENCH_EXTERNAL_FUNCTIONS_H
 #define KILOCHAIN_BENCH_EXTERNAL_FUNCTIONS_H
 #include <stddef.h>
@@ -9,8 +9,8 @@ struct regression {
   const double *x, *y; /* x: row after row */
 };
 
-static inline double regression_density(size_t n, size_t rows, const struct regression* d, const double* __restrict beta,
-                                        double* __restrict gradient) {
+static inline double regression_density(size_t n, size_t rows, const struct regression* d,
+                                        const double* __restrict beta, double* __restrict gradient) {
   double lp = 0;
   for (size_t j = 0; j < n; ++j) {
     lp -= beta[j] * beta[j] / 2;

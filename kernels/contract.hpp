@@ -1,16 +1,12 @@
 // What a sampler may ask of a target, and how: it asks for a point and is given the value there. Neither knows the
-// other;
-// host/chains brings them together. A sampler's functions, all of one chain of n coordinates:
-//   start  (team, settings, adaptation, state, query, reply, n)            takes the value at the starting point
-//   propose(team, rng, settings, schedule, adaptation, state, query, n)    writes the point where the target is needed;
-//   of a
-//       sampler that multiplies by a factor draw, products and place, from which it follows
-//       (kernels/factor_products.hpp)
+// other; host/chains brings them together. A sampler's functions, all of one chain of n coordinates:
+//   start  (team, settings, adaptation, state, query, reply, n)          takes the value at the starting point
+//   propose(team, rng, settings, schedule, adaptation, state, query, n)  writes the point where the target is needed
 //   update (team, rng, settings, schedule, adaptation, state, query, reply, info, n)
 //       -> Step::ask (it wrote another point) | Step::done
-//   signal (settings, state, accepted) -> Signal                           what the iteration taught, while adapting
-//   adapt  (team, settings, schedule, source, adaptation, n)               learns from one chain's signal or all
-//   chains'
+//   signal (settings, state, accepted) -> Signal                         what the iteration taught, while adapting
+//   adapt  (team, settings, schedule, source, adaptation, n)             learns from one chain's signal or all chains'
+// A sampler that multiplies by a factor has draw, products and place in place of propose (kernels/factor_products.hpp).
 // Control flow is the same for the whole team. A reply that is not finite is a rejection. The whole contract is a
 // concept, SamplerOf (kernels/sampler_concept.hpp): nothing in it is optional.
 #pragma once

@@ -5,8 +5,7 @@
 //     draw  (team, rng, settings, schedule, adaptation, state, query, n)   up to what the factor multiplies
 //     place (team, settings, schedule, adaptation, state, query, n)        writes the point, and asks
 //     products(visit, settings, adapting, state, query, reply)             the table of an iteration's products; those
-//     before
-//                            the first draw after an adaptation are an adapting iteration's
+//         before the first draw after an adaptation are an adapting iteration's
 //   in_steps    as by_factor, and place goes on for each point that update asks for
 // Bodies have each product where they need it. A team for which the products of the table were made (products_made)
 // skips them there. They are made for every chain, whether it needs them now or not, those that are done with the

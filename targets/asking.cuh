@@ -1,12 +1,10 @@
 // Of a round's chains those that ask, side by side, so that matrix products are made of them alone: chains of samplers
 // that ask often (About::asks) wait for each other at the end of a stretch, pooled ones after every iteration.
 //   select_asking   their numbers, in order, and how many there are, which stays on the device
-//   gather_points   their points as columns; zeros in columns of nobody
-// The host knows a bound on how many ask (Exchange::asking), and queues as many panels of `width` columns as they may
-// fill.
-// Promise: every product has the same shape whoever asks, so a chain's bits depend neither on who else does nor on the
-// bound, where a BLAS sums all columns of a product alike; docs/decisions/0016-chains-that-wait.md says what is known
-// of that.
+//   gather_points   their points as columns; columns that are left over are zeros
+// The host knows a bound on how many ask (Exchange::asking), and queues as many panels of `width` columns as may fill.
+// Promise: every product has the same shape, so a chain's bits depend neither on which others ask nor on the bound,
+// where a BLAS sums all columns of a product alike (docs/decisions/0016-chains-that-wait.md: what is known of that).
 #pragma once
 #include <algorithm>
 

@@ -1,10 +1,9 @@
 // How a block of a CUDA device evaluates a model for several chains. One concept, on the host and in kernels:
 //   fit(data, chains, bytes, block), bytes(), warps()   for so many chains, in so much shared memory
 //   load(shared)                                        what all its chains share, once
-//   evaluate(shared, exchange, first, last)             answers these chains: a call of the whole block (by_blocks)
-//   evaluate_chain(shared, needs, query, reply)         answers one: a call of a warp, which waits for no other
-//   (by_warps) alone(data)                                         whether the latter is to be used where there are
-//   both
+//   by_blocks: evaluate(shared, exchange, first, last)         answers these chains: a call of the whole block
+//   by_warps: evaluate_chain(shared, needs, query, reply)      answers one: a call of a warp, which waits for no other
+//   alone(data)                                         of a model that has both: whether the latter is to be used
 // This one wraps a model's own function of one chain, a warp a chain: what every model has. A model whose chains share
 // reads of its data specialises it (gaussian_block.cuh, logistic_block.cuh).
 #pragma once

@@ -1,5 +1,4 @@
-// What a block does for several chains that share a matrix X in its shared memory; a warp works for a group of K chains
-// at a time:
+// Products of several chains with a matrix X in their block's shared memory; a warp works for K chains at a time:
 //   multiply    a[v][c] = sum_j x[j][v] w[j][c]: V observations to a lane, each read of X serves K chains
 //   transposed  s[c][f] = sum_i x[f][i] r[c][i]: lanes are observations, J features by K chains of sums to a lane
 //   fold        adds what the lanes hold; lane l keeps the sums of chain folded_chain(l)

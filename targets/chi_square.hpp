@@ -1,5 +1,4 @@
-// The chi-square distribution of n degrees of freedom, by its finite sums: even n from e^(-q/2), odd n from
-// erfc(sqrt(q/2)),
+// The chi-square distribution of n degrees of freedom, by finite sums from e^(-q/2) (n even) or erfc(sqrt(q/2)) (odd):
 //   P(chi^2_n > q) = P(chi^2_{n-2} > q) + (q/2)^(n/2-1) e^(-q/2) / Gamma(n/2).
 // For region probabilities of (transformed) Gaussians. Cost: n/2 terms.
 #pragma once

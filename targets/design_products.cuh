@@ -1,9 +1,8 @@
 // X W and X^T R of a design and all chains by cuBLAS, in one of two ways (docs/decisions/0013-products.md):
 //   float32  a product each in the run's precision
 //   bf16x3   tensor cores with a float's accuracy. X of bytes times a unit is exact in bf16, and what it meets is split
-//            into three: X W = unit [B B B] [W1; W2; W3], X^T R = unit sum_k B^T R_k. Other X is split into two parts
-//            of
-//            11 bits, as what it meets: Xh Wh + Xh Wl + Xl Wh.
+//            into three: X W = unit [B B B] [W1; W2; W3], X^T R = unit sum_k B^T R_k. Other X is split into two
+//            parts of 11 bits, as what it meets: Xh Wh + Xh Wl + Xl Wh.
 // Thirds of X lie side by side in a row, so that X W is one product and the logits are written once.
 // Columns are chains, or a chain's classes, in panels (targets/asking.cuh), a product each.
 // Promise: the same bits for panels of the same width. bf16x3: float only.

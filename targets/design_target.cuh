@@ -7,8 +7,7 @@
 //   curvature(d, t, a, i, column, write)  write(k, derivative of the residual along the slopes a)
 //   classes(d)                            K
 // Of samplers that ask often, products are made of the chains that ask, in panels (targets/asking.cuh).
-// Promise: the same bits for the same number of chains (cuBLAS may sum in another order for another shape), whoever
-// asks.
+// Promise: the same bits for the same number of chains, whoever asks (another shape may be summed in another order).
 // Cost: 4 N n K operations a gradient; T is written and read twice. Chains go in batches, so that T stays within 1 GiB.
 #pragma once
 #include <algorithm>

@@ -1,5 +1,4 @@
-// Neal's funnel: v ~ N(0, scale^2), x_i ~ N(0, exp(v)), i = 1..dim-1. Hard for every fixed proposal; exact draws are
-// known.
+// Neal's funnel: v ~ N(0, scale^2), x_i ~ N(0, exp(v)), i = 1..dim-1. No one step size suits all of it.
 //   lp = -v^2/(2 scale^2) - log scale - (dim-1) v/2 - exp(-v) sum x_i^2 / 2 - dim/2 log 2pi
 // Coordinates: v, x[1], ..., x[dim-1]. Cost: O(dim).
 #pragma once

@@ -1,7 +1,6 @@
 // A Gaussian of several chains by one block, its precision in the block's shared memory: a warp multiplies 32 or 64 of
-// its rows by K chains' centred points, in the order in which the model's own function adds, so that the bits are the
-// same.
-// A diagonal precision needs no company: then a warp evaluates a chain by the model's function.
+// its rows by K chains' centred points, in the order in which the model's own function adds: the bits are the same.
+// Where the precision is diagonal chains share nothing, and a warp evaluates a chain by the model's function.
 #pragma once
 #include "targets/block_model.cuh"
 #include "targets/gaussian.hpp"

@@ -1,5 +1,5 @@
-// Softmax (multinomial logistic) regression, y_i in {0, ..., K - 1}, W = (w_0, ..., w_{K-1}) ~ N(0, s^2 I), t_ik =
-// x_i.w_k
+// Softmax (multinomial logistic) regression, y_i in {0, ..., K - 1}, W = (w_0, ..., w_{K-1}) ~ N(0, s^2 I):
+//   t_ik = x_i.w_k
 //   p_ik = e^t_ik / sum_l e^t_il;   lp = sum_i log p_{i,y_i} - |W|^2/(2 s^2) - K n log s - K n/2 log 2pi
 //   gradient_k = X^T (1[y = k] - p_k) - w_k/s^2;   (H V)_k = -X^T (p_k (a_k - sum_l p_l a_l)) - v_k/s^2,  a = X V
 // All K classes have weights; the prior makes the posterior proper. Coordinates: class after class, (K, n).

@@ -27,8 +27,10 @@ if [ "${#off[@]}" -gt 0 ]; then
   exit 1
 fi
 # Comments are not wrapped by it.
-if awk 'length($0) > 120 && /^ *\/\// { print FILENAME ":" FNR; found = 1 } END { exit !found }' "${files[@]}"; then
-  echo "check_format: these comments are longer than 120 columns. Break them at a clause?"
+mapfile -t headers < <(git ls-files '*.h')  # for C programs too: comments are of another kind
+if awk 'length($0) > 120 && (FILENAME ~ /[.]h$/ || /^ *\/\//) { print FILENAME ":" FNR; found = 1 } END { exit !found }' \
+  "${files[@]}" "${headers[@]}"; then
+  echo "check_format: these lines are longer than 120 columns. Break them at a clause?"
   exit 1
 fi
 echo "check_format: ${#files[@]} files, all as .clang-format has them"

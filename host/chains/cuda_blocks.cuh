@@ -1,13 +1,10 @@
 // The engine inside: where blocks of a CUDA device can evaluate a model (targets/block_model.cuh), a launch makes whole
-// iterations, up to the segment's end: propose, evaluate, update, and again. The bodies are those of rounds
-// (advance.hpp).
+// iterations, up to the segment's end: propose, evaluate, update, and again, by the bodies of rounds (advance.hpp).
 // Where adaptation is pooled a launch makes one iteration, and the end of a kernel is the barrier that all chains need.
 //   iterate_warps    a warp runs its chain from the first iteration to the last and waits for nobody. State, queries
-//   and answers
-//                    lie in shared memory where that has room for them, so a trajectory leaves it at its end
+//                    and answers lie in shared memory where that has room, so a trajectory leaves it at its end
 //   iterate_blocks   a block's chains are evaluated together: a warp for a chain, one after another; a chain that asks
-//   for more
-//                    points than others keeps its block waiting. A block that is done takes the next ones
+//                    for more points than others keeps its block waiting. A block that is done takes the next ones
 //   evaluate_blocks  all chains' queries answered: the same evaluation, in rounds
 // Draws are those of rounds but for rounding: one body, which nvcc compiles twice and may fuse differently.
 #pragma once

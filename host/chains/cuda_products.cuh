@@ -1,9 +1,7 @@
 // The products of a sampler's table (kernels/factor_products.hpp) of all chains at once: to = L from or L^T from, where
 // the rows of all chains are the columns of a matrix, by cuBLAS in the run's own precision.
-// L lies in panels; products want it as a square with zeros above the diagonal, which one kernel writes after each
-// change.
-// Promise: the same bits for the same number of chains; a chain is a column, so numbers that are not finite stay in
-// theirs.
+// L lies in panels; products want it as a square with zeros above the diagonal: a kernel writes it after each change.
+// Promise: the same bits for the same number of chains; numbers that are not finite stay in their chain's column.
 // Cost: 2 n^2 flops for a product and chain, twice what the triangle needs.
 #pragma once
 #include "host/chains/advance.hpp"

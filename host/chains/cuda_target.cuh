@@ -1,8 +1,7 @@
 // A model written for one chain, as a target for all chains on CUDA. In rounds: a warp for each chain, scratch in
-// device memory;
-// or several chains to a block, of a model whose chains share reads of its data (targets/block_model.cuh). With a
-// sampler of the list: whole iterations in one kernel (cuda_blocks.cuh), where a block of the model fits into shared
-// memory.
+// device memory; or several chains to a block, of a model whose chains share reads of its data (block_model.cuh).
+// With the samplers of host/registry/instantiate/inside.hpp: whole iterations in one kernel (cuda_blocks.cuh), where a
+// block of the model fits into shared memory.
 #pragma once
 #include <type_traits>
 

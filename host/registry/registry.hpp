@@ -1,6 +1,7 @@
 // Names to samplers and targets. Each registers itself: a line of CMake compiles host/registry/instantiate for it.
 #pragma once
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -53,6 +54,10 @@ struct SamplerEntry : Entry<SamplerMakers> {
   std::vector<std::string> stats;  ///< names of what it adds to sample_stats
   std::vector<std::string> drawn;  ///< settings that a policy can draw for each kept iteration
   bool adaptive = false;
+  /// What it steers its acceptance to with such settings; NaN where it has no setting of that name.
+  std::function<double(const SettingTexts&)> target_accept = [](const SettingTexts&) {
+    return std::numeric_limits<double>::quiet_NaN();
+  };
   NeedsByPhase needs{Needs::gradient, Needs::gradient, Needs::gradient};
   /// It moves on the model itself: an iteration asks no target, and a cold chain may be right to stay where it is.
   bool asks_nothing() const { return needs.most() == Needs::nothing; }

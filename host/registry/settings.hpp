@@ -1,8 +1,10 @@
 // Walks a Settings table: describes it, parses and validates text into it. Flags, TOML keys and documentation are this.
 #pragma once
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -116,6 +118,16 @@ struct DrawnByPolicy {
     for (const PolicyColumn& c : columns.column) out.emplace_back(c.name);
   }
 };
+/// Visitor that finds the number of one name.
+struct NumberOf {
+  std::string_view wanted;
+  double& out;
+  template <class... Other>
+  void operator()(const char*, const Other&...) const {}
+  void operator()(const char* name, const double& value, Range, const char*) const {
+    if (name == wanted) out = value;
+  }
+};
 }  // namespace settings_detail
 
 /// The settings of Holder (a sampler's move or a target's model) with `texts` applied over the defaults. Throws Error
@@ -134,6 +146,15 @@ typename Sampler::Settings parse_settings(const std::string& owner, const Settin
   auto s = parse_settings<Sampler>(owner, texts);
   Sampler::resolve(s, scope);
   return s;
+}
+
+/// A number of a settings table by its name; NaN where there is none.
+template <class Holder>
+double number_in(typename Holder::Settings settings, std::string_view name) {
+  double out = std::numeric_limits<double>::quiet_NaN();
+  settings_detail::NumberOf find{name, out};
+  Holder::settings(find, settings);
+  return out;
 }
 
 /// The settings that act on a kept draw alone, so that a policy can draw them; empty where there is none.

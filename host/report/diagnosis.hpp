@@ -1,7 +1,6 @@
 // Which chains of a file of draws stand out, by number, and one sentence of advice about each kind of trouble.
-//   stuck: accepted nothing. slow: effective draws of the log density below a tenth of the
-//   chains' median, and its squared steps over its variance below a fifth (the first alone is a noisy figure of one
-//   chain).
+//   stuck: accepted nothing. slow: effective draws of the log density below a tenth of the chains' median, and its
+//   squared steps over its variance below a fifth (the first alone is a noisy figure of one chain).
 //   apart: farther out than 6 se in a parameter or in the log density (statistics/chain_figures.hpp).
 //   clusters: chains that no gap of 6 se parts, in the log density and the worst parameters.
 //   low energy: E-BFMI below 0.3. deep: a tenth of its trajectories or more reached the greatest depth.

@@ -1,5 +1,4 @@
-// Every option of a run, once: flags, TOML keys, the help, ranges and the configuration as JSON are read from this
-// table.
+// Every option of a run, once: flags, TOML keys, help, ranges and the configuration as JSON come from this table.
 //   visit(name, value, range | names | kind, meaning)
 // Numbers have a range, enumerations the names of their values in order, texts a kind; an empty std::optional is
 // "auto".

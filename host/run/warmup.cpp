@@ -14,16 +14,6 @@
 namespace kilochain {
 namespace {
 
-/// What the sampler steers its acceptance to; NaN when it has no such setting.
-double target_accept(const Options& o) {
-  for (const auto& s : find_sampler(o.sampler).settings)
-    if (s.name == "target_accept") {
-      const auto own = o.sampler_settings.find(s.name);
-      return std::stod(own == o.sampler_settings.end() ? s.default_value : own->second);
-    }
-  return NAN;
-}
-
 /// What both kinds of warm-up do.
 template <class Real>
 class WarmUp {
@@ -134,7 +124,7 @@ class AutomaticWarmUp : WarmUp<Real> {
       : Base(run, keeper, most_automatic_warmup),
         windows_(run.chains.windows(run.chains.shape(run.window(500)))),
         block_(run.options.num_chains, run.dim()),
-        monitor_(target_accept(run.options)) {
+        monitor_(find_sampler(run.options.sampler).target_accept(run.options.sampler_settings)) {
     if (Base::pooled()) segment_.schedule.rate = pooled_rate(0);
   }
   void operator()() {

@@ -1,6 +1,6 @@
 // The one BLAS entry of a device: C = op(A) B, column-major, on the context's stream. op(A) is m x k, B is k x n.
-// product: in the numbers' own precision. tensor_product: on tensor cores, C = alpha op(A) B + beta C with sums in
-// float, of bf16, or of floats that are rounded to tf32.
+//   product         in the numbers' own precision
+//   tensor_product  C = alpha op(A) B + beta C on tensor cores: of bf16, or of floats rounded to tf32, summed in float
 #pragma once
 #include "kernels/device/cuda_device.hpp"
 #include "kernels/device/launch.cuh"

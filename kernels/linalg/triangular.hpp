@@ -1,5 +1,4 @@
-// Products and solves of a lower-triangular factor L (n x n) in panels (kernels/device/panels.hpp), and its
-// decomposition.
+// Products, solves and decompositions with a lower-triangular factor L (n x n) in panels (kernels/device/panels.hpp).
 //   y = L v      y = L^T v      L y = v      L^T w = v      L (I + B)      A = L L^T
 // The products stream L once, in order, a vector register (or warp) at a time: n^2/2 + nP/2 multiply-adds. A diagonal
 // factor costs n. Rows are padded with zeros to a multiple of 32, as fields are. L v and L^T v do nothing on a team for

@@ -1,11 +1,9 @@
-// Metropolis-adjusted microcanonical sampler (Robnik, Cohn-Gordon, Seljak 2025): trajectories of speed 1, u a unit
-// vector.
+// Metropolis-adjusted microcanonical sampler (Robnik, Cohn-Gordon, Seljak 2025): trajectories of speed 1 along u:
 //   K leapfrog steps of size e: u turned by e/2, x += e F u, u turned by e/2;  f = F^T g, F F^T = inv_mass_matrix
 //   u turned by e: d = e |f|/(n - 1), c = u^T f/|f|, z = exp(-d), D = 1 + c + (1 - c) z^2
 //     u <- (2 z u + (1 - z)(1 + z + c (1 - z)) f/|f|)/D, and the kinetic energy grows by (n - 1)(d + log(D/2))
 //   a fresh u each iteration; accept with min(1, exp(growth of lp - growth of the kinetic energy))
-// Step: dual averaging to 0.9. K: on average length sqrt(n)/e, jittered as in ensemble_hmc.hpp, 5 until a mass is
-// learnt.
+// Step: dual averaging to 0.9. K: on average sqrt(n)/e, jittered as in ensemble_hmc.hpp; 5 until a mass is learnt.
 // One coordinate has no sphere to turn on: it gets a second one, N(0, 1), drawn afresh. Asks for K points an iteration.
 // Team-uniform; bitwise the same under any batch split. Cost: K gradients and O(K n); dense mass 2 K passes over F.
 #pragma once

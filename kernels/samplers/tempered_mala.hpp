@@ -3,8 +3,8 @@
 //   each on the way back, and x goes where it ends with probability min(1, r),
 //     log r = sum over the way out of (beta_k - beta_k-1) lp before the move at k
 //           + sum over the way back of (beta_k-1 - beta_k) lp after the move at k
-//   beta_k = least_beta^(k/K); a move at beta: y = w + beta s^2/2 F^2 g(w) + s F eps, s = step/sqrt(beta), accepted
-//   for pi^beta
+//   beta_k = least_beta^(k/K); a move at beta, accepted for pi^beta: y = w + beta s^2/2 F^2 g(w) + s F eps,
+//     s = step/sqrt(beta)
 // F^2: variances of the draws in windows of warm-up, or unit; the step by dual averaging over all moves. K = 5 n: the
 // acceptance of the whole falls with n/K. Team-uniform; bitwise the same under any batch split.
 // Cost: 2 K + 1 gradients an iteration: for few dimensions.

@@ -13,6 +13,9 @@ SamplerEntry entry() {
   e.stats.assign(Sampler::about.stats.names, Sampler::about.stats.names + Sampler::about.stats.count);
   e.drawn = drawn_by_policy<Sampler>();
   e.adaptive = Sampler::about.adaptive;
+  e.target_accept = [](const SettingTexts& texts) {
+    return number_in<Sampler>(parse_settings<Sampler>(name, texts), "target_accept");
+  };
   e.needs = Sampler::about.needs;
   return e;
 }

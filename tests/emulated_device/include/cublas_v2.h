@@ -35,7 +35,7 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t ta, cublasOp
 cublasStatus_t cublasDgemm(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k,
                            const double* alpha, const double* a, int lda, const double* b, int ldb, const double* beta,
                            double* c, int ldc);
-/// Rounds what it multiplies as tensor cores do: bf16 as it is, floats to tf32 where that is asked for; sums are floats.
+/// Rounds what it multiplies as tensor cores do: bf16 as it is, floats to tf32 where asked for; sums are floats.
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k,
                             const void* alpha, const void* a, cudaDataType a_type, int lda, const void* b,
                             cudaDataType b_type, int ldb, const void* beta, void* c, cudaDataType c_type, int ldc,

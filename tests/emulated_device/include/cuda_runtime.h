@@ -1,6 +1,6 @@
-// The part of CUDA's runtime that Kilochain uses, for the emulated device (tests/emulated_device/README.md). Names, values
-// and meanings are CUDA's; what is stricter than CUDA is said where it is done. Every .cu file has this included first,
-// as nvcc does it.
+// The part of CUDA's runtime that Kilochain uses, for the emulated device (tests/emulated_device/README.md). Names,
+// values and meanings are CUDA's; what is stricter than CUDA is said where it is done. Every .cu file has this included
+// first, as nvcc does it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <utility>
 
 // ---- markers. Bounds are padding before the function, so that they can be read from its address; shared variables are
-// static (blocks run one after another, or in turns) and have a tag in their symbol's name, by which the runtime finds them.
+// static (blocks run one after another, or in turns) and have a tag in their symbol's name, by which they are found.
 #define __host__
 #define __device__
 #define __global__

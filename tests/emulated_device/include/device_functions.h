@@ -106,7 +106,7 @@ template <class T>
 T atomicCAS(T* at, std::type_identity_t<T> expected, std::type_identity_t<T> value) {
   return ::kilochain::emulated::atomically(at, [&](T v) { return v == expected ? value : v; });
 }
-// Fences order what other blocks see; blocks here run one at a time, and the race detector asks for atomics all the same.
+// Fences order what other blocks see; blocks run one at a time here, and the race detector wants atomics all the same.
 __forceinline__ void __threadfence() {}
 __forceinline__ void __threadfence_block() {}
 
