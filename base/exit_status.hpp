@@ -34,7 +34,7 @@ inline constexpr StatusRow status_rows[] = {
     {ExitStatus::deviates, "a figure deviates from the paper's", "`reproduce`: a figure deviates from the paper's"},
     {ExitStatus::device, "CUDA device failed",
      "the CUDA device failed, has no memory left, or is older than this build"},
-    {ExitStatus::out_of_time, "time over: `kilochain resume` goes on", "the time (`--max-seconds`) was over"},
+    {ExitStatus::out_of_time, "time over: `kilochain resume` continues", "the time (`--max-seconds`) was over"},
     {ExitStatus::interrupted, "interrupted", "interrupted (Ctrl-C, SIGTERM, SIGHUP, SIGUSR1)"},
 };
 

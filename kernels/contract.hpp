@@ -21,7 +21,7 @@
 namespace kilochain {
 
 /// What is wanted at a point. gradient includes the value; hessian_vector leaves the reply's lp and gradient untouched.
-/// Ordered: a target that is told the most that any chain asks for leaves the rest out.
+/// Ordered: a target that knows the most that any chain asks for leaves the rest out.
 enum class Needs : std::int32_t { nothing = 0, value = 1, gradient = 2, hessian_vector = 3 };
 
 /// The three times at which a sampler asks, which it may do differently.

@@ -178,7 +178,7 @@ nb::object raised(const Density* density, std::exception_ptr error) {
   return nb::none();
 }
 
-/// A run of the settings as they stand, or of a file that is gone on with.
+/// A run of the settings as they stand, or one that is resumed from its file.
 class Run {
  public:
   Run(const Texts& texts, bool keep_draws, const std::string& resume, std::shared_ptr<Density> density)

@@ -3,9 +3,8 @@
 //   advance_chain   the part between two evaluations of all chains' points (rounds)
 //   iterate_chain   whole iterations, where the team evaluates its own points
 // Where the products with the factor are made elsewhere (products_made), a proposal ends where its product is wanted,
-// and place_chain goes on when it is there. A chain counts its own iterations, so chains need no lock-step. A proposal
-// that is not finite is a rejection; a chain whose own state or adaptation is not finite is quarantined where it
-// stands.
+// and place_chain continues when it is there. A chain counts its own iterations, so chains need no lock-step. A
+// proposal that is not finite is a rejection; a chain whose own state or adaptation is not finite is quarantined.
 #pragma once
 #include "host/chains/chains.hpp"
 #include "host/chains/checkpoint.hpp"
@@ -179,7 +178,7 @@ KC_INLINE void begin_iteration(const Team& team, const ChainsView<Sampler, Real>
   }
 }
 
-/// What the chain goes on with: where it stands.
+/// Where the chain stands.
 template <class Sampler, class Real, class Team>
 KC_INLINE void keep_control(const Team& team, [[maybe_unused]] const Segment<Real>& segment,
                             const BoundChain<Sampler, Real>& b, const ChainControl& control) {

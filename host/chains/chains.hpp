@@ -146,7 +146,7 @@ class Chains {
   /// The mean of the steps that dual averaging took since it began; NaN where there is none. Of chain 0 or the pooled
   /// one.
   virtual double averaged_step() const { return std::numeric_limits<double>::quiet_NaN(); }
-  /// Chain `to` goes on from where `from` stands, with random numbers of its own. No query may be out.
+  /// Chain `to` continues from where `from` stands, with random numbers of its own. No query may be out.
   virtual void relocate(Index /*from*/, Index /*to*/) {}
   /// Everything of the state and adaptation that must survive an interruption, and back.
   virtual std::vector<char> save() const = 0;

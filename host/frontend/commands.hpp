@@ -26,7 +26,7 @@ int info();
 int compile_stan(const std::string& program, const std::string& output);
 int generate(const std::string& output, std::int64_t rows, std::int64_t features, std::uint64_t seed);
 
-/// What sample and estimate begin with: the configuration, told with --verbose. Empty where help was asked for and is
+/// What sample and estimate begin with: the configuration, printed with --verbose. Empty where help was wanted and is
 /// printed: common keys by group, and how to list the settings of a sampler or target.
 std::optional<Configuration> configuration_of(const std::string& command, const std::vector<std::string>& arguments);
 

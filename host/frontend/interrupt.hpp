@@ -1,4 +1,4 @@
-// Ctrl-C, SIGTERM, SIGHUP (a lost terminal) and SIGUSR1 (a queue's warning): the first one asks what goes on to end, a
+// Ctrl-C, SIGTERM, SIGHUP (a lost terminal) and SIGUSR1 (a queue's warning): the first one asks the command to end, a
 // second one kills (what is being written to a file of draws is written first), a third one at once.
 #pragma once
 #include <atomic>

@@ -10,7 +10,7 @@
 
 namespace kilochain {
 
-/// A run as a front end is told of it: what to run, and how to speak about it.
+/// A run as a front end knows it: what to run, and how to speak about it.
 struct Configuration {
   Options options;
   bool quiet = false;    ///< no progress

@@ -188,7 +188,7 @@ std::function<int()> compile_flags(CLI::App& command) {
 
 void add_commands(CLI::App& app, int& status) {
   add_whole(app, "sample", "draw from a target, summarise, write the draws", sample, status);
-  add(app, {"resume", "go on with a run that ended early, or draw more", resume_flags}, status);
+  add(app, {"resume", "continue a run that ended early, or draw more", resume_flags}, status);
   add(app, {"summary", "summarise a file of draws", summary_flags}, status);
   add(app, {"diagnose", "which chains of a file of draws stand out, and what to do", diagnose_flags}, status);
   add(app, {"report", "a page of figures of a file of draws, for a browser", report_flags}, status);

@@ -19,7 +19,7 @@ class ProgressPrinter {
   ProgressPrinter(const ProgressPrinter&) = delete;
   ProgressPrinter& operator=(const ProgressPrinter&) = delete;
   void operator()(const Progress& progress);
-  /// Any other line, of a phase of that name; as often as progress is told.
+  /// Any other line, of a phase of that name; as often as progress is reported.
   void line(const std::string& phase, const std::string& text);
   /// Clears the line.
   void finish();

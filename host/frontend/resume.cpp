@@ -56,7 +56,7 @@ int resume(const std::string& path, const std::vector<Assignment>& flags, bool q
   if (!state) {
     if (!quiet) tell(stderr, "{}: the run ended before its state was saved, and begins again\n", path);
   } else if (in_warmup) {
-    if (!quiet) tell(stderr, "{}: the warm-up goes on after iteration {}\n", path, state->warm.iterations);
+    if (!quiet) tell(stderr, "{}: the warm-up is resumed after iteration {}\n", path, state->warm.iterations);
   } else if (c.options.num_samples.value_or(state->wanted) == state->iterations) {
     const int status = summary(path, "", json, 20);
     tell(words,

@@ -98,7 +98,7 @@ class Search {
     return !stop_;
   }
 
-  /// Points are asked for a batch at a time, knowing whole batches only: a search that goes on asks for the same ones.
+  /// Points are asked for a batch at a time, knowing whole batches only: a resumed search asks for the same ones.
   bool batch(std::size_t wanted) {
     const std::size_t first = tuner_.told().size(), done = table_.rows().size(),
                       size = std::min(static_cast<std::size_t>(c_.tune.batch), wanted - first);

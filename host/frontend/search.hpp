@@ -1,7 +1,7 @@
 // A search for the settings of a sampler that suit a target: asks the tuner for points, runs them as trials side by
 // side, tells it what they scored.
 // Promise: what is tried depends on the configuration and on the table in its folder alone. Stopped, the same search
-// goes on as it would have.
+// is resumed as if it had not been.
 #pragma once
 #include <atomic>
 #include <functional>

@@ -88,7 +88,7 @@ std::string format_head(const RunSummary& run) {
                       run.acceptance_q05, run.acceptance_q50, run.acceptance_q95);
   if (run.resumes_from >= 0)
     text += fmt::format(
-        "killed      after the state of the chains was saved at {} draws of each: `kilochain resume` goes on from "
+        "killed      after the state of the chains was saved at {} draws of each: `kilochain resume` continues from "
         "there, and makes the {} after it again, the same\n",
         run.resumes_from, run.num_samples / run.thin - run.resumes_from);
   if (!run.without.empty())

@@ -1,4 +1,4 @@
-// kilochain tune: a search, told on the terminal.
+// kilochain tune: a search, and its progress on the terminal.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -67,7 +67,7 @@ int tune(const std::vector<std::string>& arguments) {
     return 130;
   }
   tell_found(c, found);
-  if (stop_requested()) tell(stderr, "interrupted: the same command goes on\n");
+  if (stop_requested()) tell(stderr, "interrupted: the same command resumes the search\n");
   return stop_requested() ? 130 : 0;
 }
 

@@ -74,7 +74,7 @@ void TrialTable::read(const Json& search) {
 void TrialTable::append(Json row) {
   file_ << row.dump() << '\n' << std::flush;
   require(file_.good(), ExitStatus::output, path_ + ": cannot be written", fmt::format("trial {}", rows_.size()),
-          "Is the disk full? What is in it is kept: the same command goes on.");
+          "Is the disk full? What is in it is kept: the same command resumes the search.");
   rows_.push_back(std::move(row));
 }
 

@@ -7,7 +7,7 @@
 
 namespace kilochain::cli {
 
-/// The table of trials on disk: appended and flushed line by line, so that a search goes on where it ended.
+/// The table of trials on disk: appended and flushed line by line, so that a search is resumed where it ended.
 class TrialTable {
  public:
   /// Opens folder/trials.jsonl, or begins it. A last line that was cut off is dropped. Throws Error (usage) when the
@@ -25,7 +25,7 @@ class TrialTable {
   std::ofstream file_;
 };
 
-/// What decides a trial's outcome: a table is gone on with only where all of it is the same.
+/// What decides a trial's outcome: a search is resumed from a table only where all of it is the same.
 nlohmann::json search_of(const TuneConfiguration& c);
 
 /// What `kilochain sample` takes: the run's sampler and target with their settings, and `settings` over them.

@@ -18,8 +18,8 @@ template <class Visitor>
 void visit_tune(Visitor&& visit, TuneOptions& o) {
   visit("over", o.over, "text", "what to tune: NAME=LOW:HIGH[:log], several with commas between");
   visit("objective", o.objective, tune_objective_names,
-        "what to make large; of spin models ess_per_second unless told: their iterations differ in cost");
-  visit("evaluations", o.evaluations, between(1, 100000), "trials in all; more than the table holds: it goes on");
+        "what to make large; of spin models ess_per_second unless given: their iterations differ in cost");
+  visit("evaluations", o.evaluations, between(1, 100000), "trials in all, those of the table in `output` included");
   visit("batch", o.batch, between(1, 1000), "points chosen at a time, tried side by side");
   visit("covariance", o.covariance, covariance_names, "how scores at two points go together");
   visit("fit", o.fit, fit_names,
@@ -31,7 +31,7 @@ void visit_tune(Visitor&& visit, TuneOptions& o) {
         "points of policy.csv, resampled by exp(the model's mean)");
   visit("confirm", o.confirm, between(0, 1000), "fresh trials of the best settings, and of those without tuning");
   visit("output", o.output, "text",
-        "folder of the table, the best settings and the figure; an unfinished search in it goes on");
+        "folder of the table, the best settings and the figure; an unfinished search in it is resumed");
 }
 
 std::vector<std::string> split(const std::string& text, char at) {
@@ -159,7 +159,7 @@ std::string tune_help() {
       "Usage: kilochain tune [CONFIG.toml] --target NAME --sampler NAME --over NAME=LOW:HIGH[:log],... [--flag value "
       "...]\n\nLooks for the settings of a sampler that suit a target: trials of a few thousand gradients, chosen by "
       "Bayesian\noptimisation. Writes the table of trials, the best settings as TOML for `kilochain sample`, and what "
-      "is\nknown of the scores over the box. Interrupted, the same command goes on.\n\n";
+      "is\nknown of the scores over the box. Interrupted, the same command resumes it.\n\n";
   std::vector<std::vector<std::string>> rows = {{"flag", "type", "default", "meaning (range)"}};
   for (const SettingInfo& info : tune_settings()) rows.push_back(row_of(info));
   out += columns(rows);

@@ -71,7 +71,7 @@ std::int64_t Ensemble<Real>::relocate(const std::vector<std::int64_t>& stuck, st
     for (const auto c : stuck) {
       if (c < first || c >= first + size) continue;
       Index from = after(c - first, [&](Index next) { return (first + next) % groups == c % groups; });
-      // A superchain that is stuck as a whole goes on from one place, as it began at one.
+      // A superchain that is stuck as a whole is relocated to one place, as it began at one.
       if (from < 0) from = after(c % groups, [](Index) { return true; });
       if (from < 0) continue;
       chains.relocate(from, static_cast<Index>(c) - first);

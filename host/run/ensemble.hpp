@@ -58,8 +58,8 @@ class Ensemble {
   void set_metric(const Metric& metric);
   /// Of the first batch: see Chains.
   double averaged_step();
-  /// Chains of `stuck` go on from where others of their batch and superchain stand; those of a superchain that is stuck
-  /// as a whole from where one chain of another stands. Returns how many did.
+  /// Relocates chains of `stuck` to where others of their batch and superchain stand; those of a superchain that is
+  /// stuck as a whole to where one chain of another stands. Returns how many did.
   std::int64_t relocate(const std::vector<std::int64_t>& stuck, std::int64_t superchains);
   /// Iterations that adapt, up to num_warmup of them; and those after.
   Segment<Real> adapting(std::int64_t num_warmup) const;

@@ -103,8 +103,9 @@ void EnsembleWarmUp<Real>::operator()() {
                 out_.interrupted ? fmt::format("interrupted while {}{}", stages[stage_], missing_) : figures.note);
   if (!scouts.empty()) out_.note += "; " + scouts;
   if (relocated_ > 0)
-    out_.note += fmt::format("; {} stood in a place with next to nothing of the mass and went on from others' places",
-                             relocated_ == 1 ? "1 chain" : fmt::format("{} chains", relocated_));
+    out_.note +=
+        fmt::format("; {} stood in a place with next to nothing of the mass and were relocated to others' places",
+                    relocated_ == 1 ? "1 chain" : fmt::format("{} chains", relocated_));
   if (!*out_.converged && !out_.interrupted)
     out_.advice = fmt::format(
         "warm-up has not converged after {} iterations ({}): do not trust the summary; try --sampler nuts "
@@ -114,7 +115,7 @@ void EnsembleWarmUp<Real>::operator()() {
 
 /// A chain that began in a narrow place of high density stays there, and one in a mode far below as well. Where such a
 /// place has less of the mass than one draw in 10 000, with three standard errors allowed for what NUTS saw of it, the
-/// chain goes on from another's place; else it stays, and is told.
+/// chain is relocated to another's place; else it is left there, and a note says so.
 template <class Real>
 void EnsembleWarmUp<Real>::relocate() {
   const std::vector<char> before = keeper_.state();

@@ -30,7 +30,8 @@ Result read_result(const std::string& path) {
   Result r;
   r.summary = summarise_file(path);
   const DrawsReader reader(path);
-  for (const std::int64_t chain : reader.quarantined()) r.quarantined.push_back({chain, -1, "not told in the file"});
+  for (const std::int64_t chain : reader.quarantined())
+    r.quarantined.push_back({chain, -1, "the file does not say why"});
   r.interrupted = !r.summary.finished;
   r.names = reader.header().names;
   r.variables = variables_of_names(reader.header());

@@ -16,7 +16,7 @@
 
 namespace kilochain {
 
-/// What is known while a run goes on.
+/// What is known of a run under way.
 struct Result;
 
 struct Progress {

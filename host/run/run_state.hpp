@@ -28,7 +28,7 @@ std::vector<char> to_bytes(const RunState& state);
 /// Throws Error (data) for what to_bytes has not made.
 RunState run_state_of(const std::vector<char>& bytes, const std::string& path);
 
-/// Whether options ask to go on with a run that was stopped in its warm-up, or killed there.
+/// Whether options ask to resume a run that was stopped in its warm-up, or killed there.
 inline bool resumes_warmup(const Options& o) { return o.resume && !o.resume->within_warmup.empty(); }
 
 /// The last state in a file of draws; null where the run ended before it saved one. Throws Error (usage), saying why,

@@ -31,7 +31,7 @@ struct WarmedUp {
 
 struct RunState;  // host/run/run_state.hpp
 
-/// `before`: the state in which the warm-up was stopped, from which it goes on; or null.
+/// `before`: the state in which the warm-up was stopped, from which it is resumed; or null.
 template <class Real>
 WarmedUp warm_up(const Phases<Real>& run, const RunState* before = nullptr);
 

@@ -14,7 +14,7 @@ namespace kilochain {
 Tuner::Tuner(Box box, TunerOptions options) : box_(std::move(box)), options_(options) {}
 
 void Tuner::tell(Point values, double score) {
-  require(values.size() == box_.size(), ExitStatus::usage, "a point of another dimension was told",
+  require(values.size() == box_.size(), ExitStatus::usage, "a point of another dimension was given",
           fmt::format("{} values, the box has {}", values.size(), box_.size()), "Tell a point of this box?");
   require(std::isfinite(score), ExitStatus::usage, "a score is not a number", fmt::format("{}", score),
           "Tell something very low for what failed?");

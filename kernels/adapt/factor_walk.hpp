@@ -14,7 +14,7 @@ namespace kilochain {
 struct WalkSettings : ScheduleSettings {
   FactorShape factor = FactorShape::dense;
   double initial_scale = 1, initial_sd = 1, pooled_speedup = 10;
-  Scope scope = Scope::chain;  ///< what resolve was told
+  Scope scope = Scope::chain;  ///< what resolve was given
 };
 
 template <class V>

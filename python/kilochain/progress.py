@@ -1,4 +1,4 @@
-"""What a run says while it goes on: a line in a terminal, a table in a notebook, refreshed in place."""
+"""What a run says while it is under way: a line in a terminal, a table in a notebook, refreshed in place."""
 
 import html
 import math

@@ -1,4 +1,4 @@
-"""Runs: sample, resume, estimate, and a handle of a run that goes on beside the program."""
+"""Runs: sample, resume, estimate, and a handle of a run in the background."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def sample(
     chains, warmup, draws: numbers, or "auto": as many as pay; until it has converged; as many as are needed. sampler:
     a name of kilochain.samplers(); "auto" is the ensemble. seed: None is 1. keep: "draws", "moments" (figures alone)
     or "none". target_ess: effective draws of the slowest mean or tail with which a run without `draws` ends; None is
-    10 000. output: a NetCDF file, which `resume` goes on with; one that has draws is replaced with overwrite=True
+    10 000. output: a NetCDF file, which `resume` continues; one that has draws is replaced with overwrite=True
     alone. init: "normal:0.1", "zeros", or an array (chains, dim) or (dim). progress_callback(dict) is called at most
     every 0.2 s; the run ends when it returns true. blocking=False returns a `Sampling` at once. Raises UsageError and
     DataError with the program's messages.

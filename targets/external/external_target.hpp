@@ -2,7 +2,6 @@
 // chain. Where it has no value the log density is minus infinity, which samplers reject; such points are counted.
 #pragma once
 #include <cmath>
-#include <concepts>
 #include <limits>
 
 #include "targets/external/call_watch.hpp"
@@ -15,14 +14,13 @@ namespace kilochain {
 /// *lp and, unless `gradient` is null, gradient (dim). False: there is no value at x, and `why` may say why.
 template <class D>
 concept ExternalDensity = requires(const D density, double* v, std::string& why) {
-  { density.evaluate(v, v, v, why) }
-  noexcept->std::same_as<bool>;
+  requires noexcept(density.evaluate(v, v, v, why));
 };
 
 template <class Real, ExternalDensity Density>
 class ExternalTarget final : public Target<Real> {
  public:
-  /// `name` begins messages; call_seconds: how long a call may take before that is told, 0: for ever.
+  /// `name` begins messages; call_seconds: how long a call may take before that is reported, 0: for ever.
   ExternalTarget(std::string name, std::shared_ptr<const Density> density, TargetInfo info, double call_seconds)
       : density_(std::move(density)), watch_("a call of " + name, call_seconds) {
     this->info_ = std::move(info);

@@ -15,7 +15,7 @@ struct FunctionDensity {
   void* user_data = nullptr;
   Index dim = 0;
   std::vector<std::string> names;
-  double call_seconds = 60;  ///< how long one call may take before that is told; 0: for ever
+  double call_seconds = 60;  ///< how long one call may take before that is reported; 0: for ever
   bool tried = true;         ///< `chains` is called with one point before a run: an error when that takes longer
   std::shared_ptr<const void> keeps;  ///< lives as long as the target: what user_data points to, or null
 };

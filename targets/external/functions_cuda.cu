@@ -11,7 +11,7 @@ namespace kilochain {
 namespace cuda {
 namespace {
 
-/// A block a column. The host does not know how many ask: columns of nobody repeat the first chain's point.
+/// A block a column. The host does not know how many ask: those that are left over repeat the first chain's point.
 template <class Real>
 __global__ void __launch_bounds__(max_block, 1)
     gather_for_function(const __grid_constant__ Columns of, const __grid_constant__ Exchange<Real> exchange, Index n,

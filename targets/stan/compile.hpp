@@ -15,7 +15,7 @@ struct Tools {
 /// Throws an Error (usage) that says how to have them.
 Tools find_tools();
 
-/// The library of the program `path`, from the cache or compiled now, which is told on standard error. Throws an Error
+/// The library of the program `path`, from the cache or compiled now, which standard error says. Throws an Error
 /// (data) with stanc's words, and (usage) where there is no compiler.
 std::string compiled(const std::string& path);
 /// The same, written to `library`.

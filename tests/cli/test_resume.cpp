@@ -76,7 +76,7 @@ TEST(ResumeCommand, TheTimeIsLimited) {
       json::parse(kilochain(files, {"summary", files.path("none.nc"), "--json"}).out)["num_warmup"].get<std::int64_t>();
   const Outcome again = kilochain(files, {"resume", files.path("none.nc"), "--max-seconds", "3", "--json"});
   EXPECT_EQ(again.status, 9) << again.out;
-  EXPECT_TRUE(contains(again.err, "the warm-up goes on after iteration " + std::to_string(reached) + "\n"))
+  EXPECT_TRUE(contains(again.err, "the warm-up is resumed after iteration " + std::to_string(reached) + "\n"))
       << again.err;
   EXPECT_GT(json::parse(again.out)["num_warmup"].get<std::int64_t>(), reached);
 }
@@ -98,7 +98,7 @@ TEST(ResumeCommand, AWarmUpThatIsKilledGoesOn) {
   EXPECT_TRUE(contains(looked.err, "Go on with it by `kilochain resume " + path + "`?")) << looked.err;
   const Outcome on = kilochain(files, {"resume", path, "--max-seconds", "2"});
   EXPECT_EQ(on.status, 9) << on.out << on.err;
-  EXPECT_TRUE(contains(on.err, "the warm-up goes on after iteration ")) << on.err;
+  EXPECT_TRUE(contains(on.err, "the warm-up is resumed after iteration ")) << on.err;
 }
 
 TEST(ResumeCommand, SaysWhatItCannotDo) {

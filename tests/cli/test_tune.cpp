@@ -1,4 +1,4 @@
-// kilochain tune as a user runs it: a whole small search, interrupted and gone on with, and each wrong input.
+// kilochain tune as a user runs it: a whole small search, interrupted and resumed, and each wrong input.
 #include <filesystem>
 #include <sstream>
 
@@ -90,7 +90,7 @@ TEST(Tune, InterruptedItSaysHowToGoOn) {
       << program.err();
   program.send(SIGINT);
   EXPECT_EQ(program.wait(), 130) << program.err();
-  EXPECT_TRUE(contains(program.err(), "interrupted: the same command goes on")) << program.err();
+  EXPECT_TRUE(contains(program.err(), "interrupted: the same command resumes the search")) << program.err();
   EXPECT_GE(table(files, "t").size(), 7u);
   EXPECT_TRUE(std::filesystem::exists(files.path("t/best.toml")));
 }

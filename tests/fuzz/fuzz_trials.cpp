@@ -1,4 +1,4 @@
-// The table of a search's trials, which is gone on with.
+// The table of a search's trials, from which it is resumed.
 #include "host/frontend/tune_files.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

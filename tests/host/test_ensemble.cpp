@@ -293,7 +293,7 @@ TEST(EnsembleWarmUp, ChainsThatBeginInANarrowPlaceAreRelocated) {
   o.init = "file:" + files.write("starts.csv", starts);
   const Result r = run_quietly(o);
   expect_right(r, {0, 0, 0, 0, 0});
-  EXPECT_NE(r.summary.warmup_note.find("went on from others' places"), std::string::npos);
+  EXPECT_NE(r.summary.warmup_note.find("were relocated to others' places"), std::string::npos);
   Options many = o;  // more than are looked at together
   many.num_chains = 1024;
   for (int k = 0; k < 4; ++k) starts += starts;

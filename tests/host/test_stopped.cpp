@@ -47,7 +47,7 @@ struct Stopping {
     }
     return 0;
   }
-  /// Stopped at call `n` of the density, and then gone on with; returns how often that was in the warm-up, and -1 when
+  /// Stopped at call `n` of the density, and then resumed; returns how often that was in the warm-up, and -1 when
   /// something was drawn before.
   int stopped(Options o, std::int64_t n) {
     calls = 0, at = n, stop = false;

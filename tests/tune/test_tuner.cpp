@@ -129,7 +129,7 @@ TEST(Tuner, RefusesWhatIsNoScore) {
         tuner.tell({0.5, 1}, 1);
       },
       ExitStatus::usage, "",
-      "a point of another dimension was told (2 values, the box has 1). Tell a point of this box?");
+      "a point of another dimension was given (2 values, the box has 1). Tell a point of this box?");
 }
 
 /// Counts of 60 000 draws over 5 weights: chi-square of 4 degrees of freedom below 23.5 (false alarms 1e-4).
