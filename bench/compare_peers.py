@@ -89,7 +89,11 @@ def ours(seed, folder):
 def write():
     if not a.output:
         return
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=here).stdout.strip()
+    try:
+        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=here).stdout.strip()
+    except OSError:  # a bare machine
+        commit = ""
+    commit = commit or os.environ.get("KILOCHAIN_COMMIT", "unknown")
     with open(a.output, "w") as f:
         json.dump(dict(date=datetime.date.today().isoformat(), commit=commit, machine=platform.processor() or platform.machine(), cores=os.cpu_count(), device=a.device, rows=rows), f, indent=1)
 
