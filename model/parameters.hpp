@@ -103,13 +103,13 @@ class Parameters {
                    [&](Index i, const T& u, T& j) { return transforms::interval(u, nth(low, i), nth(high, i), j); });
   }
   KC_INLINE View<false> reals(const char* name, Index n) {
-    const Place at = next({name, n, n, Kind::reals});
+    const Slot at = next({name, n, n, Kind::reals});
     const View<false> out{u_, at.first, at.first < 0 ? 0 : n, name};
     write(at, n, [&](Index i) { return out.unchecked(i); });
     return out;
   }
   KC_INLINE View<true> positives(const char* name, Index n) {
-    const Place at = next({name, n, n, Kind::positives});
+    const Slot at = next({name, n, n, Kind::positives});
     const View<true> out{u_, at.first, at.first < 0 ? 0 : n, name};
     for (Index i = 0; i < out.count; ++i) log_jacobian_ += u_(at.first + i);
     write(at, n, [&](Index i) { return out.unchecked(i); });
@@ -141,7 +141,7 @@ class Parameters {
   KC_INLINE Values2<T> simplexes(const char* name, Index n, Index K) { return simplexes(Kind::simplexes, name, n, K); }
   /// The Cholesky factor of a K x K correlation matrix: rows of length 1, 0 above the diagonal.
   KC_INLINE Values2<T> cholesky_corr(const char* name, Index K) {
-    const Place at = next({name, K * K, K * (K - 1) / 2, Kind::cholesky_corr, K});
+    const Slot at = next({name, K * K, K * (K - 1) / 2, Kind::cholesky_corr, K});
     if (at.first < 0) return missing(name);
     const Values2<T> out = matrix(K, K, name);
     if (out.num_rows == 0) return out;
@@ -229,12 +229,12 @@ class Parameters {
 
  private:
   /// A variable's first coordinate, -1 where there is none for it, and where its values are recorded, if they are.
-  struct Place {
+  struct Slot {
     Index first;
     double* values;
   };
-  KC_INLINE Place next(const Block& block) {
-    Place at{coordinate_, nullptr};
+  KC_INLINE Slot next(const Block& block) {
+    Slot at{coordinate_, nullptr};
 #if !defined(__CUDA_ARCH__)
     if (recording()) {
       at.values = recorder_->next(block);
@@ -269,7 +269,7 @@ class Parameters {
   }
   template <class F>
   KC_INLINE T number(Kind kind, const char* name, const F& transform) {
-    const Place at = next({name, 1, 1, kind});
+    const Slot at = next({name, 1, 1, kind});
     if (at.first < 0) return std::numeric_limits<double>::quiet_NaN();
     const T value = transform(u_(at.first), log_jacobian_);
     write(at, 1, [&](Index) { return value; });
@@ -310,7 +310,7 @@ class Parameters {
   }
   template <class F>
   KC_INLINE Values<T> numbers(Kind kind, const char* name, Index n, const F& transform) {
-    const Place at = next({name, n, n, kind});
+    const Slot at = next({name, n, n, kind});
     if (at.first < 0) return {nullptr, &nowhere_, 0, name};
     const Values<T> out = array(n, name);
     for (Index i = 0; i < out.count; ++i) out.at[i] = transform(i, u_(at.first + i), log_jacobian_);
@@ -332,7 +332,7 @@ class Parameters {
   template <class F>
   KC_INLINE Values2<T> constrained_rows(Kind kind, const char* name, Index n, Index K, Index coordinates,
                                         const F& transform) {
-    const Place at = next({name, n * K, n * coordinates, kind, kind >= Kind::ordereds ? K : 0});
+    const Slot at = next({name, n * K, n * coordinates, kind, kind >= Kind::ordereds ? K : 0});
     if (at.first < 0) return missing(name);
     const Values2<T> out = matrix(n, K, name);
     for (Index r = 0; r < out.num_rows; ++r)
@@ -344,7 +344,7 @@ class Parameters {
   KC_INLINE Array<N> constrained(Kind kind, const char* name, const F& transform) {
     Array<N> out;
     out.name = name;
-    const Place at = next({name, N, Reals, kind});
+    const Slot at = next({name, N, Reals, kind});
     if (at.first < 0) {
       for (T& x : out.values) x = std::numeric_limits<double>::quiet_NaN();
       return out;
@@ -354,7 +354,7 @@ class Parameters {
     return out;
   }
   template <class F>
-  KC_INLINE void write([[maybe_unused]] const Place& at, [[maybe_unused]] Index n, [[maybe_unused]] const F& value) {
+  KC_INLINE void write([[maybe_unused]] const Slot& at, [[maybe_unused]] Index n, [[maybe_unused]] const F& value) {
     if constexpr (std::is_same_v<T, double>)
       for (Index i = 0; at.values && i < n; ++i) at.values[i] = value(i);
   }

@@ -33,7 +33,7 @@ class PackedLattice {
   void assign(const std::int8_t* spins) {
     for (Index w = 0; w < 2 * model_.words(); ++w) colours_[w] = 0;
     for (Index i = 0; i < size(); ++i) {
-      const Place at = place(i);
+      const Site at = site(i);
       if (spins[i] > 0) colour(at.colour)[at.bit >> 6] |= Bits(1) << (at.bit & 63);
     }
     spread(0), spread(1);
@@ -54,7 +54,7 @@ class PackedLattice {
   KC_INLINE double energy() const { return head_->energy; }
   KC_INLINE std::int64_t up() const { return head_->up; }
   KC_INLINE std::int8_t spin(Index i) const {
-    const Place at = place(i);
+    const Site at = site(i);
     return colour(at.colour)[at.bit >> 6] >> (at.bit & 63) & 1 ? 1 : -1;
   }
 
@@ -79,7 +79,7 @@ class PackedLattice {
     double energy = 0;
     std::int64_t up = 0;
   };
-  struct Place {
+  struct Site {
     int colour;
     Index bit;  ///< of the array, its halo counted
   };
@@ -91,7 +91,7 @@ class PackedLattice {
     bytes_ = cut.used();
   }
   KC_INLINE Bits* colour(int s) const { return colours_ + s * model_.words(); }
-  KC_INLINE Place place(Index i) const {
+  KC_INLINE Site site(Index i) const {
     const Index row = i / model_.columns, column = i % model_.columns;
     return {(row + column) & 1, 64 * model_.halo() + row * model_.half() + column / 2};
   }

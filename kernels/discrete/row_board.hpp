@@ -27,7 +27,7 @@ class RowBoard {
   static constexpr Index classes = 5, group = 8, most_rows = 64;
   static constexpr std::uint32_t most = (1u << 19) - 1;  ///< a weight; the sum of all stays below 2^31
 
-  struct Place {
+  struct Site {
     Index row, column, near;  ///< neighbours that are up
   };
 
@@ -71,15 +71,15 @@ class RowBoard {
     return model_.offset - model_.coupling * bonds - model_.field * static_cast<double>(2 * up() - size());
   }
   KC_INLINE std::int64_t up() const { return static_cast<std::int64_t>((at(tally) + (Bits(1) << 31)) >> 32); }
-  KC_INLINE int side(const Place& p) const { return static_cast<int>(row(p.row) >> (p.column + 2) & 1); }
-  KC_INLINE Place place(Index i) const {
+  KC_INLINE int side(const Site& p) const { return static_cast<int>(row(p.row) >> (p.column + 2) & 1); }
+  KC_INLINE Site site(Index i) const {
     const Index r = i / model_.columns, c = i % model_.columns;
     const auto up = [&](Index k, Index bit) { return static_cast<Index>(row(r + k) >> (c + bit) & 1); };
     return {r, c, up(-1, 2) + up(1, 2) + up(0, 1) + up(0, 3)};
   }
-  KC_INLINE std::int8_t spin(Index i) const { return side(place(i)) ? 1 : -1; }
-  KC_INLINE double value(Index i) const { return value_of(side(place(i)), place(i).near); }
-  KC_INLINE double weight(Index i) const { return half(weights + place(i).near, side(place(i))); }
+  KC_INLINE std::int8_t spin(Index i) const { return side(site(i)) ? 1 : -1; }
+  KC_INLINE double value(Index i) const { return value_of(side(site(i)), site(i).near); }
+  KC_INLINE double weight(Index i) const { return half(weights + site(i).near, side(site(i))); }
 
   void set_law(const Law& law) {
     if (at(kind) == static_cast<Bits>(law.kind) && real(rate) == law.rate) return;
@@ -89,7 +89,7 @@ class RowBoard {
   KC_INLINE double total(int side) const { return half_of(sums_, side); }
   /// A spin of the side by its weight, from 64 random bits: their product with the total, whose whole part says row and
   /// class, the rest which of its members.
-  KC_INLINE Place choose(int side, Bits random) const {
+  KC_INLINE Site choose(int side, Bits random) const {
     const Bits total = half_of(sums_, side);
     const Bits product = (random >> 32) * total + ((random & low_half) * total >> 32);
     auto rest = static_cast<std::uint32_t>(product >> 32);
@@ -109,11 +109,11 @@ class RowBoard {
     return {r, select(members, static_cast<Index>((product & low_half) * count >> 32)) - 2, q};
   }
   /// log of w(-v) / w(v) of a spin of the side.
-  KC_INLINE double tilt(int side, const Place& p) const { return side ? -real(tilts + p.near) : real(tilts + p.near); }
+  KC_INLINE double tilt(int side, const Site& p) const { return side ? -real(tilts + p.near) : real(tilts + p.near); }
   /// A spin of the side.
-  void flip(int side, const Place& p) { flip_one(side, p); }
+  void flip(int side, const Site& p) { flip_one(side, p); }
   void flip(Index i) {
-    const Place p = place(i);
+    const Site p = site(i);
     flip(side(p), p);
   }
 
@@ -173,7 +173,7 @@ class RowBoard {
     }
     return static_cast<Index>(found);
   }
-  KC_INLINE void flip_one(int side, const Place& p) {
+  KC_INLINE void flip_one(int side, const Site& p) {
     const Index r = p.row, c = p.column, up = r > 0 ? r - 1 : model_.rows - 1, down = r + 1 < model_.rows ? r + 1 : 0;
     // Columns c - 2 to c + 2 at bits 0 to 4. A table's number: the neighbour at bit 2, its other neighbours at 0, 1, 3.
     const auto window = [&](Index k) { return static_cast<std::uint32_t>(row(r + k) >> c); };

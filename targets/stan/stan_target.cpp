@@ -30,9 +30,9 @@ std::uint32_t seed_of(const DrawId& draw) {
 }
 
 /// Records draws of a program in the order and the shapes that a file of draws has.
-class Recording {
+class RecordedQuantities {
  public:
-  Recording(std::shared_ptr<const StanModel> model, StanRecord record)
+  RecordedQuantities(std::shared_ptr<const StanModel> model, StanRecord record)
       : model_(std::move(model)),
         transformed_(record != StanRecord::parameters),
         generated_(record == StanRecord::all),
@@ -111,7 +111,7 @@ std::shared_ptr<const StanModel> load(const StanSettings& s, const Context& cont
 template <class Real>
 std::unique_ptr<Target<Real>> Stan<Real>::make_cpu(const Context& context, const StanSettings& s) {
   const auto model = load(s, context);
-  const auto recording = std::make_shared<Recording>(model, s.record);
+  const auto recording = std::make_shared<RecordedQuantities>(model, s.record);
   TargetInfo info;
   info.dim = model->dim();
   info.names = recording->names().names;

@@ -143,7 +143,7 @@ void check_rows(const SpinModel& m, Law::Kind kind, double rate) {
           std::vector<Index> members;
           for (Index c = 0; c < columns; ++c)
             if ((spins[static_cast<std::size_t>(r * columns + c)] > 0) == (side == 1) &&
-                board.place(r * columns + c).near == q)
+                board.site(r * columns + c).near == q)
               members.push_back(c);
           if (members.empty()) continue;
           const std::uint64_t after =
@@ -191,7 +191,7 @@ TEST(Boards, RowsKnowWhatTheyWeigh) {
 /// A mutant: the row below a flip keeps its old sum, and the flip's row takes the difference.
 struct StaleRows : RowBoard {
   using RowBoard::RowBoard, RowBoard::flip;
-  void flip(int side, const Place& p) {
+  void flip(int side, const Site& p) {
     const Index below = rows + (p.row + 1) % 4;
     const Bits before = at(below);
     RowBoard::flip(side, p);

@@ -56,7 +56,7 @@ void walk(Board& board, const SpinModel& m, double gamma, Index k, Index t, doub
     if ((board.spin(i) > 0) != (side == 1)) continue;
     const double p = board.weight(i) / total;
     double tilt = 0;
-    if constexpr (in_rows<Board>) tilt = board.tilt(side, board.place(i));
+    if constexpr (in_rows<Board>) tilt = board.tilt(side, board.site(i));
     board.flip(i);
     walk(board, m, gamma, k, t + 1, start, chosen * p, normalisers + tilt + std::log(total / board.total(1 - side)),
          from, flows);
