@@ -1,6 +1,7 @@
 #include "targets/gaussian.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <numbers>
 

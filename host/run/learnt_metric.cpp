@@ -1,5 +1,7 @@
 #include "host/run/learnt_metric.hpp"
 
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 

@@ -8,7 +8,7 @@
 // outlying gradient, as in a funnel's neck, counts less.
 // Cost: n^2 a draw, about 12 n^3 a metric.
 #pragma once
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <vector>
 
 #include "host/run/phases.hpp"

@@ -1,6 +1,6 @@
 #include "host/run/mixing.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <functional>

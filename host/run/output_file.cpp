@@ -3,6 +3,8 @@
 #include <functional>
 #include <numeric>
 
+#include "host/draws/draws_file.hpp"
+
 namespace kilochain {
 
 OutputFile::OutputFile(const Options& options, const TargetInfo& info, Precision precision)
@@ -107,5 +109,31 @@ void OutputFile::close() {
   if (writer_) writer_->finish();
   writer_.reset();
 }
+
+template <class Real>
+void OutputFile::append_warmup_stats(const Window<Real>& window) {
+  writer_->append_warmup_stats(window);
+}
+
+template <class Real>
+void OutputFile::write_last_of_warmup(const Window<Real>& window, const std::vector<std::int64_t>& iterations,
+                                      const LastOfWarmup& which) {
+  if (writer_ && stores_draws(options_)) writer_->write_last_of_warmup(window, iterations, which);
+}
+
+template <class Real>
+void OutputFile::append(const Window<Real>& window) {
+  wait();
+  pending_ = std::async(std::launch::async, [this, window] { writer_->append(window); });
+}
+
+template void OutputFile::append_warmup_stats(const Window<float>&);
+template void OutputFile::append_warmup_stats(const Window<double>&);
+template void OutputFile::write_last_of_warmup(const Window<float>&, const std::vector<std::int64_t>&,
+                                               const LastOfWarmup&);
+template void OutputFile::write_last_of_warmup(const Window<double>&, const std::vector<std::int64_t>&,
+                                               const LastOfWarmup&);
+template void OutputFile::append(const Window<float>&);
+template void OutputFile::append(const Window<double>&);
 
 }  // namespace kilochain

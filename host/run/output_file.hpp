@@ -3,10 +3,14 @@
 #include <future>
 #include <memory>
 
-#include "host/draws/draws_file.hpp"
+#include "host/chains/window.hpp"
 #include "host/run/estimate.hpp"
+#include "host/statistics/summary.hpp"
 
 namespace kilochain {
+
+class DrawsWriter;  // host/draws/draws_file.hpp, which brings JSON along
+struct DrawsHeader;
 
 class OutputFile {
  public:
@@ -24,20 +28,13 @@ class OutputFile {
   /// other names.
   void resume(std::int64_t draws);
   template <class Real>
-  void append_warmup_stats(const Window<Real>& window) {
-    writer_->append_warmup_stats(window);
-  }
+  void append_warmup_stats(const Window<Real>& window);
   template <class Real>
   void write_last_of_warmup(const Window<Real>& window, const std::vector<std::int64_t>& iterations,
-                            const LastOfWarmup& which) {
-    if (writer_ && stores_draws(options_)) writer_->write_last_of_warmup(window, iterations, which);
-  }
+                            const LastOfWarmup& which);
   /// Begins to write draws; the window must stay as it is until the next call of append or wait.
   template <class Real>
-  void append(const Window<Real>& window) {
-    wait();
-    pending_ = std::async(std::launch::async, [this, window] { writer_->append(window); });
-  }
+  void append(const Window<Real>& window);
   /// Until the disk has what it was given; throws Error (output) when it could not take it.
   void wait() {
     if (pending_.valid()) pending_.get();

@@ -1,6 +1,6 @@
 // What samplers of trajectories share: a learnt mass (mass.hpp), and a step that follows the acceptance
-// (dual_averaging.hpp). Theirs: Settings from
-// TrajectorySettings with target_accept, State from TrajectoryState, draw, place, update.
+// (dual_averaging.hpp). A sampler adds Settings from TrajectorySettings with target_accept, State from TrajectoryState,
+// draw, place and update.
 // Products of a dense F that chains share: F^T of each answer, F r for each step, and F^T g(x) when F may be another;
 // else a chain knows F^T g(x) from the answer there, and keeps it.
 #pragma once

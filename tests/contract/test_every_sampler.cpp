@@ -2,6 +2,7 @@
 // non-finite are rejections, chains that cannot go on are quarantined alone, statistics are recorded.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -204,6 +205,18 @@ TEST_P(EverySampler, StatisticsAreRecorded) {
     target->evaluate({x.data(), direction.data(), gradient.data(), product.data(), &lp, &accepted, &needs, 32}, 0, 1);
     EXPECT_EQ(lp, out.lp[static_cast<std::size_t>(c * 50 + 49)]);
   }
+}
+
+TEST_P(EverySampler, SaysWhatItSteersItsAcceptanceTo) {
+  const SamplerEntry& entry = find_sampler(GetParam());
+  const auto row = std::find_if(entry.settings.begin(), entry.settings.end(),
+                                [](const SettingInfo& info) { return info.name == "target_accept"; });
+  if (row == entry.settings.end()) {
+    EXPECT_TRUE(std::isnan(entry.target_accept({})));
+    return;
+  }
+  EXPECT_EQ(entry.target_accept({}), std::stod(row->default_value));
+  EXPECT_EQ(entry.target_accept({{"target_accept", "0.375"}}), 0.375);
 }
 
 std::vector<std::string> sampler_names() {
