@@ -59,7 +59,7 @@ DrawsReader::~DrawsReader() {
 }
 
 void DrawsReader::open(Wish wish) {
-  check(nc_open(path_.c_str(), NC_NOWRITE, &file_));
+  check(netcdf::open(path_, NC_NOWRITE, &file_));
   attributes_ = netcdf::read_attributes(file_);
   const auto format = attributes_.find("kilochain_draws_format");
   require(format != attributes_.end() && *format == 1, ExitStatus::data, path_ + ": not draws of kilochain",

@@ -51,7 +51,7 @@ DrawsWriter::DrawsWriter(std::string path, std::int64_t draws_written)
           "May it be written, and is it closed everywhere else?");
   reserve(0, 0, 0);  // what cannot grow is not touched
   try {
-    check(nc_open(path_.c_str(), NC_WRITE, &file_));
+    check(netcdf::open(path_, NC_WRITE, &file_));
     journal_ = std::make_unique<Journal>(followed(path_));
     find();
     // A run that is resumed has not ended: should it be killed, only the draws say how far it came.

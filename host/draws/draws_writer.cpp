@@ -33,7 +33,7 @@ std::string lost_with(const std::string& path) {
   int file = -1, id = -1;
   std::error_code none;
   if (std::filesystem::file_size(path, none) == 0 || none) return "";
-  if (nc_open(path.c_str(), NC_NOWRITE, &file) != NC_NOERR) return unreadable;
+  if (netcdf::open(path, NC_NOWRITE, &file) != NC_NOERR) return unreadable;
   const bool ours = nc_inq_attid(file, NC_GLOBAL, "kilochain_draws_format", &id) == NC_NOERR,
              summary = netcdf::find_group(file, "summary") >= 0;
   long long draws = 0;

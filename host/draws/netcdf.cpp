@@ -1,6 +1,9 @@
 #include "host/draws/netcdf.hpp"
 
 #include <hdf5.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <cstdint>
@@ -78,6 +81,17 @@ std::unique_lock<std::recursive_mutex> alone() {
   thread_local const herr_t silent = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   static_cast<void>(silent);
   return lock;
+}
+
+int open(const std::string& path, int mode, int* file) {
+#ifdef __GLIBC__
+  mallopt(M_PERTURB, 0xff);  // its complement fills what is allocated
+  const int status = nc_open(path.c_str(), mode, file);
+  mallopt(M_PERTURB, 0);
+  return status;
+#else
+  return nc_open(path.c_str(), mode, file);
+#endif
 }
 
 std::string reason(int status, const char* refused) {

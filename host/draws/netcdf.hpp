@@ -17,6 +17,10 @@ namespace kilochain::netcdf {
 /// several.
 std::unique_lock<std::recursive_mutex> alone();
 
+/// nc_open. Returns its status, of damaged files too: HDF5 1.10 frees what a refused table of links has left unset, so
+/// memory comes as zeros meanwhile, where the C library can do that.
+int open(const std::string& path, int mode, int* file);
+
 /// What a status means: the system's words, or `refused` where the library itself found something wrong.
 std::string reason(int status, const char* refused = "the file or the disk is damaged");
 
