@@ -79,6 +79,20 @@ nb::object view(const std::shared_ptr<Result>& owner, std::vector<T>& values, st
   return nb::cast(nb::ndarray<nb::numpy, T>(values.data(), shape.size(), shape.data(), capsule));
 }
 
+/// A group beside that of the draws: the last draws of a warm-up.
+nb::dict warmup_of(const std::shared_ptr<Result>& r) {
+  WarmupDraws& w = *r->warmup;
+  const std::size_t draws = w.iterations.size(), chains = w.lp.size() / draws;
+  nb::dict out, statistics;
+  out["draws"] = view(r, w.draws, {chains, draws, r->names.size()});
+  out["lp"] = view(r, w.lp, {chains, draws});
+  statistics["acceptance_rate"] = view(r, w.acceptance_rate, {chains, draws});
+  out["statistics"] = statistics;
+  out["iterations"] = w.iterations;
+  out["of_scouts"] = w.of_scouts;
+  return out;
+}
+
 nb::dict dict_of(Result result) {
   const auto r = std::make_shared<Result>(std::move(result));
   const Verdict verdict = verdict_of(r->summary);
@@ -91,6 +105,7 @@ nb::dict dict_of(Result result) {
     for (auto& [name, values] : r->statistics)
       if (values.size() == chains * draws) statistics[name.c_str()] = view(r, values, {chains, draws});
   }
+  if (r->warmup) out["warmup"] = warmup_of(r);
   nb::list variables, quarantined;
   for (const Variable& v : r->variables) variables.append(nb::make_tuple(v.name, v.shape, v.group));
   for (const QuarantinedChain& q : r->quarantined) quarantined.append(nb::make_tuple(q.chain, q.iteration, q.reason));
@@ -181,7 +196,8 @@ nb::object raised(const Density* density, std::exception_ptr error) {
 /// A run of the settings as they stand, or one that is resumed from its file.
 class Run {
  public:
-  Run(const Texts& texts, bool keep_draws, const std::string& resume, std::shared_ptr<Density> density)
+  Run(const Texts& texts, bool keep_draws, bool keep_warmup, const std::string& resume,
+      std::shared_ptr<Density> density)
       : density_(std::move(density)) {
     std::vector<Assignment> before;
     std::shared_ptr<const RunState> state;
@@ -193,6 +209,7 @@ class Run {
     options.resume = state;
     options.overwrite |= !resume.empty() && !state;
     options.keep_draws = keep_draws && !state;
+    options.keep_warmup = keep_warmup;
     if (keep_draws && state) file_ = resume;
     unlocked(density_.get(), [&] { prepared_.emplace(std::move(options)); });  // a density is asked how long it takes
   }
@@ -335,8 +352,8 @@ NB_MODULE(_core, m) {
       .def(nb::init<const std::string&, std::uintptr_t, std::uintptr_t, bool, std::size_t,
                     const std::vector<std::string>&>());
   nb::class_<Run>(m, "Run")
-      .def(nb::init<const Texts&, bool, const std::string&, std::shared_ptr<Density>>(), nb::arg(), nb::arg(),
-           nb::arg(), nb::arg().none())
+      .def(nb::init<const Texts&, bool, bool, const std::string&, std::shared_ptr<Density>>(), nb::arg(), nb::arg(),
+           nb::arg(), nb::arg(), nb::arg().none())
       .def("sample", &Run::sample, nb::arg().none())
       .def("stop", &Run::stop)
       .def("partial", &Run::partial)

@@ -37,6 +37,7 @@ struct Options {
   std::string output;                 ///< NetCDF file; empty: nothing is written
   bool overwrite = false;             ///< draws that are in `output` already may go
   bool keep_draws = false;            ///< the draws in memory too, in Result::draws
+  bool keep_warmup = false;           ///< with keep_draws: the last draws of the warm-up too, in Result::warmup
   bool save_warmup = false;           ///< statistics of warm-up iterations too
   int threads = 0;                    ///< CPU threads; 0: all
   bool prior_only = false;            ///< the prior of a model, without what it gives to log_likelihood

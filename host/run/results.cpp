@@ -175,7 +175,7 @@ Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sam
                     names.size(), r.summary.parameters.size(), names[0], names.size() > 1 ? ", ..." : ""));
   if (!r.summary.parameters.empty() && !warm.last) run.file.write_summary(r.summary.parameters, sampled.acceptance);
   run.file.close();
-  if (run.options.keep_draws) copy_draws(r, run, sampled);
+  if (run.options.keep_draws) copy_draws(r, run, sampled), r.warmup = warm.draws;
   return r;
 }
 

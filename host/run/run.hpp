@@ -12,6 +12,7 @@
 #include "host/run/estimate.hpp"
 #include "host/run/options.hpp"
 #include "host/run/run_summary.hpp"
+#include "host/run/warmup_draws.hpp"
 #include "host/statistics/series.hpp"
 
 namespace kilochain {
@@ -57,8 +58,9 @@ struct Result {
   std::vector<double> lp;           ///< with keep_draws: [chain, draw], log density
   std::map<std::string, std::vector<float>>
       statistics;  ///< with keep_draws: [chain, draw]: acceptance_rate, diverging (0 or 1), the sampler's
-  std::vector<std::string> notes;  ///< what a user should know: fallback to the CPU, warm-up not converged, ...
-  std::string evaluation;          ///< how the target is evaluated, and a factor multiplied, and why (--verbose)
+  std::shared_ptr<WarmupDraws> warmup;  ///< with keep_warmup, or keep_draws and a stop in the warm-up: its last draws
+  std::vector<std::string> notes;       ///< what a user should know: fallback to the CPU, warm-up not converged, ...
+  std::string evaluation;               ///< how the target is evaluated, and a factor multiplied, and why (--verbose)
 };
 
 /// Interrupted before the first draw.

@@ -4,9 +4,11 @@
 // Chains that accept nothing in iterations 100 to 250 of an automatic or a pooled one are relocated (relocate.hpp), and
 // it begins anew: they would hold what all adapt to.
 #pragma once
+#include <memory>
 #include <optional>
 
 #include "host/run/phases.hpp"
+#include "host/run/warmup_draws.hpp"
 #include "host/statistics/summary.hpp"
 
 namespace kilochain {
@@ -27,6 +29,7 @@ struct WarmedUp {
   std::optional<LastOfWarmup> last;  ///< of one that was stopped: its last draws
   std::vector<ParameterSummary> last_figures;  ///< of these draws
   std::vector<double> last_acceptance;         ///< as that: mean of each chain; NaN of a quarantined one
+  std::shared_ptr<WarmupDraws> draws;  ///< in memory, where they are kept (Options::keep_warmup) or it was stopped
 };
 
 struct RunState;  // host/run/run_state.hpp

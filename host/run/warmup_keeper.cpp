@@ -109,7 +109,8 @@ template <class Real>
 WarmedUp WarmupKeeper<Real>::end() {
   out_.seconds = seconds_before_ + seconds_since(begin_);
   out_.gradients += run_.chains.take_gradients();
-  if (out_.interrupted && run_.options.draws != KeptDraws::none) leave_draws();
+  const Options& o = run_.options;
+  if (o.draws != KeptDraws::none && (out_.interrupted || (o.keep_draws && o.keep_warmup))) leave_draws();
   return std::move(out_);
 }
 
@@ -121,21 +122,30 @@ void WarmupKeeper<Real>::leave_draws() {
   RecordedValues<Real> values(info, run_.options.seed, run_.context.threads);
   values.put_into(window);
   const auto& iterations = last_.iterations();
-  out_.last = LastOfWarmup{iterations.front(), iterations.back(), window.count, scouts_};
   const Count chains = window.draws.planes, width = window.draws.columns;
   std::vector<std::int64_t> quarantined;
-  std::vector<double> wide;
+  std::vector<double> acceptance;
+  WarmupDraws kept{iterations, {}, {}, {}, scouts_};
   for (Count c = 0; c < chains; ++c) {
     const auto* row = window.draws.plane(c).data;
-    wide.insert(wide.end(), row, row + window.count * width);
+    kept.draws.insert(kept.draws.end(), row, row + window.count * width);
+    const auto *lp = &window.lp(c, 0), *rate = &window.acceptance_rate(c, 0);
+    kept.lp.insert(kept.lp.end(), lp, lp + window.count);
+    kept.acceptance_rate.insert(kept.acceptance_rate.end(), rate, rate + window.count);
     double sum = 0;
     for (Count s = 0; s < window.count; ++s) sum += window.acceptance_rate(c, s);
-    out_.last_acceptance.push_back(sum / static_cast<double>(window.count));
-    if (std::isnan(window.lp(c, window.count - 1))) quarantined.push_back(c), out_.last_acceptance.back() = NAN;
+    acceptance.push_back(sum / static_cast<double>(window.count));
+    if (std::isnan(window.lp(c, window.count - 1))) quarantined.push_back(c), acceptance.back() = NAN;
   }
-  out_.last_figures = summarise_draws(info.names, wide.data(), chains, window.count, quarantined, out_.superchains);
-  out_.last_figures.resize(std::min(out_.last_figures.size(), info.num_posterior));
-  run_.file.write_last_of_warmup(window, iterations, *out_.last);
+  if (out_.interrupted) {
+    out_.last = LastOfWarmup{iterations.front(), iterations.back(), window.count, scouts_};
+    out_.last_acceptance = std::move(acceptance);
+    out_.last_figures =
+        summarise_draws(info.names, kept.draws.data(), chains, window.count, quarantined, out_.superchains);
+    out_.last_figures.resize(std::min(out_.last_figures.size(), info.num_posterior));
+    run_.file.write_last_of_warmup(window, iterations, *out_.last);
+  }
+  if (run_.options.keep_draws) out_.draws = std::make_shared<WarmupDraws>(std::move(kept));
 }
 
 template class LastDraws<float>;

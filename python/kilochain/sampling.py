@@ -60,9 +60,11 @@ class Sampling:
         if isinstance(settings.get("init"), np.ndarray):
             self._kept.append(_core.FileInMemory(f"<init {id(self)}>", _npy(np.atleast_2d(settings["init"]))))
             settings["init"] = "file:" + self._kept[-1].name
-        self._run = _core.Run(
-            _texts(target, settings), settings["keep"] == "all", resume, target._density if target else None
-        )
+        save_warmup = bool(settings.get("save_warmup"))
+        if save_warmup and settings.get("warmup") in (None, "auto"):
+            del settings["save_warmup"]  # a file has no room for statistics of a length that is not known
+        density = target._density if target else None
+        self._run = _core.Run(_texts(target, settings), settings["keep"] == "all", save_warmup, resume, density)
         self._show, self._callback = Progress() if progress else None, progress_callback
         self._latest, self._result, self._error, self._thread = {}, None, None, None
 
@@ -114,11 +116,8 @@ class Sampling:
         if self._error:
             raise self._error
         result = self._result
-        error = result["error"]
-        if result["nothing_drawn"] and error:
-            raise error
-        tree = self._tree(result)
-        if error and not isinstance(error, KeyboardInterrupt):
+        error, tree = result["error"], self._tree(result)
+        if error and (result["nothing_drawn"] or not isinstance(error, KeyboardInterrupt)):
             error.partial = tree
             raise error
         _warn(result)
@@ -174,7 +173,8 @@ def sample(
     chains, warmup, draws: numbers, or "auto": as many as pay; until it has converged; as many as are needed. sampler:
     a name of kilochain.samplers(); "auto" is the ensemble. seed: None is 1. keep: "draws", "moments" (figures alone)
     or "none". target_ess: effective draws of the slowest mean or tail with which a run without `draws` ends; None is
-    10 000. output: a NetCDF file, which `resume` continues; one that has draws is replaced with overwrite=True
+    10 000. save_warmup=True: `warmup_posterior` and `warmup_sample_stats` too, the last few hundred draws of the
+    warm-up. output: a NetCDF file, which `resume` continues; one that has draws is replaced with overwrite=True
     alone. init: "normal:0.1", "zeros", or an array (chains, dim) or (dim). progress_callback(dict) is called at most
     every 0.2 s; the run ends when it returns true. blocking=False returns a `Sampling` at once. Raises UsageError and
     DataError with the program's messages.

@@ -46,33 +46,45 @@ def _groups(result):
     return groups, coords
 
 
+def _datasets(result, draw, superchains, constrain, labels):
+    """The groups of draws, and that of their statistics. draw: a number for each."""
+    places = {"chain": np.arange(len(result["draws"])), "draw": draw}
+    if superchains > 1:
+        places["superchain"] = ("chain", places["chain"] % superchains)
+    found, coords = _groups(result)
+    if constrain:
+        coords, found = {}, {"posterior": {}}
+        for name, values in constrain(result["draws"]).items():
+            dims, values = values if isinstance(values, tuple) else ((), values)
+            values = np.asarray(values)
+            dims = dims or [f"{name}_dim_{k}" for k in range(values.ndim - 2)]
+            found["posterior"][name] = (("chain", "draw", *dims), values)
+    coords.update(labels)
+    groups = {}
+    for group, variables in found.items():
+        used = {dim for dims, _ in variables.values() for dim in dims}
+        groups[group] = xr.Dataset(variables, {**places, **{d: c for d, c in coords.items() if d in used}})
+    statistics = {"lp": result["lp"], **result["statistics"]} if "lp" in result else {}
+    if "diverging" in statistics:
+        statistics["diverging"] = statistics["diverging"] != 0
+    statistics = {k: (("chain", "draw"), v) for k, v in statistics.items()}
+    groups["sample_stats_prior" if "prior" in found else "sample_stats"] = xr.Dataset(statistics, places)
+    return groups
+
+
 def tree_of(result, constrain=None, labels={}):
     """The DataTree of a run. Draws are views of the run's own memory. constrain: draws to {name: array}, or None;
     labels: of dimensions, where the target knows better ones."""
     summary = json.loads(result["summary"])
     groups = {}
     if "draws" in result:
-        chains, draws = result["draws"].shape[:2]
-        places = {"chain": np.arange(chains), "draw": np.arange(draws)}
-        if summary["superchains"] > 1:
-            places["superchain"] = ("chain", np.arange(chains) % summary["superchains"])
-        found, coords = _groups(result)
-        if constrain:
-            coords, found = {}, {"posterior": {}}
-            for name, values in constrain(result["draws"]).items():
-                dims, values = values if isinstance(values, tuple) else ((), values)
-                values = np.asarray(values)
-                dims = dims or [f"{name}_dim_{k}" for k in range(values.ndim - 2)]
-                found["posterior"][name] = (("chain", "draw", *dims), values)
-        coords.update(labels)
-        for group, variables in found.items():
-            used = {dim for dims, _ in variables.values() for dim in dims}
-            groups[group] = xr.Dataset(variables, {**places, **{d: c for d, c in coords.items() if d in used}})
-        statistics = {"lp": result["lp"], **result["statistics"]} if "lp" in result else {}
-        if "diverging" in statistics:
-            statistics["diverging"] = statistics["diverging"] != 0
-        statistics = {k: (("chain", "draw"), v) for k, v in statistics.items()}
-        groups["sample_stats_prior" if "prior" in found else "sample_stats"] = xr.Dataset(statistics, places)
+        draw = np.arange(result["draws"].shape[1])
+        groups = _datasets(result, draw, summary["superchains"], constrain, labels)
+    if last := result.get("warmup"):  # as ArviZ calls them
+        superchains = 0 if last["of_scouts"] else summary["superchains"]
+        parts = {**last, "names": result["names"], "variables": result["variables"]}
+        own = _datasets(parts, last["iterations"], superchains, constrain, labels)
+        groups.update({f"warmup_{name}": group for name, group in own.items()})
     figures = ["mean", "sd", "mcse_mean", "q05", "q50", "q95", "ess_bulk", "ess_tail", "rhat"]
     rows = [[p[f] if p[f] is not None else np.nan for f in figures] for p in summary["parameters"]]
     groups["summary"] = xr.Dataset(

@@ -147,6 +147,43 @@ def test_draws_until_now_are_the_first_of_all(gaussian):
         assert run.partial().identical(tree)
 
 
+def test_draws_of_the_warm_up_are_in_the_tree():
+    settings = {**SHORT, "chains": 4}
+    tree = k.sample(k.Gaussian(cov), save_warmup=True, **settings)
+    assert list(tree["warmup_posterior"]["draw"].values) == list(range(settings["warmup"]))
+    x = tree["warmup_posterior"]["x"].values
+    lp = -0.5 * np.einsum("...i,ij,...j", x, np.linalg.inv(cov), x)
+    constant = tree["warmup_sample_stats"]["lp"].values - lp
+    assert np.ptp(constant) < 1e-12 * np.abs(lp).max()
+    assert tree["warmup_sample_stats"]["acceptance_rate"].shape == (4, settings["warmup"])
+    without = k.sample(k.Gaussian(cov), **settings)
+    assert "warmup_posterior" not in without.children
+    assert (without["posterior"]["x"].values == tree["posterior"]["x"].values).all()
+    of_the_default = k.sample(k.Gaussian(cov), chains=64, save_warmup=True, progress=False)["warmup_posterior"]
+    assert of_the_default.sizes["chain"] == 64 and of_the_default.sizes["draw"] > 50
+
+
+def test_a_stop_in_the_warm_up_leaves_its_draws(gaussian):
+    def slow(x):
+        time.sleep(0.001)
+        return gaussian(x)
+
+    def press(p):
+        if p["done"] > 20:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    model = k.from_batched(slow, 3, constrain=lambda x: {"a": x[..., 0]})
+    settings = dict(chains=4, warmup=10**5, draws=1, sampler="mala", progress=False)
+    with pytest.raises(KeyboardInterrupt) as told:
+        k.sample(model, progress_callback=press, **settings)
+    draws = told.value.partial["warmup_posterior"]
+    assert draws["a"].dims == ("chain", "draw") and draws.sizes["draw"] > 0
+    assert told.value.partial["posterior"].sizes["draw"] == 0
+    with pytest.warns(k.RunWarning, match="interrupted"):
+        tree = k.sample(model, progress_callback=lambda p: p["done"] > 20, **settings)
+    assert tree["warmup_posterior"].sizes["draw"] > 0
+
+
 def test_a_regression_with_groups_by_name():
     random = np.random.default_rng(3)
     X, places = random.normal(size=(150, 2)), random.choice(["north", "south", "west"], 150)
