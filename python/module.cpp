@@ -45,22 +45,25 @@ nb::list common_settings() {
   return rows_of(infos);
 }
 
-/// A density of the caller's: a Python function of many points, or a C function by its address.
+/// A density of the caller's: a Python function of many points, or a C function by its address. kind: of that,
+/// "one", "chains" or "on_device".
 class Density {
  public:
   Density(const std::string& name, nb::callable f, std::size_t dim, const std::vector<std::string>& names)
       : python_(std::make_unique<PythonDensity>(std::move(f))), target_(name, python_->function(dim, names)) {}
-  Density(const std::string& name, std::uintptr_t address, std::uintptr_t user_data, bool batched, std::size_t dim,
-          const std::vector<std::string>& names)
-      : target_(name, function(address, user_data, batched, dim, names)) {}
+  Density(const std::string& name, std::uintptr_t address, std::uintptr_t user_data, const std::string& kind,
+          std::size_t dim, const std::vector<std::string>& names)
+      : target_(name, function(address, user_data, kind, dim, names)) {}
   bool failed() const { return python_ && python_->failed(); }
   std::exception_ptr take_error() const { return python_ ? python_->take_error() : nullptr; }
 
  private:
-  static FunctionDensity function(std::uintptr_t address, std::uintptr_t user_data, bool batched, std::size_t dim,
-                                  const std::vector<std::string>& names) {
+  static FunctionDensity function(std::uintptr_t address, std::uintptr_t user_data, const std::string& kind,
+                                  std::size_t dim, const std::vector<std::string>& names) {
     FunctionDensity f;
-    if (batched)
+    if (kind == "on_device")
+      f.on_device = reinterpret_cast<kilochain_density_on_device>(address);
+    else if (kind == "chains")
       f.chains = reinterpret_cast<kilochain_density_of_chains>(address);
     else
       f.one = reinterpret_cast<kilochain_density>(address);
@@ -349,7 +352,7 @@ NB_MODULE(_core, m) {
       .def_prop_ro("name", &FileInMemory::name);
   nb::class_<Density>(m, "Density")
       .def(nb::init<const std::string&, nb::callable, std::size_t, const std::vector<std::string>&>())
-      .def(nb::init<const std::string&, std::uintptr_t, std::uintptr_t, bool, std::size_t,
+      .def(nb::init<const std::string&, std::uintptr_t, std::uintptr_t, const std::string&, std::size_t,
                     const std::vector<std::string>&>());
   nb::class_<Run>(m, "Run")
       .def(nb::init<const Texts&, bool, bool, const std::string&, std::shared_ptr<Density>>(), nb::arg(), nb::arg(),

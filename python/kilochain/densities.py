@@ -19,21 +19,24 @@ def _own(density, name):
     return target
 
 
-def from_batched(f, dim, names=None, constrain=None) -> Target:
-    """A density of many points in one call, on the CPU.
+def from_batched(f, dim, names=None, constrain=None, device="cpu") -> Target:
+    """A density of many points in one call.
 
     f(x) -> (lp, gradient): x is (chains, dim), float64 and read-only, and its memory is valid in the call alone; lp is
     (chains), gradient (chains, dim). It is called once a round for all chains that ask, by one thread at a time. A
     point whose lp is not finite is a rejected proposal. What f raises ends the run and is raised again, with the
     draws until then in its attribute `partial`. All coordinates are real; names: one for each. constrain(x) -> {name:
     values} makes what is recorded of draws, x (chains, draws, dim) to arrays (chains, draws, ...); without it the
-    coordinates are.
+    coordinates are. device="cuda": f(x, lp, gradient) writes its answer, all three arrays of double on the run's device
+    (`DeviceArray`: CuPy, numba.cuda, torch, Warp and JAX take them without a copy), by work that it queues on x.stream.
 
     >>> model = kilochain.from_batched(lambda x: (-(x * x).sum(axis=1) / 2, -x), 3, names=["a", "b", "c"])
     >>> kilochain.sample(model, chains=64, progress=False)["posterior"]["x"].coords["x_dim_0"].values.tolist()
     ['a', 'b', 'c']
     """
     dim = int(dim)
+    if device != "cpu":
+        return _on_device(f, dim, names, constrain)
 
     def checked(x):
         lp, gradient = f(x)
@@ -51,10 +54,53 @@ def from_batched(f, dim, names=None, constrain=None) -> Target:
     return target
 
 
+class DeviceArray:
+    """An array of double in the memory of a CUDA device, valid in one call: for whatever takes the CUDA array interface
+    (version 3), as cupy.asarray(x) and torch.as_tensor(x, device="cuda") do. stream: of the run, an address, on which all
+    work with it is queued: `with cupy.cuda.ExternalStream(x.stream): ...`."""
+
+    def __init__(self, address, shape, stream, read_only=False):
+        self.shape, self.stream = shape, stream
+        self.__cuda_array_interface__ = dict(
+            shape=shape, typestr="<f8", data=(address, read_only), strides=None, stream=stream or 1, version=3
+        )
+
+
+_size, _address = ctypes.c_size_t, ctypes.c_void_p
+_OF_DEVICE = ctypes.CFUNCTYPE(
+    ctypes.c_int, _size, _size, _address, _size, _address, _address, _address, _address
+)  # kilochain_density_on_device
+
+
+def _on_device(f, dim, names, constrain):
+    """The run calls it as a C function of device pointers; rows are dense. What f raises is kept for the run."""
+
+    def call(chains, n, x, row, gradient, lp, stream, user_data):
+        if target._raised:
+            return 1
+        try:
+            f(
+                DeviceArray(x, (chains, n), stream or 0, read_only=True),
+                DeviceArray(lp, (chains,), stream or 0),
+                DeviceArray(gradient, (chains, n), stream or 0),
+            )
+            return 0
+        except BaseException as error:
+            target._raised.append(error)
+            return 1
+
+    c_function = _OF_DEVICE(call)
+    target = from_c(ctypes.cast(c_function, _address).value, dim, names=names, batched="on_device")
+    target._kept.append(c_function)
+    target.constrain = constrain
+    return target
+
+
 def from_c(address, dim, user_data=0, names=None, batched=False) -> Target:
     """A C function by its address (of numba's cfunc, ctypes, cffi), with the signature that kilochain/c.h calls
-    kilochain_density, or kilochain_density_of_chains when batched. Threads call it side by side, without Python's lock.
-    What it needs must live as long as the target: keep it.
+    kilochain_density, or kilochain_density_of_chains when batched; batched="on_device" is kilochain_density_on_device,
+    whose points are in the memory of a CUDA device. Threads call it side by side, without Python's lock. What it needs
+    must live as long as the target: keep it.
 
     >>> import ctypes
     >>> doubles = ctypes.POINTER(ctypes.c_double)
@@ -66,7 +112,8 @@ def from_c(address, dim, user_data=0, names=None, batched=False) -> Target:
     >>> tree = kilochain.sample(model, chains=4, warmup=100, draws=100, sampler="nuts", progress=False)
     """
     name = f"density {next(_number)}"
-    return _own(_core.Density(name, int(address), int(user_data), bool(batched), int(dim), list(names or [])), name)
+    kind = batched if isinstance(batched, str) else "chains" if batched else "one"
+    return _own(_core.Density(name, int(address), int(user_data), kind, int(dim), list(names or [])), name)
 
 
 def from_stan(model, data=None, **settings) -> Target:

@@ -72,7 +72,7 @@ class Sampling:
         self._latest = p
         if self._show:
             self._show(p)
-        return bool(self._callback and self._callback(p))
+        return bool(self._callback and self._callback(p)) or bool(self._target and self._target._raised)
 
     def _sample(self):
         try:
@@ -113,10 +113,11 @@ class Sampling:
         """The run's DataTree, when it has ended. Raises and warns as `sample` does."""
         if self._thread:
             self._thread.join()
+        raised = self._target._raised.pop() if self._target and self._target._raised else None
         if self._error:
-            raise self._error
+            raise raised or self._error
         result = self._result
-        error, tree = result["error"], self._tree(result)
+        error, tree = raised or result["error"], self._tree(result)
         if error and (result["nothing_drawn"] or not isinstance(error, KeyboardInterrupt)):
             error.partial = tree
             raise error
@@ -171,8 +172,8 @@ def sample(
     what was drawn.
 
     chains, warmup, draws: numbers, or "auto": as many as pay; until it has converged; as many as are needed. sampler:
-    a name of kilochain.samplers(); "auto" is the ensemble. seed: None is 1. keep: "draws", "moments" (figures alone)
-    or "none". target_ess: effective draws of the slowest mean or tail with which a run without `draws` ends; None is
+    a name of kilochain.samplers(); "auto" is the ensemble. seed: None is 1. device: "auto", "cpu", "cuda" or "cuda:1".
+    keep: "draws", "moments" (figures alone) or "none". target_ess: effective draws of the slowest mean or tail with which a run without `draws` ends; None is
     10 000. save_warmup=True: `warmup_posterior` and `warmup_sample_stats` too, the last few hundred draws of the
     warm-up. output: a NetCDF file, which `resume` continues; one that has draws is replaced with overwrite=True
     alone. init: "normal:0.1", "zeros", or an array (chains, dim) or (dim). progress_callback(dict) is called at most

@@ -21,7 +21,7 @@ class Target:
     def __init__(self, name, **settings):
         self.name, self.settings, self.constrain, self.labels = name, {}, None, {}
         self._kept = []  # what must live as long as runs of this target
-        self._density = None
+        self._density, self._raised = None, []  # what its own function has raised, where no C++ keeps it
         for key, value in settings.items():
             if isinstance(value, np.ndarray):
                 value = self._keep(key, _npy(value))

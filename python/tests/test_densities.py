@@ -91,6 +91,43 @@ def test_a_nan_is_a_rejected_proposal_and_counted(gaussian):
     assert note == f"{sum(seen)} proposals were rejected where the density has no value; the first: it is NaN"
 
 
+def test_a_density_on_a_device_has_arrays_in_its_memory(gaussian):
+    """As far as that goes without one: the function that a run calls, on memory of the host."""
+    seen, broken = [], []
+
+    def of_host(array):  # what CuPy does, on a device
+        interface = array.__cuda_array_interface__
+        assert interface["version"] == 3 and interface["strides"] is None and interface["typestr"] == "<f8"
+        address, read_only = interface["data"]
+        seen.append((array.shape == interface["shape"], read_only, array.stream, interface["stream"]))
+        count = int(np.prod(array.shape))
+        return np.frombuffer((ctypes.c_double * count).from_address(address)).reshape(array.shape)
+
+    def f(x, lp, gradient):
+        if broken:
+            raise LookupError("mine")
+        of_host(lp)[:], of_host(gradient)[:] = gaussian(of_host(x))
+
+    model = k.from_batched(f, 3, constrain=lambda x: {"a": x[..., 0]}, device="cuda")
+    call = model._kept[0]
+    x, gradient, lp = np.arange(6.0).reshape(2, 3), np.zeros((2, 3)), np.zeros(2)
+    arguments = [2, 3, x.ctypes.data, 3, gradient.ctypes.data, lp.ctypes.data, 4242, None]
+    assert call(*arguments) == 0 and (lp == gaussian(x)[0]).all() and (gradient == gaussian(x)[1]).all()
+    assert sorted(seen) == [(True, False, 4242, 4242)] * 2 + [(True, True, 4242, 4242)]
+    arguments[6] = None  # the device's default stream, which the interface calls 1
+    seen.clear()
+    assert call(*arguments) == 0 and seen[0][2:] == (0, 1)
+    broken.append(True)
+    assert call(*arguments) == 1 and call(*arguments) == 1  # rejects all, and is not asked again
+    with pytest.raises(k.UsageError, match="the density is for a CUDA device .*this run is on the CPU"):
+        k.sample(model, **{**SHORT, "device": "cpu"})
+    here = k.from_batched(gaussian, 3)  # a run whose function has raised ends, and raises it again
+    here._raised = model._raised
+    with pytest.raises(LookupError, match="mine") as told:
+        k.sample(here, **{**SHORT, "draws": 10**9, "keep": "moments"})
+    assert told.value.partial.attrs["target"] == here.name
+
+
 double_p = ctypes.POINTER(ctypes.c_double)
 
 

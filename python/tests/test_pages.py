@@ -14,7 +14,9 @@ import pytest
 import kilochain as k
 
 MODULES = ["", ".sampling", ".targets", ".densities", ".tree", ".tuning"]
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "python.md"
+ROOT = pathlib.Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "python.md"
+CODE = [c for page in (PAGE, ROOT / "README.md") for c in re.findall("```python\n(.*?)```", page.read_text(), re.S)]
 
 
 def examples():
@@ -40,9 +42,9 @@ def test_an_example(test, tmp_path):
     assert not said, "".join(said)
 
 
-
-@pytest.mark.parametrize("code", re.findall("```python\n(.*?)```", PAGE.read_text(), re.S))
-def test_the_page(code):
+@pytest.mark.parametrize("code", [c for c in CODE if "import kilochain" in c])
+def test_the_page(code, monkeypatch):
+    monkeypatch.chdir(ROOT)
     exec(compile(code, str(PAGE), "exec"), {})
 
 
