@@ -9,6 +9,7 @@
 #include "host/run/flat.hpp"
 #include "host/run/output_file.hpp"
 #include "host/run/start.hpp"
+#include "host/run/time_limit.hpp"
 
 namespace kilochain {
 
@@ -21,6 +22,7 @@ struct Phases {
   OutputFile& file;
   Reporter& reporter;
   const std::atomic<bool>& stop;
+  TimeLimit* limit = nullptr;  ///< what raises `stop`, where the run has it
 
   Index dim() const { return target.info().dim; }
   /// Values recorded of each draw: the coordinates, or what the target makes of them.

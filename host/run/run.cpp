@@ -39,7 +39,8 @@ Result begin(const Phases<Real>& phases, const RunState* before) {
 
 template <class Real>
 Result run_on(const Options& o, const Context& context, Target<Real>& target, const ProgressCallback& progress,
-              const std::atomic<bool>& stop) {
+              TimeLimit& limit) {
+  const std::atomic<bool>& stop = limit.flag();
   refuse_if_too_large(o, estimate_for(o, context, target.info(), precision_of<Real>));
   std::optional<StartingPoints<Real>> points;
   if (!o.resume) {
@@ -50,7 +51,7 @@ Result run_on(const Options& o, const Context& context, Target<Real>& target, co
   OutputFile file(o, target.info(), precision_of<Real>);
   Reporter reporter(progress);
   Ensemble<Real> chains(context, target, setup_of(o), reporter, stop);
-  const Phases<Real> phases{o, context, target, chains, file, reporter, stop};
+  const Phases<Real> phases{o, context, target, chains, file, reporter, stop, &limit};
   if (!o.resume) {
     phases.start(*points);
     return begin(phases, nullptr);
@@ -61,7 +62,7 @@ Result run_on(const Options& o, const Context& context, Target<Real>& target, co
   file.begin_again(to_bytes(*o.resume));
   Options rest = o;  // what follows is a run like any other
   rest.resume = nullptr;
-  return begin(Phases<Real>{rest, context, target, chains, file, reporter, stop}, o.resume.get());
+  return begin(Phases<Real>{rest, context, target, chains, file, reporter, stop, &limit}, o.resume.get());
 }
 
 }  // namespace
@@ -94,9 +95,9 @@ Estimate PreparedRun::estimate() const {
 }
 
 Result PreparedRun::run(const ProgressCallback& progress, const std::atomic<bool>& stop) const {
-  const TimeLimit limit(options_.max_seconds, stop);
-  Result result = std::visit(
-      [&](const auto& target) { return run_on(options_, context_, *target, progress, limit.flag()); }, target_);
+  TimeLimit limit(options_.max_seconds, stop);
+  Result result =
+      std::visit([&](const auto& target) { return run_on(options_, context_, *target, progress, limit); }, target_);
   result.out_of_time = result.interrupted && limit.is_over();
   result.enough = result.out_of_time && !options_.num_samples && (!options_.resume || resumes_warmup(options_)) &&
                   !nothing_drawn(result) && verdict_of(result.summary).converged;

@@ -76,6 +76,8 @@ void Sampling<Real>::draw() {
     values.put_into(window);
     for (const auto& sink : sinks) sink->take(window);
     out_.draws += window.count;
+    if (run_.limit && out_.summary_from == SummaryFrom::memory)
+      run_.limit->reserve(summary_of_value_ / run_.context.threads * values_in_memory());
   };
   if (o.keep_draws)
     run_.reporter.draws_so_far([this] {
@@ -117,7 +119,10 @@ std::int64_t Sampling<Real>::enough() {
     return extremes_of(s);
   };
   const std::size_t all = run_.num_judged(), deciding = std::min(all, run_.target.info().num_deciding);
+  const auto begin = std::chrono::steady_clock::now();
   const Extremes extremes = figures(deciding);
+  const double share = static_cast<double>(deciding) / static_cast<double>(run_.recorded());
+  summary_of_value_ = seconds_since(begin) * run_.context.threads / (share * values_in_memory());
   double rhat = extremes.rhat_max;
   const double ess = extremes.worst_ess, below = 1 + 0.8 * (rhat_bar - 1);
   const bool large = ess >= static_cast<double>(o.target_ess);
@@ -164,6 +169,11 @@ std::vector<std::shared_ptr<Sink<Real>>> Sampling<Real>::make_sinks(std::int64_t
 template <class Real>
 double Sampling<Real>::seconds_so_far() const {
   return seconds_since(begin_) + (before_ ? before_->seconds : 0);
+}
+
+template <class Real>
+double Sampling<Real>::values_in_memory() const {
+  return static_cast<double>(out_.draws) * static_cast<double>(run_.options.num_chains * run_.recorded());
 }
 
 /// Saves the state at once, so that a killed run need not warm up again, and then every now and then. Returns how many

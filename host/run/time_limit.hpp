@@ -13,7 +13,9 @@ class TimeLimit {
  public:
   /// seconds 0: no limit, and no thread.
   TimeLimit(std::int64_t seconds, const std::atomic<bool>& stop) : stop_(stop) {
-    if (seconds > 0) watch_ = std::thread([this, end = Clock::now() + std::chrono::seconds(seconds)] { watch(end); });
+    if (seconds <= 0) return;
+    const auto begin = Clock::now(), end = begin + std::chrono::seconds(seconds);
+    watch_ = std::thread([this, begin, end] { watch(end, end - (end - begin) / 2); });
   }
   TimeLimit(const TimeLimit&) = delete;
   ~TimeLimit() {
@@ -27,16 +29,20 @@ class TimeLimit {
   }
   /// Becomes true when the run should end.
   const std::atomic<bool>& flag() const { return watch_.joinable() ? end_ : stop_; }
+  /// What comes after the flag takes so many seconds: it becomes true that much earlier, at most half of the time.
+  void reserve(double seconds) { reserved_ = seconds; }
   /// Whether the time is over, and nobody else has asked for the end before.
   bool is_over() const { return over_; }
 
  private:
   using Clock = std::chrono::steady_clock;
   /// A caller's flag may be set by a signal handler, which cannot notify this thread: it is polled.
-  void watch(Clock::time_point end) {
+  void watch(Clock::time_point limit, Clock::time_point earliest) {
     std::unique_lock lock(mutex_);
     while (!done_ && !end_) {
-      const auto next = std::min(end, Clock::now() + std::chrono::milliseconds(20));
+      const auto reserved = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(reserved_));
+      const auto end = std::max(earliest, limit - reserved),
+                 next = std::min(end, Clock::now() + std::chrono::milliseconds(20));
       changed_.wait_until(lock, next, [this] { return done_; });
       if (!stop_ && Clock::now() >= end) over_ = true;
       if (stop_ || over_) end_ = true;
@@ -45,6 +51,7 @@ class TimeLimit {
 
   const std::atomic<bool>& stop_;
   std::atomic<bool> end_{false}, over_{false};
+  std::atomic<double> reserved_{0};
   std::mutex mutex_;
   std::condition_variable changed_;
   bool done_ = false;

@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
 
   kilochain_run* stopped = kilochain_create();
   kilochain_set_density(stopped, density, 2, NULL, &mean);
-  kilochain_set(stopped, "num_warmup", "50"), kilochain_set(stopped, "num_samples", "100000000");
+  kilochain_set(stopped, "num_warmup", "50"), kilochain_set(stopped, "num_samples", "10000000");
   kilochain_set(stopped, "num_chains", "4"), kilochain_set(stopped, "draws", "moments");
   kilochain_set_progress(stopped, stops_sampling, NULL);
   expect(kilochain_sample(stopped) == 130, "stop", stopped);
