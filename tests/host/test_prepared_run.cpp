@@ -122,6 +122,9 @@ TEST(PreparedRun, TheJournalsRoomIsOffTheDisk) {
     std::printf("SKIPPED: nothing can be set aside here, and free space counts\n");
     return;
   }
+  // Of few chains: windows that take a second are cut short, and the chunks that they share are set aside again.
+  o.num_chains = 25;
+  const auto of_few = static_cast<double>(journal_bytes(o, info, Precision::double_precision));
   std::atomic<bool> done{false};
   double most = 0;
   std::jthread looks([&] {
@@ -131,12 +134,12 @@ TEST(PreparedRun, TheJournalsRoomIsOffTheDisk) {
     }
   });
   const std::atomic<bool> never{false};
-  prepared.run(nullptr, never);  // three windows: what was set aside for the first is there until the last
+  run(o, nullptr, never);  // three windows: what was set aside for the first is there until the last
   done = true;
   looks.join();
-  std::printf("journal: %.1f MB set aside, %.1f told\n", most / 1e6, room / 1e6);
-  EXPECT_GT(most, 0.9 * room);
-  EXPECT_LT(most, 1.1 * room);
+  std::printf("journal: %.1f MB set aside, %.1f told\n", most / 1e6, of_few / 1e6);
+  EXPECT_GT(most, 0.9 * of_few);
+  EXPECT_LT(most, 1.1 * of_few);
 }
 
 TEST(PreparedRun, ChecksSettingsOfTheSamplerBeforeItReadsData) {
