@@ -71,9 +71,9 @@ class Sampling {
   const std::int64_t num_warmup_;
   std::int64_t num_samples_;
   std::chrono::steady_clock::time_point begin_, saved_at_;
-  std::int64_t room_ = 0;            ///< draws of each chain that an automatic length may come to; 0: it is given
-  double summary_of_value_ = 90e-9;  ///< seconds of one thread for a kept value; measured when draws are looked at
-  std::int64_t saved_ = -1;          ///< iterations at the last save
+  std::int64_t room_ = 0;             ///< draws of each chain that an automatic length may come to; 0: it is given
+  double summary_of_value_ = 120e-9;  ///< seconds of one thread for a kept value; measured when draws are looked at
+  std::int64_t saved_ = -1;           ///< iterations at the last save
   bool saves_ = false;
   Sampled<Real> out_;
 };
