@@ -4,7 +4,7 @@
 // compilers know and not.
 // Stan: gradients a second through the target, in a plain loop over the library's bs_log_density_gradient with the same
 // threads, and of the posterior as a C++ model where there is one. bench/stan_gradients.py: a suite of programs.
-//   bench_external [--smoke] [--stan LIBRARY DATA.json] [--threads 1] [--name POSTERIOR]
+//   bench_external [--smoke] [--seconds 1] [--stan LIBRARY DATA.json] [--threads 1] [--name POSTERIOR]
 #include <alloca.h>
 #include <dlfcn.h>
 
@@ -192,7 +192,8 @@ bool stan(const std::string& library, const std::string& data, int threads, cons
   const auto exchange = asked.exchange();
   const auto model = models.contains(name) ? models.at(name)(data) : nullptr;
   double rates[3] = {};
-  constexpr int turns = 40, turns_in_a_place = 5;
+  constexpr int turns_in_a_place = 5;
+  const int turns = std::max(40, static_cast<int>(budget * 40));
   std::vector<std::unique_ptr<Target<double>>> kept;
   const auto time = [&](int way, int place, auto f) {
     rates[way] = std::max(rates[way], tile * calls_a_second(threads, budget / turns, place, f));
@@ -232,15 +233,17 @@ int main(int argc, char** argv) {
   using namespace kilochain;
   CLI::App app("What calls of densities from outside cost.");
   bool smoke = false;
+  double seconds = 1;
   int threads = 1;
   std::string name;
   std::vector<std::string> program;
   app.add_flag("--smoke", smoke, "briefly, as a test");
   app.add_option("--stan", program, "library of a Stan program, and its data")->expected(2);
+  app.add_option("--seconds", seconds, "for each way: the best of short turns settles slowly where calls are short");
   app.add_option("--threads", threads, "that ask for gradients of the program");
   app.add_option("--name", name, "of the posterior: what is printed, and which C++ model is the same");
   CLI11_PARSE(app, argc, argv);
-  const double budget = smoke ? 0.01 : 1;
+  const double budget = smoke ? 0.01 : seconds;
   bool same = true;
   if (!program.empty()) {
     same = stan(program[0], program[1], threads, name, budget);

@@ -11,6 +11,7 @@
 #include "tests/draws/killed_support.hpp"
 #include "tests/support/runs.hpp"
 #include "tests/support/scratch_files.hpp"
+#include "tests/support/stopping.hpp"
 
 namespace kilochain {
 namespace {
@@ -20,29 +21,7 @@ using testing_support::run_quietly;
 
 constexpr std::int64_t pieces[] = {30, 60, 90};
 
-/// A correlated Gaussian whose warm-up is asked to stop at the density's n-th call.
-struct Stopping {
-  std::int64_t calls = 0, at = -1;
-  std::atomic<bool> stop{false};
-  OwnTarget mine{"mine", function()};
-
-  FunctionDensity function() {
-    FunctionDensity f;
-    f.one = density, f.user_data = this, f.dim = 3;
-    return f;
-  }
-  static int density(std::size_t n, const double* x, double* gradient, double* lp, void* self) {
-    auto& me = *static_cast<Stopping*>(self);
-    if (++me.calls == me.at) me.stop = true;
-    *lp = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      const double y = x[i] - 0.7 * (i > 0 ? x[i - 1] : 0);
-      *lp -= y * y / 2, gradient[i] = -y;
-      if (i > 0) gradient[i - 1] += 0.7 * y;
-    }
-    return 0;
-  }
-} target;
+testing_support::Stopping target;
 
 Options options(const std::string& sampler) {
   Options o;

@@ -10,58 +10,29 @@
 #include "kilochain/run.hpp"
 #include "tests/support/runs.hpp"
 #include "tests/support/scratch_files.hpp"
+#include "tests/support/stopping.hpp"
 
 namespace kilochain {
 namespace {
 
 using testing_support::run_quietly;
 using testing_support::ScratchFiles;
+using testing_support::Stopping;
 
-/// A correlated Gaussian that asks for a stop at its n-th call; with a narrow place about (9, 9, 9), where next to
-/// nothing of the mass is.
-struct Stopping {
-  std::atomic<std::int64_t> calls{0}, at{-1};
-  std::atomic<bool> stop{false};
-  OwnTarget mine{"mine", function()};
-
-  FunctionDensity function() {
-    FunctionDensity f;
-    f.one = density, f.user_data = this, f.dim = 3;
-    return f;
-  }
-  static int density(std::size_t n, const double* x, double* gradient, double* lp, void* self) {
-    auto& me = *static_cast<Stopping*>(self);
-    if (++me.calls == me.at) me.stop = true;
-    *lp = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      const double y = x[i] - 0.7 * (i > 0 ? x[i - 1] : 0);
-      *lp -= y * y / 2, gradient[i] = -y;
-      if (i > 0) gradient[i - 1] += 0.7 * y;
-    }
-    constexpr double variance = 1e-12;
-    double narrow = 10;
-    for (std::size_t i = 0; i < n; ++i) narrow -= (x[i] - 9) * (x[i] - 9) / 2 / variance;
-    if (narrow > *lp) {
-      *lp = narrow;
-      for (std::size_t i = 0; i < n; ++i) gradient[i] = (9 - x[i]) / variance;
-    }
-    return 0;
-  }
-  /// Stopped at call `n` of the density, and then resumed; returns how often that was in the warm-up, and -1 when
-  /// something was drawn before.
-  int stopped(Options o, std::int64_t n) {
-    calls = 0, at = n, stop = false;
-    const Result first = run(o, nullptr, stop);
-    at = -1, stop = false;
-    if (!first.interrupted || !nothing_drawn(first)) return -1;
-    EXPECT_TRUE(first.resumable);
-    EXPECT_EQ(status_of(first), 130);
-    o.resume = read_run_state(o.output);
-    if (!o.resume) return -1;
-    EXPECT_FALSE(run(o, nullptr, stop).interrupted);
-    return resumes_warmup(o) ? 1 : 0;
-  }
-};
+/// Stopped at call `n` of the density, and then resumed; returns how often that was in the warm-up, and -1 when
+/// something was drawn before.
+int stopped(Stopping& target, Options o, std::int64_t n) {
+  target.calls = 0, target.at = n, target.stop = false;
+  const Result first = run(o, nullptr, target.stop);
+  target.at = -1, target.stop = false;
+  if (!first.interrupted || !nothing_drawn(first)) return -1;
+  EXPECT_TRUE(first.resumable);
+  EXPECT_EQ(status_of(first), 130);
+  o.resume = read_run_state(o.output);
+  if (!o.resume) return -1;
+  EXPECT_FALSE(run(o, nullptr, target.stop).interrupted);
+  return resumes_warmup(o) ? 1 : 0;
+}
 
 Options options(const std::string& output, const char* sampler, std::optional<std::int64_t> num_warmup) {
   Options o;
@@ -99,7 +70,7 @@ Result expect_resumed_is_whole(const char* sampler, std::optional<std::int64_t> 
   const Result all = run_quietly(whole);
   int stops = 0;
   for (std::int64_t n = 5;; n += n / 2) {
-    const int in_warmup = target.stopped(part, n);
+    const int in_warmup = stopped(target, part, n);
     if (in_warmup < 0) break;
     stops += in_warmup;
     const RunSummary s = summarise_file(part.output);
