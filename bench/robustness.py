@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 SAMPLERS = ("adaptive_metropolis adaptive_metropolis_haario adaptive_proposal barker chees_hmc cma ensemble_hmc fisher_mala gad_mala_exact "
-            "gad_mala_fast gad_rwm gaussian_adaptation hmc mala mams nuts rwm tempered_mala").split()
+            "gad_mala_fast gad_mala_low_rank gad_rwm gaussian_adaptation hmc mala mams nuts rwm tempered_mala").split()
 
 
 def covariance(name):

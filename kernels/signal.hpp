@@ -35,6 +35,15 @@ KC_INLINE Signal<Real> outer_signal(double acceptance, Row<Real> a, Row<Real> b)
   return out;
 }
 
+/// How many numbers a signal's vector has: n, or what the sampler's vector_length(settings, n) says.
+template <class Sampler, class Settings>
+KC_HD Index vector_length(const Settings& settings, Index n) {
+  if constexpr (requires { Sampler::vector_length(settings, n); })
+    return Sampler::vector_length(settings, n);
+  else
+    return n;
+}
+
 /// One chain's signal.
 template <class Real>
 struct ChainSource {

@@ -22,7 +22,7 @@ class CpuChains final : public Chains<Real> {
     if constexpr (Sampler::about.adaptive)
       if (c.scope == Scope::pooled) {
         matrix_.resize(factor_size<P>(dim, shape()));
-        vector_.resize(padded(static_cast<std::size_t>(dim)));
+        vector_.resize(padded(static_cast<std::size_t>(vector_length<Sampler>(settings, dim))));
       }
   }
 
@@ -31,7 +31,8 @@ class CpuChains final : public Chains<Real> {
     if constexpr (Sampler::about.adaptive)
       if (scope == Scope::pooled)
         b.pooled_sums =
-            (factor_size<P>(dim, Sampler::signal_shape(settings)) + padded(std::size_t(dim))) * sizeof(Real);
+            (factor_size<P>(dim, Sampler::signal_shape(settings)) + padded(vector_length<Sampler>(settings, dim))) *
+            sizeof(Real);
     return b;
   }
   Exchange<Real> exchange(Phase phase) const override { return memory_.exchange(phase); }
@@ -60,7 +61,7 @@ class CpuChains final : public Chains<Real> {
       }
       if (signals.empty()) return;
       mean_matrix(signals, c.dim);
-      if constexpr (Sampler::about.signals_vector) mean_vector(signals, c.dim);
+      if constexpr (Sampler::about.signals_vector) mean_vector(signals, vector_length<Sampler>(c.settings, c.dim));
       auto a = c.template adaptation<P>(0);
       Sampler::adapt(
           team_, c.settings, at,

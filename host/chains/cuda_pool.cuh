@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(128, 1)
     pool_rows(const __grid_constant__ ChainsView<Sampler, Real> c, Index chunk, std::size_t size, Real* partial) {
   const Index i = here::thread_of_all(), first = here::block_row() * chunk;
   const Index last = first + chunk < c.num_chains ? first + chunk : c.num_chains;
-  if (i >= c.dim) return;
+  if (i >= (vectors ? vector_length<Sampler>(c.settings, c.dim) : c.dim)) return;
   Real sum = 0;
   for (Index chain = first; chain < last; ++chain) {
     const Signal<Real> s = pooled_signal(c, chain, last);
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(adapt_block, 1)
   const Schedule at = schedule_at(*segment, c.control[means.latest].iteration - 1);
   const Real scale = static_cast<Real>(1 / means.running);
   if constexpr (Sampler::about.signals_vector) {
-    team.for_each(c.dim, [&](Index i) {
+    team.for_each(vector_length<Sampler>(c.settings, c.dim), [&](Index i) {
       Real v = 0;
       for (Index k = 0; k < sums.vector_chunks; ++k)
         v += sums.vector[static_cast<std::size_t>(k) * sums.vector_size + static_cast<std::size_t>(i)];
@@ -201,20 +201,20 @@ __global__ void __launch_bounds__(adapt_block, 1)
 /// How large the sums of one sampler's pooled steps are, and how they are cut.
 struct PoolLayout {
   bool dense = false;
-  PoolSplit matrix, rows;
+  PoolSplit matrix, vector;
   std::size_t size = 0, vector_size = 0;  ///< of one chunk
 
   PoolLayout() = default;
-  PoolLayout(Index num_chains, Index dim, FactorShape shape)
+  PoolLayout(Index num_chains, Index dim, FactorShape shape, Index length)
       : dense(shape == FactorShape::dense),
-        rows(num_chains, (dim + 127) / 128),
+        vector(num_chains, (length + 127) / 128),
         size(factor_size<32>(dim, shape)),
-        vector_size(static_cast<std::size_t>(dim)) {
+        vector_size(static_cast<std::size_t>(length)) {
     const Index panels = (dim + 31) / 32;
-    matrix = dense ? PoolSplit(num_chains, panels * (panels + 1) / 2) : rows;
+    matrix = PoolSplit(num_chains, dense ? panels * (panels + 1) / 2 : (dim + 127) / 128);
   }
   std::size_t matrix_elements() const { return size * static_cast<std::size_t>(matrix.chunks); }
-  std::size_t vector_elements() const { return vector_size * static_cast<std::size_t>(rows.chunks); }
+  std::size_t vector_elements() const { return vector_size * static_cast<std::size_t>(vector.chunks); }
 };
 
 /// Owns the sums of one sampler's pooled steps and launches them.
@@ -223,7 +223,7 @@ class Pool {
  public:
   Pool() = default;
   Pool(const Context& context, const ChainsView<Sampler, Real>& c)
-      : layout_(c.num_chains, c.dim, Sampler::signal_shape(c.settings)) {
+      : layout_(c.num_chains, c.dim, Sampler::signal_shape(c.settings), vector_length<Sampler>(c.settings, c.dim)) {
     sums_ = Buffer<Real>(context, layout_.matrix_elements(), "pooled sums");
     if constexpr (Sampler::about.signals_vector)
       vectors_ = Buffer<Real>(context, layout_.vector_elements(), "pooled sums");
@@ -232,7 +232,7 @@ class Pool {
         std::clamp<std::size_t>(layout_.size / 1024, 1, static_cast<std::size_t>(context.multiprocessors)));
   }
   static std::size_t bytes(Index num_chains, Index dim, const typename Sampler::Settings& settings) {
-    const PoolLayout l(num_chains, dim, Sampler::signal_shape(settings));
+    const PoolLayout l(num_chains, dim, Sampler::signal_shape(settings), vector_length<Sampler>(settings, dim));
     const std::size_t elements =
         l.matrix_elements() + (Sampler::about.signals_vector ? l.vector_elements() : 0) + (l.dense ? l.size : 0);
     return sizeof(Real) * elements;
@@ -247,10 +247,10 @@ class Pool {
     else
       launch(context, pool_rows<Sampler, Real, false>, grid(l.matrix), 128, c, l.matrix.chunk, l.size, sums_.data());
     if constexpr (Sampler::about.signals_vector)
-      launch(context, pool_rows<Sampler, Real, true>, grid(l.rows), 128, c, l.rows.chunk, l.vector_size,
+      launch(context, pool_rows<Sampler, Real, true>, grid(l.vector), 128, c, l.vector.chunk, l.vector_size,
              vectors_.data());
     const PoolSums<Real> sums{sums_.data(),  vectors_.data(), scratch_.data(), l.size,
-                              l.vector_size, l.matrix.chunks, l.rows.chunks};
+                              l.vector_size, l.matrix.chunks, l.vector.chunks};
     launch_together(context, pool_adapt<Sampler, Real>, blocks_, adapt_block, c, segment, sums);
   }
 

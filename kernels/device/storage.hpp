@@ -61,6 +61,14 @@ struct Rows : FieldData<T> {
     KC_CHECK((std::size_t(k) + 1) * stride <= this->length);
     return {this->data + std::size_t(k) * stride, std::size_t(n)};
   }
+  /// All of them as one, padding between.
+  KC_INLINE Row<T> all() const {
+#if defined(KILOCHAIN_CHECKED)
+    return {this->data, this->length};
+#else
+    return {this->data, 0};
+#endif
+  }
 };
 
 /// A factor, entry k of its panels or of its diagonal.

@@ -8,6 +8,7 @@
 #include "kernels/samplers/gad_mala_exact.hpp"
 #include "tests/support/chains.hpp"
 #include "tests/support/mutants.hpp"
+#include "tests/support/oracle.hpp"
 #include "tests/support/packed_factor.hpp"
 #include "tests/support/single_chain.hpp"
 #include "tests/support/tolerance.hpp"
@@ -17,21 +18,6 @@ namespace {
 
 const Context context = cpu_context(1);
 using Dense = std::vector<std::vector<double>>;
-
-/// Values and gradients of a target for plain loops.
-struct Oracle {
-  Target<double>& target;
-  double lp(const std::vector<double>& x, std::vector<double>* gradient = nullptr) const {
-    const std::size_t n = x.size(), row = padded(n + (n == 1));
-    std::vector<double> point(row), direction(row), g(row), hv(row);
-    std::copy(x.begin(), x.end(), point.begin());
-    double value = 0, accepted = 0;
-    Needs needs = Needs::gradient;
-    target.evaluate({point.data(), direction.data(), g.data(), hv.data(), &value, &accepted, &needs, row}, 0, 1);
-    if (gradient) gradient->assign(g.begin(), g.begin() + static_cast<std::ptrdiff_t>(n));
-    return value;
-  }
-};
 
 std::vector<double> times(const Dense& L, const std::vector<double>& v, bool transposed) {
   std::vector<double> y(v.size());
@@ -254,6 +240,7 @@ TEST(Adaptation, LearnsFromRejectedMoves) {
   EXPECT_NEAR(recovered_acceptance<GadRwm<double>>({}), 0.25, 0.12);
   EXPECT_NEAR(recovered_acceptance<GadMalaFast<double>>({}), 0.55, 0.15);
   EXPECT_NEAR(recovered_acceptance<GadMalaExact<double>>({}), 0.55, 0.15);
+  EXPECT_NEAR(recovered_acceptance<GadMalaLowRank<double>>({}), 0.55, 0.15);
 }
 TEST(Mutants, LearningFromAcceptedMovesOnly) {
   EXPECT_LT(recovered_acceptance<GadRwmLearnsFromAccepted<double>>({}), 0.02);

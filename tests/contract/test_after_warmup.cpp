@@ -14,6 +14,7 @@
 #include "kernels/samplers/fisher_mala.hpp"
 #include "kernels/samplers/gad_mala_exact.hpp"
 #include "kernels/samplers/gad_mala_fast.hpp"
+#include "kernels/samplers/gad_mala_low_rank.hpp"
 #include "kernels/samplers/gad_rwm.hpp"
 #include "kernels/samplers/gaussian_adaptation.hpp"
 #include "kernels/samplers/hmc.hpp"
@@ -29,11 +30,11 @@ namespace {
 
 template <class Move>
 class AfterWarmup : public ::testing::Test {};
-using EveryMove =
-    ::testing::Types<Rwm<double>, Mala<double>, Barker<double>, GadRwm<double>, GadMalaFast<double>,
-                     GadMalaExact<double>, FisherMala<double>, CheesHmc<double>, Mams<double>, TemperedMala<double>,
-                     Hmc<double>, Nuts<double>, AdaptiveMetropolis<double>, AdaptiveProposal<double>,
-                     AdaptiveMetropolisHaario<double>, GaussianAdaptation<double>, Cma<double>>;
+using EveryMove = ::testing::Types<Rwm<double>, Mala<double>, Barker<double>, GadRwm<double>, GadMalaFast<double>,
+                                   GadMalaExact<double>, GadMalaLowRank<double>, FisherMala<double>, CheesHmc<double>,
+                                   Mams<double>, TemperedMala<double>, Hmc<double>, Nuts<double>,
+                                   AdaptiveMetropolis<double>, AdaptiveProposal<double>,
+                                   AdaptiveMetropolisHaario<double>, GaussianAdaptation<double>, Cma<double>>;
 TYPED_TEST_SUITE(AfterWarmup, EveryMove);
 
 TYPED_TEST(AfterWarmup, NothingOfTheLastAdaptationIsLeft) {

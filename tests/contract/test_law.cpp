@@ -88,6 +88,8 @@ TEST(SamplerVariants, LeaveTheLawUnchanged) {
       {"gad_rwm", {{"factor", "diagonal"}}},
       {"gad_mala_fast", {{"factor", "diagonal"}, {"optimizer", "adam"}, {"learning_rate", "1e-3"}}},
       {"gad_mala_exact", {{"factor", "diagonal"}, {"optimizer", "robbins_monro"}, {"learning_rate", "1e-3"}}},
+      {"gad_mala_low_rank", {{"rank", "1"}}},
+      {"gad_mala_low_rank", {{"rank", "32"}, {"relative_rate", "0.2"}}},
       {"adaptive_metropolis", {{"factor", "diagonal"}}},
       {"adaptive_metropolis", {{"variant", "paper"}}},
       {"hmc", {{"mass", "diagonal"}, {"step_rule", "dual_averaging"}, {"num_steps", "3"}}},
@@ -194,6 +196,11 @@ TEST(Mutants, FisherMalaKeepsItsDrift) {
   FisherMala<double>::resolve(settings, Scope::pooled);
   EXPECT_GT((deviation_of<FisherKeepsItsDrift, FisherMala>(laws[1], settings)), 2 * limit);
   EXPECT_LT((deviation_of<FisherMala, FisherMala>(laws[1], settings)), limit);
+}
+TEST(Mutants, LowRankForgetsTheNoiseOfItsDirections) {
+  GadMalaLowRank<double>::Settings settings;
+  EXPECT_GT((deviation_of<LowRankForgetsNoise, GadMalaLowRank>(laws[1], settings)), 2 * limit);
+  EXPECT_LT((deviation_of<GadMalaLowRank, GadMalaLowRank>(laws[1], settings)), limit);
 }
 TEST(Mutants, NutsReplacesItsProposalBackwards) {
   EXPECT_GT((deviation_of<NutsBackwards, Nuts>(laws[0])), 2 * limit);

@@ -68,7 +68,7 @@ TEST_P(EmulatedEngine, TheHostWaitsForNothingInsideAStretch) {
 /// A small run; what it says where it fails.
 std::string run_all(const Context& context, const std::string& name, Scope scope) {
   try {
-    Bench<float> chains(context, name, small, 3, scope);
+    Bench<float> chains(context, name, small, 3, scope, brief(name, {}));
     const int iterations = asks_once(name) ? 10 : 2;  // enough for a graph, where there is one
     chains.start();
     chains.run(iterations, true);

@@ -87,6 +87,7 @@ TEST_F(EmulatedSyncs, OfSamplersAreFoundOut) {
     for (const char* rule : {"rmsprop", "relative", "adam", "natural"}) add("gad_mala_fast", {{"optimizer", rule}});
     add("gad_mala_fast", {{"factor", "diagonal"}});
     add("fisher_mala", {{"initial_iterations", "0"}});
+    add("gad_mala_low_rank", {{"rank", "3"}});
     add("adaptive_metropolis", {{"variant", "paper"}});
     add("adaptive_metropolis", {{"factor", "diagonal"}});
     for (const char* factor : {"dense", "diagonal"}) {
@@ -101,6 +102,8 @@ TEST_F(EmulatedSyncs, OfSamplersAreFoundOut) {
         ChainsTrial& r = add(sampler, {{"optimizer", rule}, {"initial_scale", "1e4"}});
         r.target = "funnel", r.of = {{"dim", "33"}}, r.too_steep = true;
       }
+    add("gad_mala_low_rank", {{"initial_scale", "1e4"}});
+    runs.back().target = "funnel", runs.back().of = {{"dim", "33"}}, runs.back().too_steep = true;
     // Windows of the mass that end; steps that diverge.
     for (const char* mass : {"unit", "diagonal", "dense"}) {
       add("hmc", {{"mass", mass}, {"num_steps", "2"}}, 20);

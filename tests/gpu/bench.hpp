@@ -24,6 +24,7 @@ inline Index many_chains() { return cuda_emulated() ? 37 : 70; }
 inline SettingTexts brief(const std::string& sampler, SettingTexts settings) {
   if (cuda_emulated() && sampler == "nuts") settings.emplace("max_tree_depth", "3");
   if (cuda_emulated() && sampler == "tempered_mala") settings.emplace("num_levels", "2");
+  if (cuda_emulated() && sampler == "gad_mala_low_rank") settings.emplace("rank", "2");
   return settings;
 }
 

@@ -6,6 +6,7 @@
 #include "kernels/samplers/fisher_mala.hpp"
 #include "kernels/samplers/gad_mala_exact.hpp"
 #include "kernels/samplers/gad_mala_fast.hpp"
+#include "kernels/samplers/gad_mala_low_rank.hpp"
 #include "kernels/samplers/gad_rwm.hpp"
 #include "kernels/samplers/hmc.hpp"
 #include "kernels/samplers/mala.hpp"
@@ -113,6 +114,20 @@ template <class Real>
 using GadMalaExactKeepsItsDrift = KeepsItsDrift<GadMalaExact<Real>, Real>;
 template <class Real>
 using FisherKeepsItsDrift = KeepsItsDrift<FisherMala<Real>, Real>;
+
+/// MALA of low rank whose log r counts the noise of the coordinates alone.
+template <class Real>
+struct LowRankForgetsNoise : GadMalaLowRank<Real> {
+  using Base = GadMalaLowRank<Real>;
+  template <class Team>
+  static KC_HD Step update(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                           const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                           const Reply<Real>& reply, Info& info, Index n) {
+    team.for_each(s.rank, [&](Index k) { st.eps_u[k] = 0; });
+    team.sync();
+    return Base::update(team, rng, s, at, a, st, query, reply, info, n);
+  }
+};
 
 /// Adaptive Metropolis that takes the density of a proposal, whether it moves there or not.
 template <class Real>
