@@ -124,6 +124,8 @@ class ChainMemory {
           *a.finer_every = metric.finer_every;
         restart_dual_averaging(HostTeam{}, metric.step_size, a.dual, 1);
         write_factor(metric, a.F);
+        if constexpr (requires { a.plain; })
+          if (a.plain.data) *a.plain = write_diagonal(metric, a.diagonal);
       }
       adaptations_.upload(bytes.data());
       return true;
@@ -214,6 +216,16 @@ class ChainMemory {
         F[std::size_t(i)] = static_cast<Real>(std::sqrt(variance));
       }
     }
+  }
+  /// Whether that is all of the factor.
+  bool write_diagonal(const Metric& metric, Row<Real> diagonal) const {
+    const View2<const double> from{metric.factor.data(), dim_, dim_};
+    bool all = true;
+    for (Index i = 0; i < dim_; ++i) {
+      diagonal[i] = static_cast<Real>(from(i, i));
+      for (Index j = 0; j < i; ++j) all = all && from(i, j) == 0;
+    }
+    return all;
   }
 #if defined(KILOCHAIN_CHECKED)
   static constexpr bool checked = true;

@@ -115,14 +115,14 @@ class Accounting {
     const SummaryFrom from = summary_from(o_, recorded_, draws_);
     const std::int64_t of_one = o_.num_chains * draws_;
     if (from == SummaryFrom::memory || o_.keep_draws)
-      add("draws in memory", "host",
-          bytes(of_one * recorded_, real() + (o_.keep_draws || real() < sizeof(double) ? sizeof(double) : 0)));
+      add("draws in memory", "host", bytes(of_one * recorded_, real() + (o_.keep_draws ? sizeof(double) : 0)));
     if (from == SummaryFrom::stream)
       add("streaming statistics", "host", StreamingSummary::bytes(o_.num_chains, recorded_, draws_, context_.threads));
     if (from == SummaryFrom::memory || from == SummaryFrom::file)
       add("summary of the draws", "host",
-          std::min(from == SummaryFrom::memory ? most_in_memory : most_read_back,
-                   bytes(of_one * recorded_, sizeof(double))) +
+          (from == SummaryFrom::memory
+               ? bytes(of_one * gathered_together(recorded_, of_one, real(), context_.threads), sizeof(double))
+               : std::min(most_read_back, bytes(of_one * recorded_, sizeof(double)))) +
               bytes(context_.threads * of_one, 48));
   }
 

@@ -48,6 +48,15 @@ MatrixXd geometric_mean(const MatrixXd& x, const MatrixXd& g, const MatrixXd& ac
   return (x.diagonal().array() / g.diagonal().array()).sqrt().matrix().asDiagonal();
 }
 
+/// Whether all that correlations of A change are scales by less than a tenth: the sum of their squares bounds the square of
+/// every eigenvalue's distance from 1. A product with a diagonal takes n, not n^2.
+bool nearly_diagonal(const MatrixXd& A) {
+  const VectorXd each = A.diagonal().cwiseSqrt().cwiseInverse();
+  MatrixXd correlations = each.asDiagonal() * A * each.asDiagonal();
+  correlations.diagonal().setZero();
+  return correlations.squaredNorm() < 0.01;
+}
+
 double median(VectorXd v) {
   std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
   return v[v.size() / 2];
@@ -127,6 +136,10 @@ std::vector<double> MetricLearner::factor(double step) const {
   const MatrixXd across = scale.cwiseInverse().asDiagonal() * across_ * scale.asDiagonal(),
                  mean = geometric_mean(scaled(x_, scale.cwiseInverse(), kept), scaled(g_, scale, kept), across,
                                        kept > 0.9 ? step : 0);
+  if (nearly_diagonal(mean)) {
+    F.diagonal() = scale.cwiseProduct(mean.diagonal().cwiseSqrt());
+    return out;
+  }
   const Eigen::LLT<MatrixXd> llt(mean);
   if (llt.info() == Eigen::Success) F = scale.asDiagonal() * MatrixXd(llt.matrixL());
   return out;

@@ -137,8 +137,9 @@ Result results_so_far(const Phases<Real>& run, const WarmedUp& warm, const Sampl
   const ThreadsOf threads(run.context);
   std::vector<std::string> names = r.names;
   names.resize(run.num_judged());
-  r.summary.parameters = summarise_draws(names, r.draws.data(), run.options.num_chains, sampled.draws,
-                                         run.chains.quarantine().chains(), warm.superchains, run.recorded());
+  r.summary.parameters = summarise_draws<double>(
+      names, {r.draws.data(), run.options.num_chains, sampled.draws, run.recorded(), sampled.draws},
+      run.chains.quarantine().chains(), warm.superchains);
   return r;
 }
 

@@ -134,7 +134,6 @@ std::int64_t Sampling<Real>::enough() {
   if (!ends || out_.parameters.size() < all) out_.parameters.clear();
   if (ends) return out_.iterations;
   const auto wanted = static_cast<double>(out_.draws) * std::clamp(times, 1.25, 2.0);
-  out_.memory->go_on();
   return std::min(room_, static_cast<std::int64_t>(wanted)) * o.thin;
 }
 
@@ -206,19 +205,11 @@ void Sampling<Real>::save_state() {
 
 template <class Real>
 std::vector<ParameterSummary> summary_in_memory(const Phases<Real>& run, std::int64_t superchains, std::size_t count,
-                                                DrawsInMemory<Real>& memory) {
+                                                const DrawsInMemory<Real>& memory) {
   const ThreadsOf threads(run.context);
   std::vector<std::string> names = run.target.info().names;
   names.resize(count);
-  const auto draws = memory.drawn();
-  const auto of = [&](const double* values) {
-    return summarise_draws(names, values, draws.planes, draws.rows, run.chains.quarantine().chains(), superchains,
-                           draws.columns);
-  };
-  if constexpr (std::is_same_v<Real, double>)
-    return of(draws.data);
-  else  // as a file is: the same bits
-    return of(std::vector<double>(draws.data, draws.data + draws.planes * draws.rows * draws.columns).data());
+  return summarise_draws(names, memory.drawn(), run.chains.quarantine().chains(), superchains);
 }
 
 template <class Real>
@@ -229,9 +220,9 @@ Sampled<Real> sample(const Phases<Real>& run, const WarmedUp& warm, const RunSta
 template class Sampling<float>;
 template class Sampling<double>;
 template std::vector<ParameterSummary> summary_in_memory(const Phases<float>&, std::int64_t, std::size_t,
-                                                         DrawsInMemory<float>&);
+                                                         const DrawsInMemory<float>&);
 template std::vector<ParameterSummary> summary_in_memory(const Phases<double>&, std::int64_t, std::size_t,
-                                                         DrawsInMemory<double>&);
+                                                         const DrawsInMemory<double>&);
 template Sampled<float> sample(const Phases<float>&, const WarmedUp&, const RunState*);
 template Sampled<double> sample(const Phases<double>&, const WarmedUp&, const RunState*);
 

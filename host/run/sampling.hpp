@@ -43,7 +43,7 @@ class ThreadsOf {
 /// Of the first `count` recorded values.
 template <class Real>
 std::vector<ParameterSummary> summary_in_memory(const Phases<Real>& run, std::int64_t superchains, std::size_t count,
-                                                DrawsInMemory<Real>& memory);
+                                                const DrawsInMemory<Real>& memory);
 
 /// `before`: the state from which the run is resumed, or null.
 template <class Real>

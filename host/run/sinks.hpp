@@ -11,45 +11,27 @@
 #include "host/statistics/progress_statistic.hpp"
 #include "host/statistics/scratch.hpp"
 #include "host/statistics/streaming/streaming.hpp"
+#include "host/statistics/summary.hpp"
 
 namespace kilochain {
 
-/// An array over all draws of a run, (chain, draw, value), that grows as draws come. Room for all that may come,
-/// touched here and there, would be whole huge pages to clear.
+/// An array over all draws of a run, (chain, draw, value), with room for all that may come.
 template <class T>
 class OfAllDraws {
  public:
   OfAllDraws(std::int64_t num_chains, std::int64_t num_draws, std::int64_t width)
-      : most_(num_draws),
-        room_(std::min<Count>(num_draws, 256)),
-        values_(make_scratch<T>(num_chains * room_ * width)),
-        all_{values_.get(), num_chains, room_, width} {}
+      : room_(make_room<T>(num_chains * num_draws * width)), all_{room_.get(), num_chains, num_draws, width} {}
   /// The next `count` draws of every chain: draws (chain, capacity, width).
   void add(View3<const T> draws, std::int64_t count) {
-    if (drawn_ + count > room_) grow(std::min(most_, std::max(2 * room_, drawn_ + count)));
+    const std::int64_t values = count * all_.columns;
+#pragma omp parallel for schedule(static) if (all_.planes * values > many)
     for (Count c = 0; c < all_.planes; ++c)
-      std::copy_n(draws.plane(c).data, count * all_.columns, all_.plane(c).data + drawn_ * all_.columns);
+      std::copy_n(draws.plane(c).data, values, all_.plane(c).data + drawn_ * all_.columns);
     drawn_ += count;
   }
   void add(View2<const T> one, std::int64_t count) { add({one.data, one.rows, one.columns, 1}, count); }
-  /// What was drawn, without the room for what was not: chain after chain.
-  View3<const T> drawn() {
-    if (room_ == all_.rows) {
-      const Count row = drawn_ * all_.columns;
-      for (Count c = 1; c < all_.planes && drawn_ < all_.rows; ++c)
-        std::copy_n(all_.plane(c).data, row, all_.data + c * row);
-      all_.rows = drawn_;
-    }
-    return {all_.data, all_.planes, all_.rows, all_.columns};
-  }
-  /// After drawn: there is room again.
-  void go_on() {
-    all_.rows = room_;
-    for (Count c = all_.planes - 1; c > 0; --c)
-      std::copy_backward(all_.data + c * drawn_ * all_.columns, all_.data + (c + 1) * drawn_ * all_.columns,
-                         all_.plane(c).data + drawn_ * all_.columns);
-  }
-  /// The same, copied.
+  DrawsOfChains<T> drawn() const { return {all_.data, all_.planes, drawn_, all_.columns, all_.rows}; }
+  /// The same, copied, without the room for what was not drawn: chain after chain.
   template <class To = T>
   std::vector<To> values() const {
     std::vector<To> out;
@@ -60,16 +42,9 @@ class OfAllDraws {
   }
 
  private:
-  void grow(Count room) {
-    Scratch<T> values = make_scratch<T>(all_.planes * room * all_.columns);
-    for (Count c = 0; c < all_.planes; ++c)
-      std::copy_n(all_.plane(c).data, drawn_ * all_.columns, values.get() + c * room * all_.columns);
-    values_ = std::move(values);
-    all_.data = values_.get(), all_.rows = room_ = room;
-  }
-
-  Count most_, room_, drawn_ = 0;  ///< draws of each chain
-  Scratch<T> values_;
+  static constexpr std::int64_t many = 1 << 18;  // what a thread copies while others would wake
+  std::int64_t drawn_ = 0;                       ///< of each chain
+  Room<T> room_;
   View3<T> all_;
 };
 

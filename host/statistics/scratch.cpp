@@ -52,6 +52,16 @@ void* take(std::size_t bytes) {
   return memory;
 }
 
+void* take_room(std::size_t bytes) {
+  const std::size_t alignment = bytes >= kLarge ? kPage : 64;
+  void* memory = std::aligned_alloc(alignment, (bytes / alignment + 1) * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+#if defined(__linux__) && defined(MADV_NOHUGEPAGE)
+  if (bytes >= kLarge) madvise(memory, bytes, MADV_NOHUGEPAGE);  // where large pages are given to all, too
+#endif
+  return memory;
+}
+
 void give_back(void* memory, std::size_t bytes) {
   if (pool.users > 0 && bytes >= kReused) {
     pool.kept.push_back({memory, capacity_of(bytes)});
@@ -61,6 +71,8 @@ void give_back(void* memory, std::size_t bytes) {
 }
 
 }  // namespace scratch_detail
+
+void FreeRoom::operator()(void* memory) const { std::free(memory); }
 
 ScratchReuse::ScratchReuse() { ++pool.users; }
 

@@ -28,6 +28,22 @@ Scratch<T> make_scratch(std::int64_t n) {
   return Scratch<T>(static_cast<T*>(scratch_detail::take(bytes)), FreeScratch{bytes});
 }
 
+/// The same for what is written little by little, and perhaps never: on pages of 4 KiB, which take memory when they are
+/// first written. Never kept for another use.
+struct FreeRoom {
+  void operator()(void* memory) const;
+};
+template <class T>
+using Room = std::unique_ptr<T[], FreeRoom>;
+namespace scratch_detail {
+void* take_room(std::size_t bytes);
+}
+template <class T>
+Room<T> make_room(std::int64_t n) {
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+  return Room<T>(static_cast<T*>(scratch_detail::take_room(static_cast<std::size_t>(n) * sizeof(T))));
+}
+
 /// While one lives (they nest), scratch freed by this thread is kept for its next use; then it is freed.
 class ScratchReuse {
  public:

@@ -102,25 +102,29 @@ ParameterSummary summarise(const std::string& name, const Series& series, const 
   return summary;
 }
 
-std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& names, const double* draws,
-                                              std::int64_t chains, std::int64_t num_draws,
-                                              std::span<const std::int64_t> excluded, std::int64_t num_superchains,
-                                              std::int64_t row) {
-  const std::int64_t dim = std::ssize(names), stride = row > 0 ? row : dim;
-  std::vector<char> left_out(chains, 0);
+std::int64_t gathered_together(std::int64_t num_parameters, std::int64_t num_values, std::size_t bytes_of_one,
+                               std::int64_t threads) {
+  // Neighbouring parameters share cache lines: several are gathered in one pass over the draws.
+  const std::int64_t wanted = std::max<std::int64_t>(threads, 64 / static_cast<std::int64_t>(bytes_of_one)),
+                     affordable = kGatherBytes / std::max<std::int64_t>(1, num_values * std::int64_t{sizeof(double)});
+  return std::min(num_parameters, std::clamp(affordable, std::min(threads, wanted), wanted));
+}
+
+template <class Real>
+std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& names, const DrawsOfChains<Real>& draws,
+                                              std::span<const std::int64_t> excluded, std::int64_t num_superchains) {
+  const std::int64_t dim = std::ssize(names), stride = draws.columns, num_draws = draws.num_draws;
+  std::vector<char> left_out(draws.chains, 0);
   for (const std::int64_t c : excluded) left_out.at(c) = 1;
   std::vector<std::int64_t> kept;
-  for (std::int64_t c = 0; c < chains; ++c) {
+  for (std::int64_t c = 0; c < draws.chains; ++c) {
     if (!left_out[c]) kept.push_back(c);
   }
   const Superchains superchains(kept, num_superchains);
   const std::int64_t num_kept = std::ssize(kept), size = num_kept * num_draws;
   std::vector<ParameterSummary> summaries(dim);
   if (dim == 0) return summaries;
-  // Neighbouring parameters share cache lines: several are gathered in one pass over the draws.
-  const std::int64_t threads = omp_get_max_threads(), wanted = std::max<std::int64_t>(threads, 64 / sizeof(double));
-  const std::int64_t affordable = kGatherBytes / std::max<std::int64_t>(1, size * std::int64_t{sizeof(double)});
-  const std::int64_t block = std::min(dim, std::clamp(affordable, std::min(threads, wanted), wanted));
+  const std::int64_t block = gathered_together(dim, size, sizeof(Real), omp_get_max_threads());
   const auto values = make_scratch<double>(block * size);
   std::exception_ptr failure;  // an exception may not leave a parallel region
 #pragma omp parallel
@@ -130,10 +134,10 @@ std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& na
       const std::int64_t count = std::min(block, dim - first);
 #pragma omp for schedule(static)
       for (std::int64_t k = 0; k < num_kept; ++k) {
-        const double* from = draws + kept[k] * num_draws * stride + first;
+        const Real* from = draws.values + kept[k] * draws.room * stride + first;
         double* to = values.get() + k * num_draws;
         for (std::int64_t i = 0; i < num_draws; ++i) {
-          for (std::int64_t d = 0; d < count; ++d) to[d * size + i] = from[i * stride + d];
+          for (std::int64_t d = 0; d < count; ++d) to[d * size + i] = static_cast<double>(from[i * stride + d]);
         }
       }
 #pragma omp for schedule(dynamic, 1)
@@ -151,5 +155,10 @@ std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& na
   if (failure) std::rethrow_exception(failure);
   return summaries;
 }
+
+template std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>&, const DrawsOfChains<float>&,
+                                                       std::span<const std::int64_t>, std::int64_t);
+template std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>&, const DrawsOfChains<double>&,
+                                                       std::span<const std::int64_t>, std::int64_t);
 
 }  // namespace kilochain

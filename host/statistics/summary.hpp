@@ -56,12 +56,32 @@ std::vector<ParameterSummary> worst_first(std::vector<ParameterSummary> paramete
 /// NaN.
 ParameterSummary summarise(const std::string& name, const Series& series, const Superchains& superchains = {});
 
-/// The first parameters of draws[chain][draw][dim], those that have names, in parallel; dim 0: names.size(). Chains
-/// listed in `excluded` (quarantined ones) are left out; superchains: how many, less than 2: none. Scratch: that of
-/// summarise per thread, and 1 GiB or one parameter per thread.
-std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& names, const double* draws,
-                                              std::int64_t chains, std::int64_t num_draws,
-                                              std::span<const std::int64_t> excluded = {}, std::int64_t superchains = 0,
-                                              std::int64_t dim = 0);
+/// values[chain][draw][column], with room for some more draws of each chain.
+template <class Real>
+struct DrawsOfChains {
+  const Real* values;
+  std::int64_t chains, num_draws, columns, room;
+};
+
+/// The first parameters of the draws, those that have names, in parallel, in double whatever Real is. Chains listed in
+/// `excluded` (quarantined ones) are left out; superchains: how many, less than 2: none. Scratch: that of summarise per
+/// thread, and gathered_bytes.
+template <class Real>
+std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& names, const DrawsOfChains<Real>& draws,
+                                              std::span<const std::int64_t> excluded = {},
+                                              std::int64_t superchains = 0);
+/// The same of draws[chain][draw][parameter].
+inline std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& names, const double* draws,
+                                                     std::int64_t chains, std::int64_t num_draws,
+                                                     std::span<const std::int64_t> excluded = {},
+                                                     std::int64_t superchains = 0) {
+  return summarise_draws<double>(names, {draws, chains, num_draws, std::ssize(names), num_draws}, excluded,
+                                 superchains);
+}
+
+/// Parameters that are gathered in one pass over draws of so many bytes a value, and the bytes of their values in
+/// double: 1 GiB at most, or one parameter a thread.
+std::int64_t gathered_together(std::int64_t num_parameters, std::int64_t num_values, std::size_t bytes_of_one,
+                               std::int64_t threads);
 
 }  // namespace kilochain

@@ -18,6 +18,8 @@ struct MassAdaptation {
   Factor<Real> F, square;  ///< square: the sum of d d^T; all null when the mass is unit
   Row<Real> centre, sum;
   Scalar<double> count;  ///< iterations in the sums
+  Row<Real> diagonal;    ///< that of a dense F which the host has set
+  Scalar<double> plain;  ///< 1: a dense F is that diagonal, and a product with it takes O(n)
 };
 
 KC_INLINE FactorShape mass_shape(Mass mass) { return mass == Mass::dense ? FactorShape::dense : FactorShape::diagonal; }
@@ -31,6 +33,10 @@ KC_HD void mass_layout(V&& visit, MassAdaptation<Real>& a, Mass mass) {
   visit("mass_sum", a.sum, Keep::yes);
   visit("mass_square", a.square, mass_shape(mass), Keep::yes);
   visit("mass_count", a.count, Keep::yes);
+  if (mass == Mass::dense) {
+    visit("mass_diagonal", a.diagonal, Keep::yes);
+    visit("mass_plain", a.plain, Keep::yes);
+  }
 }
 
 /// F = I. Memory must be zero.
@@ -40,15 +46,24 @@ KC_HD void start_mass(const Team& team, Mass mass, MassAdaptation<Real>& a, Inde
   if (mass != Mass::unit) team.for_each(n, [&](Index i) { a.F[diagonal_index<P>(mass_shape(mass), i)] = Real(1); });
 }
 
+/// Whether a dense F is a diagonal, where a team makes its own products.
+template <class Team, class Real>
+KC_INLINE bool is_plain(Mass mass, const MassAdaptation<Real>& a) {
+  if constexpr (products_made<Team>) return false;
+  return mass == Mass::dense && *a.plain != 0;
+}
+
 /// r += c F^T g. work: a row; n: coordinates.
 template <class Team, class Real>
-KC_HD void kick(const Team& team, Mass mass, Factor<Real> F, Real c, Row<Real> g, Row<Real> r, Row<Real> work,
-                Index n) {
-  if (mass == Mass::dense) {
-    multiply_transposed(team, F, g, work, n);
+KC_HD void kick(const Team& team, Mass mass, const MassAdaptation<Real>& a, Real c, Row<Real> g, Row<Real> r,
+                Row<Real> work, Index n) {
+  if (is_plain<Team>(mass, a)) {
+    team.for_each(n, [&](Index i) { r[i] += c * a.diagonal[i] * g[i]; });
+  } else if (mass == Mass::dense) {
+    multiply_transposed(team, a.F, g, work, n);
     team.for_each(n, [&](Index i) { r[i] += c * work[i]; });
   } else if (mass == Mass::diagonal) {
-    team.for_each(n, [&](Index i) { r[i] += c * F[i] * g[i]; });
+    team.for_each(n, [&](Index i) { r[i] += c * a.F[i] * g[i]; });
   } else {
     team.for_each(n, [&](Index i) { r[i] += c * g[i]; });
   }
@@ -57,15 +72,17 @@ KC_HD void kick(const Team& team, Mass mass, Factor<Real> F, Real c, Row<Real> g
 /// q = x + c F r; q may be x. Where F r is made elsewhere, after this: q = x, and finish_drift goes on. Both end a
 /// proposal: nobody reads q before the next sync.
 template <class Team, class Real>
-KC_HD void drift(const Team& team, Mass mass, Factor<Real> F, Real c, Row<Real> x, Row<Real> r, Row<Real> q,
-                 Row<Real> work, Index n) {
+KC_HD void drift(const Team& team, Mass mass, const MassAdaptation<Real>& a, Real c, Row<Real> x, Row<Real> r,
+                 Row<Real> q, Row<Real> work, Index n) {
   if constexpr (products_made<Team>) {
     if (q.data != x.data) team.for_each(n, [&](Index i) { q[i] = x[i]; });
+  } else if (is_plain<Team>(mass, a)) {
+    team.for_each(n, [&](Index i) { q[i] = x[i] + c * a.diagonal[i] * r[i]; });
   } else if (mass == Mass::dense) {
-    multiply_lower(team, F, r, work, n);
+    multiply_lower(team, a.F, r, work, n);
     team.for_each(n, [&](Index i) { q[i] = x[i] + c * work[i]; });
   } else if (mass == Mass::diagonal) {
-    team.for_each(n, [&](Index i) { q[i] = x[i] + c * F[i] * r[i]; });
+    team.for_each(n, [&](Index i) { q[i] = x[i] + c * a.F[i] * r[i]; });
   } else {
     team.for_each(n, [&](Index i) { q[i] = x[i] + c * r[i]; });
   }
@@ -125,6 +142,7 @@ KC_HD bool adapt_mass(const Team& team, Mass mass, const Schedule& at, const Sou
       if (fresh) run.store(a.F, run.load(a.square));
       run.store(a.square, run.rows.all(0));
     });
+    team.single([&] { *a.plain = fresh ? 0 : *a.plain; });
   }
   team.for_each(n, [&](Index i) {
     a.centre[i] += a.sum[i] * each;

@@ -156,8 +156,8 @@ struct Hmc : LearnsMassAndStep<Real> {
   template <class Team>
   static KC_INLINE void first_step(const Team& team, const Settings& s, const Adaptation& a, Real e, Row<Real> x,
                                    Row<Real> g, Row<Real> ftg, State& st, const Query<Real>& query, Index n) {
-    kick(team, s.mass, a.F, Real(0.5) * kick_of(a, 0) * e, g, st.r, s.mass == Mass::dense ? ftg : st.work, n);
-    drift(team, s.mass, a.F, e, x, st.r, query.point, st.work, n);
+    kick(team, s.mass, a, Real(0.5) * kick_of(a, 0) * e, g, st.r, s.mass == Mass::dense ? ftg : st.work, n);
+    drift(team, s.mass, a, e, x, st.r, query.point, st.work, n);
   }
   template <class Team>
   static KC_HD void place(const Team& team, const Settings&, const Schedule&, const Adaptation&, State& st,
@@ -174,13 +174,13 @@ struct Hmc : LearnsMassAndStep<Real> {
     team.sync();
     team.single([&] { *st.left = left; });
     if (finite && left > 0) {
-      kick(team, s.mass, a.F, kick_of(a, left) * e, reply.gradient, st.r, st.work, n);
-      drift(team, s.mass, a.F, e, query.point, st.r, query.point, st.work, n);
+      kick(team, s.mass, a, kick_of(a, left) * e, reply.gradient, st.r, st.work, n);
+      drift(team, s.mass, a, e, query.point, st.r, query.point, st.work, n);
       return Step::ask;
     }
     double log_r = -std::numeric_limits<double>::infinity();
     if (finite) {
-      kick(team, s.mass, a.F, Real(0.5) * kick_of(a, 0) * e, reply.gradient, st.r, st.work, n);
+      kick(team, s.mass, a, Real(0.5) * kick_of(a, 0) * e, reply.gradient, st.r, st.work, n);
       log_r = *st.energy - (kinetic(team, st.r, n) - *reply.lp);
     }
     if constexpr (Length::finer_levels > 0) {

@@ -90,7 +90,7 @@ struct Mams : LearnsMassAndStep<Real> {
     ask(team, query, Needs::gradient);
     const double e = *a.step;
     turn(team, s, a, 0.5 * e, e, st.g, s.mass == Mass::dense ? st.ftg : st.work, st, n);
-    drift(team, s.mass, a.F, Real(e), st.x, st.r, query.point, st.work, n);
+    drift(team, s.mass, a, Real(e), st.x, st.r, query.point, st.work, n);
   }
   template <class Team>
   static KC_HD void place(const Team& team, const Settings&, const Schedule&, const Adaptation& a, State& st,
@@ -137,7 +137,7 @@ struct Mams : LearnsMassAndStep<Real> {
     team.single([&] { *st.left = left; });
     if (finite && left > 0) {
       turn(team, s, a, e, e, reply.gradient, st.work, st, n);
-      drift(team, s.mass, a.F, Real(e), query.point, st.r, query.point, st.work, n);
+      drift(team, s.mass, a, Real(e), query.point, st.r, query.point, st.work, n);
       return Step::ask;
     }
     double log_r = -std::numeric_limits<double>::infinity();

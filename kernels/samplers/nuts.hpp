@@ -126,7 +126,7 @@ struct Nuts : LearnsMassAndStep<Real> {
                               const Query<Real>& query, Real e, Index n) {
     team.for_each(n, [&](Index i) { st.r[i] += Real(0.5) * e * st.wg[i]; });
     team.sync();
-    drift(team, s.mass, a.F, e, q, st.r, query.point, st.work, n);
+    drift(team, s.mass, a, e, q, st.r, query.point, st.work, n);
   }
   /// Begins doubling number `at_depth` at an end drawn at random.
   template <class Team>
@@ -152,7 +152,7 @@ struct Nuts : LearnsMassAndStep<Real> {
                          State& st, const Query<Real>& query, Index n) {
     normals(team, Rng{rng.seed, rng.chain, Rules::momentum_iteration(rng.iteration)}, Purpose::momentum, st.r, n);
     team.for_each(n, [&](Index i) { st.wg[i] = Real(0); });
-    kick(team, s.mass, a.F, Real(1), st.g, st.wg, s.mass == Mass::dense ? st.ftg : st.work, n);  // wg = F^T g
+    kick(team, s.mass, a, Real(1), st.g, st.wg, s.mass == Mass::dense ? st.ftg : st.work, n);  // wg = F^T g
     const double energy = kinetic(team, st.r, n) - *st.lp;
     team.for_each(n, [&](Index i) {
       st.left_q[i] = st.right_q[i] = st.x[i];
@@ -219,7 +219,7 @@ struct Nuts : LearnsMassAndStep<Real> {
     double energy = std::numeric_limits<double>::infinity();
     if (math::finite(*reply.lp) && all_finite(team, reply.gradient, n)) {
       team.for_each(n, [&](Index i) { st.wg[i] = Real(0); });
-      kick(team, s.mass, a.F, Real(1), reply.gradient, st.wg, st.work, n);
+      kick(team, s.mass, a, Real(1), reply.gradient, st.wg, st.work, n);
       team.for_each(n, [&](Index i) { st.r[i] += Real(0.5) * e * st.wg[i]; });
       energy = kinetic(team, st.r, n) - *reply.lp;
       if (!math::finite(energy)) energy = std::numeric_limits<double>::infinity();
