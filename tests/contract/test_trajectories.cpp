@@ -2,6 +2,7 @@
 // trees of the sizes that it reports, deeper where the step is smaller, and tells divergences.
 #include <gtest/gtest.h>
 
+#include "host/chains/cpu_chains.hpp"
 #include "host/registry/settings.hpp"
 #include "kernels/samplers/hmc.hpp"
 #include "kernels/samplers/nuts.hpp"
@@ -40,22 +41,23 @@ TEST(HmcSettings, PresetsAreThePapersAndExplicitSettingsWin) {
 
 TEST(Trajectories, RetraceThemselves) {
   const auto target = make_target<double>(context, "banana", curved);
-  for (const Mass mass : {Mass::unit, Mass::diagonal, Mass::dense}) {
+  for (const auto& [mass, plain] :
+       {std::pair{Mass::unit, false}, {Mass::diagonal, false}, {Mass::dense, false}, {Mass::dense, true}}) {
     auto settings = hmc_settings(20, 0.1);
     settings.mass = mass;
     SingleChain<Hmc<double>> chain(context, *target, settings);
+    if (plain) *chain.adaptation.plain = 1, std::fill_n(chain.adaptation.diagonal.data, chain.n, 0.7);
     const std::vector<double> x = exact_draw(target->info(), 5, 0);
     chain.start(x);
     const auto go = [&] {  // K steps from the momentum that stands in state.r, as update and propose take them
-      kick(chain.team, mass, chain.adaptation.F, 0.05, chain.state.g, chain.state.r, chain.state.work, chain.n);
+      kick(chain.team, mass, chain.adaptation, 0.05, chain.state.g, chain.state.r, chain.state.work, chain.n);
       Row<double> q = chain.state.x;
       for (int k = 0; k < 20; ++k) {
-        drift(chain.team, mass, chain.adaptation.F, 0.1, q, chain.state.r, chain.query.point, chain.state.work,
-              chain.n);
+        drift(chain.team, mass, chain.adaptation, 0.1, q, chain.state.r, chain.query.point, chain.state.work, chain.n);
         q = chain.query.point;
         *chain.query.needs = Needs::gradient;
         chain.ask();
-        kick(chain.team, mass, chain.adaptation.F, k + 1 < 20 ? 0.1 : 0.05, chain.reply.gradient, chain.state.r,
+        kick(chain.team, mass, chain.adaptation, k + 1 < 20 ? 0.1 : 0.05, chain.reply.gradient, chain.state.r,
              chain.state.work, chain.n);
       }
       std::copy_n(chain.query.point.data, chain.n, chain.state.x.data);
@@ -72,6 +74,34 @@ TEST(Trajectories, RetraceThemselves) {
       EXPECT_NEAR(-chain.state.r[i], r[static_cast<std::size_t>(i)], 1e-12);
     }
   }
+}
+
+// A metric that the host sets and that is a diagonal is used as one. Beside it the same with correlations of 1e-40, which no
+// product sees: the draws agree to rounding, and the first alone is told to be plain.
+TEST(Trajectories, OfADiagonalMetricAreThoseOfItsMatrix) {
+  constexpr Index chains = 8, n = 33;
+  const auto target = make_target<double>(context, "gaussian_mixture", {{"dim", "33"}, {"means", "1"}});
+  const auto drawn = [&](double beside) {
+    Hmc<double>::Settings settings;
+    settings.mass = Mass::dense;
+    CpuChains<Hmc<double>, double> sampler(context, chains, n, Scope::pooled, settings);
+    start_at<double>(context, *target, sampler, chains, normal_points<double>(chains, n, 8));
+    Metric metric;
+    metric.step_size = 0.3;
+    metric.factor.assign(n * n, 0.0);
+    for (Index i = 0; i < n; ++i) {
+      metric.factor[i * n + i] = 0.5 + 0.02 * i;
+      for (Index j = 0; j < i; ++j) metric.factor[i * n + j] = beside;
+    }
+    sampler.set_metric(metric);
+    EXPECT_EQ(*sampler.view().adaptation<HostTeam::panel<double>>(0).plain, beside == 0);
+    Recorded<double> out(chains, n, 3);
+    run_phase<double>(context, *target, sampler, chains, Scope::pooled, Phase{0, 3, 0, false, 9}, &out);
+    return sampler.positions();
+  };
+  const std::vector<double> plain = drawn(0), full = drawn(1e-40);
+  for (std::size_t i = 0; i < plain.size(); ++i)
+    ASSERT_NEAR(plain[i], full[i], 1e-12) << i;  // 30 steps of 33 coordinates, each rounded otherwise
 }
 
 TEST(Trajectories, EnergyErrorIsOfSecondOrder) {

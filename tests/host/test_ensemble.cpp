@@ -115,6 +115,32 @@ TEST(LearntMetric, OfAGaussianIsItsCovarianceWhateverTheDrawsAre) {
   }
 }
 
+// Correlations that change no eigenvalue by a tenth are left out, so that products with the factor take n: the sum of their
+// squares is 2 rho^2 here, and the bar 0.01.
+TEST(LearntMetric, IsADiagonalWhereCorrelationsHardlyCount) {
+  constexpr Count n = 33, count = 200;
+  std::mt19937 bits(17);
+  std::normal_distribution<double> normal;
+  for (const double rho : {0.0, 0.06, 0.08}) {
+    std::vector<double> x, g;
+    for (Count k = 0; k < count; ++k) {
+      std::vector<double> z(n);
+      for (double& v : z) v = normal(bits);
+      x.insert(x.end(), z.begin(), z.end());
+      for (Count i = 0; i < n; ++i) g.push_back(i < 2 ? -(z[i] - rho * z[1 - i]) / (1 - rho * rho) : -z[i]);
+    }
+    MetricLearner learner(n);
+    learner.add(x.data(), g.data(), count);
+    const std::vector<double> factor = learner.factor(0);
+    Count beside = 0;
+    for (Count i = 0; i < n; ++i) {
+      EXPECT_NEAR(factor[i * n + i], 1, 0.01);
+      for (Count j = 0; j < i; ++j) beside += factor[i * n + j] != 0;
+    }
+    EXPECT_EQ(beside == 0, rho < 0.07) << rho;
+  }
+}
+
 // Two normals along a direction u that is no coordinate's, 4 apart; N(0, 1) across it. A is sqrt(5/0.8) = 2.5 along u.
 // 4 000 draws: the standard error of a variance is 0.05 at most (of 5 along u: kurtosis 1.9), and 10 are allowed.
 TEST(LearntMetric, IsWidenedToTheDrawsWhereStepsBearIt) {
