@@ -125,7 +125,7 @@ class ChainMemory {
         restart_dual_averaging(HostTeam{}, metric.step_size, a.dual, 1);
         write_factor(metric, a.F);
         if constexpr (requires { a.plain; })
-          if (a.plain.data) *a.plain = write_diagonal(metric, a.diagonal);
+          if (a.plain.data) write_diagonal(metric, a.diagonal), *a.plain = is_diagonal(metric, dim_);
       }
       adaptations_.upload(bytes.data());
       return true;
@@ -217,15 +217,9 @@ class ChainMemory {
       }
     }
   }
-  /// Whether that is all of the factor.
-  bool write_diagonal(const Metric& metric, Row<Real> diagonal) const {
+  void write_diagonal(const Metric& metric, Row<Real> diagonal) const {
     const View2<const double> from{metric.factor.data(), dim_, dim_};
-    bool all = true;
-    for (Index i = 0; i < dim_; ++i) {
-      diagonal[i] = static_cast<Real>(from(i, i));
-      for (Index j = 0; j < i; ++j) all = all && from(i, j) == 0;
-    }
-    return all;
+    for (Index i = 0; i < dim_; ++i) diagonal[i] = static_cast<Real>(from(i, i));
   }
 #if defined(KILOCHAIN_CHECKED)
   static constexpr bool checked = true;

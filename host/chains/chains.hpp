@@ -92,6 +92,13 @@ struct Metric {
   int stages = 1;        ///< leapfrog, or 2: the two-stage integrator
   int finer_every = 1;   ///< iterations from one that may be made with finer steps to the next
 };
+/// Whether the factor has no off-diagonals.
+inline bool is_diagonal(const Metric& metric, Index dim) {
+  for (std::size_t i = 0, n = static_cast<std::size_t>(dim); i < n; ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (metric.factor[i * n + j] != 0) return false;
+  return true;
+}
 
 /// Bytes of state and adaptation, of the queries and answers, of what a checkpoint has of it all, and of the sums of
 /// pooled signals.

@@ -63,6 +63,7 @@ class EnsembleWarmUp {
   void try_lengths();
   void learn_pairs();
   double worth(bool adapting);
+  double beside_gradients() const;
   void leapfrog(double num_steps, double step);
   void pairs(double time, double largest);
   void settle(std::int64_t iterations);
