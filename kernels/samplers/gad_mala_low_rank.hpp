@@ -34,7 +34,7 @@ struct GadMalaLowRank : PlainStart<Real> {
   };
   template <class V>
   static void settings(V&& visit, Settings& s) {
-    visit("rank", s.rank, between(1, most_rank), "columns of U: directions along which scales are learnt");
+    visit("rank", s.rank, between(1, most_rank), "columns of U, n at most: directions along which scales are learnt");
     visit("target_accept", s.target_accept, inside(0, 1), "acceptance rate that beta steers to");
     visit("relative_rate", s.relative_rate, between(1e-6, 0.2), "largest relative change of L in an iteration, nearly");
     visit("initial_scale", s.initial_scale, positive(), "D starts as initial_scale/sqrt(n) times the identity");
@@ -64,7 +64,7 @@ struct GadMalaLowRank : PlainStart<Real> {
   static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
     const Real scale = Real(s.initial_scale / sqrt(double(n))), size = Real(1 / sqrt(double(n)));
     team.for_each(n, [&](Index i) { a.d[i] = scale; });
-    for (Index k = 0; k < s.rank; ++k) {
+    for (Index k = 0; k < columns(s, n); ++k) {
       const Row<Real> u = a.u.row(k, n);
       const Rng rng{0, std::uint32_t(k), 0};  // the same for every run: what is random is which way a saddle is left
       team.for_each(n,
@@ -96,7 +96,7 @@ struct GadMalaLowRank : PlainStart<Real> {
                             State& st, const Query<Real>& query, Index n) {
     normals(team, rng, Purpose::proposal, st.eps, n);
     times_u(team, s, a, st.g, st.ltg_u, n);
-    team.for_each(s.rank, [&](Index k) {
+    team.for_each(columns(s, n), [&](Index k) {
       double z[2];
       normal_block(rng.words(Purpose::direction, std::uint32_t(k)), z);
       st.eps_u[k] = Real(z[0]);
@@ -104,7 +104,7 @@ struct GadMalaLowRank : PlainStart<Real> {
     });
     team.sync();
     team.for_each(n, [&](Index i) { query.point[i] = Real(0.5) * a.d[i] * st.g[i] + st.eps[i]; });
-    for (Index k = 0; k < s.rank; ++k) {
+    for (Index k = 0; k < columns(s, n); ++k) {
       const Row<Real> u = a.u.row(k, n);
       const Real h = st.h_u[k];
       team.for_each(n, [&](Index i) { query.point[i] += h * u[i]; });
@@ -121,7 +121,7 @@ struct GadMalaLowRank : PlainStart<Real> {
     const double coordinates = team.template sum<Real>(
         n, [&](Index i) { return noise(st.eps[i], Real(0.5) * a.d[i] * (st.g[i] + reply.gradient[i])); });
     const double directions = team.template sum<Real>(
-        s.rank, [&](Index k) { return noise(st.eps_u[k], Real(0.5) * (st.ltg_u[k] + st.ltgy_u[k])); });
+        columns(s, n), [&](Index k) { return noise(st.eps_u[k], Real(0.5) * (st.ltg_u[k] + st.ltgy_u[k])); });
     const double log_r = *reply.lp - *st.lp + coordinates + directions;
     const Decision move = decide(rng, log_r);
     if (at.adapting) write_signal(team, s, a, st, reply, move, log_r, n);
@@ -136,7 +136,9 @@ struct GadMalaLowRank : PlainStart<Real> {
     out.vector = st.signal_u.all();
     return out;
   }
-  static KC_HD Index vector_length(const Settings& s, Index n) { return s.rank * Index(padded(std::size_t(n))); }
+  static KC_HD Index vector_length(const Settings& s, Index n) { return columns(s, n) * Index(padded(std::size_t(n))); }
+  /// More than n say nothing new.
+  static KC_HD Index columns(const Settings& s, Index n) { return s.rank < n ? s.rank : n; }
   template <class Team, class Source>
   static KC_HD void adapt(const Team& team, const Settings& s, const Schedule& at, const Source& source, Adaptation& a,
                           Index n) {
@@ -146,13 +148,13 @@ struct GadMalaLowRank : PlainStart<Real> {
       a.d[i] *= Real(1) + step_of(rate, decay, source(i, i, std::size_t(i)) + beta, a.d_second[i]);
     });
     const Index stride = Index(padded(std::size_t(n)));
-    for (Index k = 0; k < s.rank; ++k) {
+    for (Index k = 0; k < columns(s, n); ++k) {
       const Row<Real> u = a.u.row(k, n);
       const auto S = [&](Index i) { return source.vector(k * stride + i); };
       const double second = a.u_second[k];
       double square = team.template sum<double>(n, [&](Index i) { return double(S(i)) * double(S(i)); });
       team.for_each(n, [&](Index i) { a.work[i] = S(i) + beta * u[i]; });
-      for (Index j = 0; j < s.rank; ++j) {
+      for (Index j = 0; j < columns(s, n); ++j) {
         const Row<Real> other = a.u.row(j, n);
         const Real along = team.template sum<Real>(n, [&](Index i) { return S(i) * other[i]; });
         square += double(along) * double(along);
@@ -182,7 +184,7 @@ struct GadMalaLowRank : PlainStart<Real> {
   template <class Team>
   static KC_HD void times_u(const Team& team, const Settings& s, const Adaptation& a, Row<Real> v, Numbers<Real> out,
                             Index n) {
-    for (Index k = 0; k < s.rank; ++k) {
+    for (Index k = 0; k < columns(s, n); ++k) {
       const Row<Real> u = a.u.row(k, n);
       const Real sum = team.template sum<Real>(n, [&](Index i) { return u[i] * (a.d[i] * v[i]); });
       team.single([&] { out[k] = sum; });
@@ -202,7 +204,7 @@ struct GadMalaLowRank : PlainStart<Real> {
       st.signal_a[i] = learn ? towards : retreat * st.eps[i];
       st.signal_b[i] = st.eps[i] - towards;
     });
-    for (Index k = 0; k < s.rank; ++k) {
+    for (Index k = 0; k < columns(s, n); ++k) {
       const Row<Real> u = a.u.row(k, n), S = st.signal_u.row(k, n);
       const Real b = learn ? b_u(k) : Real(0);
       team.for_each(n, [&](Index i) {

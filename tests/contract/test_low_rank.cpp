@@ -129,7 +129,7 @@ TEST(LowRank, FindsACorrelation) {
   run_phase<double>(context, *target, sampler, chains, Scope::pooled, Phase{0, 4000, 4000, true, 9});
   const auto a = sampler.view().adaptation<HostTeam::panel<double>>(0);
   double c[2][2] = {{1, 0}, {0, 1}};  // I + U U^T
-  for (Index k = 0; k < LowRank::Settings().rank; ++k)
+  for (Index k = 0; k < LowRank::columns({}, 2); ++k)
     for (Index i = 0; i < 2; ++i)
       for (Index j = 0; j < 2; ++j) c[i][j] += a.u.row(k, 2)[i] * a.u.row(k, 2)[j];
   EXPECT_NEAR(c[0][1] / std::sqrt(c[0][0] * c[1][1]), 0.99, 0.005);
