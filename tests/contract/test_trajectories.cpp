@@ -76,8 +76,8 @@ TEST(Trajectories, RetraceThemselves) {
   }
 }
 
-// A metric that the host sets and that is a diagonal is used as one. Beside it the same with correlations of 1e-40, which no
-// product sees: the draws agree to rounding, and the first alone is told to be plain.
+// A metric that the host sets and that is a diagonal is used as one. Beside it the same with correlations of 1e-40,
+// which no product sees: the draws agree to rounding, and the first alone is told to be plain.
 TEST(Trajectories, OfADiagonalMetricAreThoseOfItsMatrix) {
   constexpr Index chains = 8, n = 33;
   const auto target = make_target<double>(context, "gaussian_mixture", {{"dim", "33"}, {"means", "1"}});

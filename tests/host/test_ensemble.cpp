@@ -115,8 +115,8 @@ TEST(LearntMetric, OfAGaussianIsItsCovarianceWhateverTheDrawsAre) {
   }
 }
 
-// Correlations that change no eigenvalue by a tenth are left out, so that products with the factor take n: the sum of their
-// squares is 2 rho^2 here, and the bar 0.01.
+// Correlations that change no eigenvalue by a tenth are left out, so that products with the factor take n: the sum of
+// their squares is 2 rho^2 here, and the bar 0.01.
 TEST(LearntMetric, IsADiagonalWhereCorrelationsHardlyCount) {
   constexpr Count n = 33, count = 200;
   std::mt19937 bits(17);
