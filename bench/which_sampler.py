@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Every sampler on a few problems with nothing else said: what a gradient and a second are worth.
 
-    bench/which_sampler.py [--samplers a,b] [--problems a,b] [--chains 64] [--max-seconds 6] [--output FILE]
+    bench/which_sampler.py [--samplers a,b] [--problems a,b] [--chains 64] [--max-seconds 6] [--output FILE] [--page FILE]
+    bench/which_sampler.py --cells FILE --page docs/results/samplers.md      the page of an earlier run
 
 Figures of one run of the script may be compared with each other alone. A cell is effective draws of the slowest
 coordinate for 1 000 gradients (densities, where a sampler asks for none), warm-up included; in brackets its status where
 that is not 0. The last table is of effective draws a second, of warm-up and sampling. One JSON line a cell goes to --output.
 """
 import argparse
+import datetime
 import json
 import math
 import os
@@ -54,7 +56,29 @@ def cell(a, problem, sampler, table):
     return out
 
 
-def table_of(cells, problems, samplers, key):
+PAGE = """# Every sampler on seven problems
+
+`bench/which_sampler.py --max-seconds {seconds} --output FILE --page FILE` makes this page: {chains} chains, seed 1, nothing else said, one run a cell,
+{date}, {cores} cores. In brackets: the status where it is not 0 (6: not converged within {seconds} s or 20 000 draws a chain, [what it means](../statuses.md)).
+
+The default, `ensemble_hmc`, is ahead where a linear map makes the target round (Gaussians, regressions): its metric is right before its chains have arrived,
+and one gradient in a few is a new draw (in two dimensions the gad samplers make more of a gradient). Where curvature is local, a banana or a funnel, `chees_hmc` and `mams` are its equals. Modes far apart are
+for `tempered_mala`, and in two dimensions for random walks that learn from all chains: no trajectory crosses. Without gradients `adaptive_proposal` and
+`adaptive_metropolis` do what can be done in few dimensions. [Which sampler when](../samplers.md).
+
+## Effective draws of the slowest coordinate for 1 000 gradients
+
+Warm-up included; of densities, where a sampler asks for no gradient.
+
+{gradients}
+## Effective draws a second
+
+Warm-up and sampling; of one run on a machine with nothing else to do: a factor of 1.5 means nothing.
+
+{time}"""
+
+
+def table_of(cells, problems, samplers, key, print):
     print("| sampler | " + " | ".join(PROBLEMS[p][0] for p in problems) + " |")
     print("|---" * (len(problems) + 1) + "|")
     at = {(c["problem"], c["sampler"]): c for c in cells}
@@ -62,7 +86,7 @@ def table_of(cells, problems, samplers, key):
         texts = []
         for p in problems:
             c = at[p, s]
-            text = f"{c[key]:.3g}" if key in c else "-"
+            text = f"{float(f'{c[key]:.2g}'):,g}".replace(",", " ") if key in c else "-"
             texts.append(text if c["status"] == 0 else f"{text} ({c['status']})")
         print(f"| `{s}` | " + " | ".join(texts) + " |")
 
@@ -75,21 +99,35 @@ def main():
     parser.add_argument("--chains", type=int, default=64)
     parser.add_argument("--max-seconds", type=int, default=6)
     parser.add_argument("--output")
+    parser.add_argument("--cells", help="what an earlier run wrote to --output: nothing is run")
+    parser.add_argument("--page", help="a page with both tables")
     a = parser.parse_args()
     samplers, problems, cells = a.samplers.split(","), a.problems.split(","), []
+    if a.cells:
+        with open(a.cells, encoding="utf-8") as file:
+            cells = [json.loads(line) for line in file]
+        samplers = list(dict.fromkeys(c["sampler"] for c in cells))
+        problems = list(dict.fromkeys(c["problem"] for c in cells))
     with tempfile.TemporaryDirectory() as folder:
         table = os.path.join(folder, "table.csv")
         write_table(table)
-        for problem in problems:
+        for problem in [] if a.cells else problems:
             for sampler in samplers:
                 cells.append(cell(a, problem, sampler, table))
                 print(json.dumps(cells[-1]), flush=True)
     if a.output:
         with open(a.output, "w", encoding="utf-8") as file:
             file.writelines(json.dumps(c) + "\n" for c in cells)
+    tables = []
     for key in ("ess_per_1000", "ess_per_second"):
-        print()
-        table_of(cells, problems, samplers, key)
+        lines = []
+        table_of(cells, problems, samplers, key, lines.append)
+        tables.append("\n".join(lines) + "\n")
+        print("\n" + tables[-1], end="")
+    if a.page:
+        with open(a.page, "w", encoding="utf-8") as file:
+            file.write(PAGE.format(seconds=a.max_seconds, chains=a.chains, date=datetime.date.today().isoformat(), cores=os.cpu_count(),
+                                   gradients=tables[0], time=tables[1]))
 
 
 if __name__ == "__main__":

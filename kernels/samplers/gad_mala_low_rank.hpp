@@ -1,4 +1,4 @@
-// gadMALAf with a factor of low rank: what Titsias & Dellaportas (2019, sec. 5) leave as future work, for many coordinates.
+// gadMALAf with a factor of low rank, for many coordinates: future work of Titsias & Dellaportas (2019, sec. 5).
 //   L = D [I, U], D = diag(d), U of n x r;  h = L^T g(x)/2 + eps in n + r numbers, y = x + L h
 //   log r = lp(y) - lp(x) - (eps + c/2)^T c, c = L^T (g(x) + g(y))/2: no inverse and no determinant
 //   F = E min(0, log r) + beta (sum log d_i + log det(I + U^T U)/2); with a = -D (g(x) - g(y))/2, b = h - L^T g(y)/2:
@@ -197,7 +197,7 @@ struct GadMalaLowRank : PlainStart<Real> {
                                  const Reply<Real>& reply, const Decision& move, double log_r, Index n) {
     const bool learn = move.finite && log_r < 0;
     const auto b_u = [&](Index j) { return st.eps_u[j] + Real(0.5) * (st.ltg_u[j] - st.ltgy_u[j]); };
-    // Where there is no density the proposal was too long: D shrinks, whatever beta is (cholesky_gradient.hpp, retreat).
+    // Where there is no density the proposal was too long: D shrinks, whatever beta is (cholesky_gradient.hpp).
     const Real retreat = move.finite ? Real(0) : Real(-1 - *a.beta);
     team.for_each(n, [&](Index i) {
       const Real towards = learn ? Real(-0.5) * a.d[i] * (st.g[i] - reply.gradient[i]) : Real(0);
