@@ -48,8 +48,8 @@ MatrixXd geometric_mean(const MatrixXd& x, const MatrixXd& g, const MatrixXd& ac
   return (x.diagonal().array() / g.diagonal().array()).sqrt().matrix().asDiagonal();
 }
 
-/// Whether all that correlations of A change are scales by less than a tenth: the sum of their squares bounds the square
-/// of every eigenvalue's distance from 1. A product with a diagonal takes n, not n^2.
+/// Whether all that correlations of A change are scales by less than a tenth: the sum of their squares bounds the
+/// square of every eigenvalue's distance from 1. A product with a diagonal takes n, not n^2.
 bool nearly_diagonal(const MatrixXd& A) {
   const VectorXd each = A.diagonal().cwiseSqrt().cwiseInverse();
   MatrixXd correlations = each.asDiagonal() * A * each.asDiagonal();
