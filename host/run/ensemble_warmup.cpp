@@ -271,8 +271,8 @@ double EnsembleWarmUp<Real>::worth(bool adapting) {
   return mixing_of(block, metric_.factor) / (block.mean_steps() + beside_gradients());
 }
 
-/// What a draw costs beside its trajectory, in steps of that: its normals and the keeping of its values, some 40 operations a
-/// coordinate. 0 where a target does not say what a gradient takes.
+/// What a draw costs beside its trajectory, in steps of that: its normals and the keeping of its values, some 40
+/// operations a coordinate. 0 where a target does not say what a gradient takes.
 template <class Real>
 double EnsembleWarmUp<Real>::beside_gradients() const {
   const double n = run_.dim(), flops = run_.target.info().flops;
