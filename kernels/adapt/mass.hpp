@@ -33,10 +33,13 @@ KC_HD void mass_layout(V&& visit, MassAdaptation<Real>& a, Mass mass) {
   visit("mass_sum", a.sum, Keep::yes);
   visit("mass_square", a.square, mass_shape(mass), Keep::yes);
   visit("mass_count", a.count, Keep::yes);
-  if (mass == Mass::dense) {
-    visit("mass_diagonal", a.diagonal, Keep::yes);
-    visit("mass_plain", a.plain, Keep::yes);
-  }
+}
+/// The rest of it, behind all that a device reads.
+template <class V, class Real>
+KC_HD void plain_layout(V&& visit, MassAdaptation<Real>& a, Mass mass) {
+  if (mass != Mass::dense) return;
+  visit("mass_diagonal", a.diagonal, Keep::yes);
+  visit("mass_plain", a.plain, Keep::yes);
 }
 
 /// F = I. Memory must be zero.
@@ -46,11 +49,12 @@ KC_HD void start_mass(const Team& team, Mass mass, MassAdaptation<Real>& a, Inde
   if (mass != Mass::unit) team.for_each(n, [&](Index i) { a.F[diagonal_index<P>(mass_shape(mass), i)] = Real(1); });
 }
 
-/// Whether a dense F is a diagonal, where a team makes its own products.
+/// Whether a dense F is a diagonal, on the host: a device makes its products for all chains at once, or has a lane for
+/// each row, and a kernel with both ways would spill.
 template <class Team, class Real>
 KC_INLINE bool is_plain(Mass mass, const MassAdaptation<Real>& a) {
-  if constexpr (products_made<Team>) return false;
-  return mass == Mass::dense && *a.plain != 0;
+  if constexpr (Team::on_host && !products_made<Team>) return mass == Mass::dense && *a.plain != 0;
+  return false;
 }
 
 /// r += c F^T g. work: a row; n: coordinates.

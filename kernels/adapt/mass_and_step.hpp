@@ -54,6 +54,7 @@ struct LearnsMassAndStep : PlainStart<Real> {
     visit("stages", a.stages, Keep::yes);
     visit("finer_every", a.finer_every, Keep::yes);
     visit("dual_averaging", a.dual, dual_size, Keep::yes);
+    plain_layout(visit, a, s.mass);
   }
   /// F = I, and the first step.
   template <class Team>
