@@ -62,8 +62,8 @@ PAGE = """# Every sampler on seven problems
 {date}, {cores} cores. In brackets: the status where it is not 0 (6: not converged within {seconds} s or 20 000 draws a chain, [what it means](../statuses.md)).
 
 The default, `ensemble_hmc`, is ahead where a linear map makes the target round (Gaussians, regressions): its metric is right before its chains have arrived,
-and one gradient in a few is a new draw (in two dimensions the gad samplers make more of a gradient). Where curvature is local, a banana or a funnel, `chees_hmc` and `mams` are its equals. Modes far apart are
-for `tempered_mala`, and in two dimensions for random walks that learn from all chains: no trajectory crosses. Without gradients `adaptive_proposal` and
+and one gradient in a few is a new draw (in two dimensions the gad samplers make more of a gradient). Where curvature is local, a banana or a
+funnel, `chees_hmc` and `mams` are its equals. Modes far apart are for `tempered_mala`, and in two dimensions for random walks that learn from all chains: no trajectory crosses. Without gradients `adaptive_proposal` and
 `adaptive_metropolis` do what can be done in few dimensions. [Which sampler when](../samplers.md).
 
 ## Effective draws of the slowest coordinate for 1 000 gradients
@@ -78,9 +78,8 @@ Warm-up and sampling; of one run on a machine with nothing else to do: a factor 
 {time}"""
 
 
-def table_of(cells, problems, samplers, key, print):
-    print("| sampler | " + " | ".join(PROBLEMS[p][0] for p in problems) + " |")
-    print("|---" * (len(problems) + 1) + "|")
+def table_of(cells, problems, samplers, key):
+    lines = ["| sampler | " + " | ".join(PROBLEMS[p][0] for p in problems) + " |", "|---" * (len(problems) + 1) + "|"]
     at = {(c["problem"], c["sampler"]): c for c in cells}
     for s in samplers:
         texts = []
@@ -88,7 +87,8 @@ def table_of(cells, problems, samplers, key, print):
             c = at[p, s]
             text = f"{float(f'{c[key]:.2g}'):,g}".replace(",", " ") if key in c else "-"
             texts.append(text if c["status"] == 0 else f"{text} ({c['status']})")
-        print(f"| `{s}` | " + " | ".join(texts) + " |")
+        lines.append(f"| `{s}` | " + " | ".join(texts) + " |")
+    return "\n".join(lines) + "\n"
 
 
 def main():
@@ -120,9 +120,7 @@ def main():
             file.writelines(json.dumps(c) + "\n" for c in cells)
     tables = []
     for key in ("ess_per_1000", "ess_per_second"):
-        lines = []
-        table_of(cells, problems, samplers, key, lines.append)
-        tables.append("\n".join(lines) + "\n")
+        tables.append(table_of(cells, problems, samplers, key))
         print("\n" + tables[-1], end="")
     if a.page:
         with open(a.page, "w", encoding="utf-8") as file:

@@ -17,20 +17,41 @@
 
 namespace kilochain::testing_support {
 
-/// MALA that accepts by the densities alone, without the proposal's Hastings term.
-template <class Real>
-struct MalaWithoutHastings : Mala<Real> {
-  using Base = Mala<Real>;
+/// A sampler whose update follows a mistake: Mistake::make(team, settings, adaptation, state, reply, n).
+template <class Sampler, class Mistake, class Real>
+struct UpdatesAfter : Sampler {
+  using Base = Sampler;
   template <class Team>
   static KC_HD Step update(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
                            const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
                            const Reply<Real>& reply, Info& info, Index n) {
-    // eps = -(g + g') sqrt(delta)/4 makes the term of the base class vanish.
-    const Real half = static_cast<Real>(0.5 * sqrt(*a.step));
-    team.for_each(n, [&](Index i) { st.eps[i] = Real(-0.5) * half * (st.g[i] + reply.gradient[i]); });
+    Mistake::make(team, s, a, st, reply, n);
+    team.sync();
     return Base::update(team, rng, s, at, a, st, query, reply, info, n);
   }
 };
+
+/// MALA that accepts by the densities alone: eps = -(g + g') sqrt(delta)/4 makes the proposal's Hastings term vanish.
+struct HastingsTermVanishes {
+  template <class Team, class Settings, class Adaptation, class State, class Real>
+  static KC_HD void make(const Team& team, const Settings&, const Adaptation& a, State& st, const Reply<Real>& reply,
+                         Index n) {
+    const Real half = static_cast<Real>(0.5 * sqrt(*a.step));
+    team.for_each(n, [&](Index i) { st.eps[i] = Real(-0.5) * half * (st.g[i] + reply.gradient[i]); });
+  }
+};
+template <class Real>
+using MalaWithoutHastings = UpdatesAfter<Mala<Real>, HastingsTermVanishes, Real>;
+
+/// MALA of low rank whose log r counts the noise of the coordinates alone.
+struct NoiseOfDirectionsVanishes {
+  template <class Team, class Settings, class Adaptation, class State, class Real>
+  static KC_HD void make(const Team& team, const Settings& s, const Adaptation&, State& st, const Reply<Real>&, Index) {
+    team.for_each(s.rank, [&](Index k) { st.eps_u[k] = 0; });
+  }
+};
+template <class Real>
+using LowRankForgetsNoise = UpdatesAfter<GadMalaLowRank<Real>, NoiseOfDirectionsVanishes, Real>;
 
 /// gadMALAf whose drift is L L g/2 where it should be L L^T g/2, while the way back is right. (L^T in y = x + L^T h
 /// would be another valid sampler: the move back has noise -(h + L^T g(y)/2) whatever multiplies h.)
@@ -114,20 +135,6 @@ template <class Real>
 using GadMalaExactKeepsItsDrift = KeepsItsDrift<GadMalaExact<Real>, Real>;
 template <class Real>
 using FisherKeepsItsDrift = KeepsItsDrift<FisherMala<Real>, Real>;
-
-/// MALA of low rank whose log r counts the noise of the coordinates alone.
-template <class Real>
-struct LowRankForgetsNoise : GadMalaLowRank<Real> {
-  using Base = GadMalaLowRank<Real>;
-  template <class Team>
-  static KC_HD Step update(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
-                           const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
-                           const Reply<Real>& reply, Info& info, Index n) {
-    team.for_each(s.rank, [&](Index k) { st.eps_u[k] = 0; });
-    team.sync();
-    return Base::update(team, rng, s, at, a, st, query, reply, info, n);
-  }
-};
 
 /// Adaptive Metropolis that takes the density of a proposal, whether it moves there or not.
 template <class Real>
