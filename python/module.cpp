@@ -19,6 +19,7 @@
 #include "host/registry/own_target.hpp"
 #include "host/run/run.hpp"
 #include "host/run/run_state.hpp"
+#include "python/device_arrays.hpp"
 #include "python/python_density.hpp"
 #include "targets/data/bytes.hpp"
 
@@ -361,6 +362,7 @@ NB_MODULE(_core, m) {
       .def("stop", &Run::stop)
       .def("partial", &Run::partial)
       .def("estimate", &Run::estimate);
+  add_device_arrays(m);
   nb::class_<Search>(m, "Search")
       .def(nb::init<const Texts&, std::shared_ptr<Density>>(), nb::arg(), nb::arg().none())
       .def("run", &Search::run, nb::arg().none())

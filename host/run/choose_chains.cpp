@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/units.hpp"
@@ -46,6 +47,11 @@ ChainsChosen choose_chains(const Options& o, const Context& context, Target<Real
   const double seconds = seconds_of_gradient(o, context, target);
   const std::int64_t chains = seconds < 2e-4 ? 64 : seconds < 1e-3 ? 32 : 16;
   return {chains, fmt::format("{} chains, because a gradient takes {}", chains, seconds_text(seconds))};
+}
+
+ChainsChosen fewer_chains(std::int64_t num_chains, double seconds) {
+  const std::int64_t chains = std::min<std::int64_t>(num_chains, seconds < 6e-5 ? 64 : seconds < 4e-4 ? 32 : 16);
+  return {chains, fmt::format("{} chains, because an iteration of one takes {}", chains, seconds_text(seconds))};
 }
 
 template ChainsChosen choose_chains(const Options&, const Context&, Target<float>&);

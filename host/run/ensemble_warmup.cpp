@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/run/choose_chains.hpp"
 #include "host/run/learnt_metric.hpp"
 #include "host/run/mixing.hpp"
 #include "host/run/relocate.hpp"
@@ -14,7 +15,8 @@ namespace kilochain {
 namespace {
 
 // Draws are those of all chains, the other numbers are iterations.
-constexpr std::int64_t metric_draws = 2000, trial_draws = 1024, audit_draws = 1000;
+constexpr std::int64_t metric_draws = 2000, trial_draws = 1024, audit_draws = 1000, trial_gradients = 100000,
+                       metric_gradients = 300000;
 constexpr std::int64_t attempts = 5, least = 50, least_trial = 24, least_frozen = 8, settles = 50, most_room = 500;
 constexpr std::int64_t piece = 64;  // longer ones would begin a window of the kernels' own mass
 constexpr std::int64_t most_climbs = 10;
@@ -68,19 +70,22 @@ void EnsembleWarmUp<Real>::operator()() {
   if (run_.options.num_warmup) return of_given_length(*run_.options.num_warmup);
   AuditFigures figures;
   // Chains that needed long trajectories to mix have shown only now what their metric should have been; and where
-  // sampling will be long, a better one pays.
+  // sampling will be long, a better one pays, while there is time.
   const auto done = [&](std::int64_t k) {
     const double wanted = run_.options.num_samples
                               ? static_cast<double>(*run_.options.num_samples)
                               : static_cast<double>(run_.options.target_ess) / figures.ess_per_iteration;
-    return figures.passed && (k > 1 || metric_.num_steps < long_steps) &&
-           wanted < (k > 1 ? 8 : 4) * static_cast<double>(out_.iterations);
+    const bool hurry = run_.limit && run_.limit->gone() > 0.5;
+    return figures.passed && (hurry || ((k > 1 || metric_.num_steps < long_steps) &&
+                                        wanted < (k > 1 ? 8 : 4) * static_cast<double>(out_.iterations)));
   };
   while (attempt_ < attempts && !done(attempt_) && !out_.interrupted) {
     const std::int64_t chains = run_.options.num_chains;
     if (!stuck_.empty() && 2 * std::ssize(stuck_) < chains) relocate();  // where most are stuck, it is the step
     if (begins(metric))
-      while (learn_metric(std::max(least, metric_draws / chains) << attempt_)) stand_ = {};
+      while (learn_metric(
+          std::max(least, std::min(std::max(least, metric_draws / chains) << attempt_, affordable(metric_gradients)))))
+        stand_ = {};
     if (begins(lengths)) learn_length();
     if (begins(step)) settle(metric_.stages == 1 ? settles : 0);
     if (begins(audits)) figures = audit(std::max(least, audit_draws / chains) << attempt_);
@@ -156,7 +161,9 @@ void EnsembleWarmUp<Real>::of_given_length(std::int64_t iterations) {
 
 template <class Real>
 void EnsembleWarmUp<Real>::scout() {
-  const Scouted<Real> scouted = send_scouts(run_, keeper_, scouting_);
+  auto* const handed = run_.scouted;
+  const bool sent_before = handed && *handed;
+  const Scouted<Real> scouted = sent_before ? **handed : send_scouts(run_, keeper_, scouting_);
   out_.gradients += scouted.gradients;
   out_.interrupted = scouted.interrupted;
   out_.note = fmt::format("{} scouts took {} iterations{}", scouted.scouts, scouted.iterations,
@@ -167,8 +174,18 @@ void EnsembleWarmUp<Real>::scout() {
                              scouted.left.size() > 1 ? "s" : "", fmt::join(scouted.left, ", "), scouted.left_below,
                              scouted.left.size() > 1 ? "were" : "was");
   if (out_.interrupted) return;
-  const auto places = static_cast<std::int64_t>(scouted.points.size());
   const Options& o = run_.options;
+  if (handed && !sent_before && o.chains_chosen && !o.superchains) {
+    const ChainsChosen chosen = fewer_chains(o.num_chains, scouted.seconds_of_iteration);
+    if (chosen.num_chains < o.num_chains) {
+      *handed = std::make_shared<Scouted<Real>>(scouted);
+      out_.fewer_chains = chosen.num_chains;
+      out_.interrupted = true;
+      return;
+    }
+  }
+  if (sent_before) keeper_.took(scouted.seconds);
+  const auto places = static_cast<std::int64_t>(scouted.points.size());
   const bool many = o.num_chains * ess_for_rhat > static_cast<double>(o.target_ess) && o.num_chains >= 8 * places;
   if (o.superchains == 0 && many && places >= 4) out_.superchains = places;
   metric_ = scouted.metric;
@@ -259,13 +276,20 @@ bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
   return again;
 }
 
+/// Iterations of so many gradients: the longer trajectories are, the less their draws depend on each other.
+template <class Real>
+std::int64_t EnsembleWarmUp<Real>::affordable(std::int64_t gradients) const {
+  return gradients / (run_.options.num_chains * static_cast<std::int64_t>(metric_.num_steps));
+}
+
 /// Draws that a gradient is worth, of trajectories as the metric has them.
 template <class Real>
 double EnsembleWarmUp<Real>::worth(bool adapting) {
   tell(fmt::format("trajectories of {:.3g} steps", metric_.num_steps));
   if (!stand_.drawing) run_.chains.set_metric(metric_);
   const std::int64_t fewest = adapting ? least_trial : least_frozen;  // a step needs some to follow a new length
-  const FrozenDraws<Real> block = draw(std::clamp(trial_draws / run_.options.num_chains, fewest, piece), adapting);
+  const std::int64_t wanted = std::min(trial_draws / run_.options.num_chains, affordable(trial_gradients));
+  const FrozenDraws<Real> block = draw(std::clamp(wanted, fewest, piece), adapting);
   if (block.count < fewest || out_.interrupted) return 0;
   if (metric_.finer_every == 1 && finer_for_all(block)) metric_.finer_every = seldom;
   return mixing_of(block, metric_.factor) / (block.mean_steps() + beside_gradients());

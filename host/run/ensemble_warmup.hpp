@@ -62,6 +62,7 @@ class EnsembleWarmUp {
   void learn_length();
   void try_lengths();
   void learn_pairs();
+  std::int64_t affordable(std::int64_t gradients) const;
   double worth(bool adapting);
   double beside_gradients() const;
   void leapfrog(double num_steps, double step);

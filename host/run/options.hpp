@@ -21,8 +21,9 @@ struct Options {
   SettingTexts target_settings;
   std::string sampler = "ensemble_hmc";  ///< ensemble_sampler
   SettingTexts sampler_settings;
-  std::int64_t num_chains = 0;             ///< 0: as many as pay, by what a gradient costs; fixed before the run begins
-  std::optional<std::int64_t> num_warmup;  ///< iterations of each chain; empty: until it has converged
+  std::int64_t num_chains = 0;              ///< 0: as many as pay, by what gradients and trajectories take
+  bool chains_chosen = false;               ///< num_chains was 0: PreparedRun sets it
+  std::optional<std::int64_t> num_warmup;   ///< iterations of each chain; empty: until it has converged
   std::optional<std::int64_t> num_samples;  ///< iterations of each chain after that; empty: until the answer is good
   std::int64_t target_ess =
       10000;  ///< empty num_samples: drawn until the slowest mean or tail has so many effective draws

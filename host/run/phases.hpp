@@ -14,6 +14,9 @@
 namespace kilochain {
 
 template <class Real>
+struct Scouted;  // host/run/scouts.hpp
+
+template <class Real>
 struct Phases {
   const Options& options;
   const Context& context;
@@ -22,7 +25,8 @@ struct Phases {
   OutputFile& file;
   Reporter& reporter;
   const std::atomic<bool>& stop;
-  TimeLimit* limit = nullptr;  ///< what raises `stop`, where the run has it
+  TimeLimit* limit = nullptr;                         ///< what raises `stop`, where the run has it
+  std::shared_ptr<Scouted<Real>>* scouted = nullptr;  ///< of a run of more chains, or what one of fewer shall have
 
   Index dim() const { return target.info().dim; }
   /// Values recorded of each draw: the coordinates, or what the target makes of them.

@@ -9,6 +9,7 @@
 #include "host/run/device.hpp"
 #include "host/run/results.hpp"
 #include "host/run/sampling.hpp"
+#include "host/run/scouts.hpp"
 #include "host/run/time_limit.hpp"
 
 namespace kilochain {
@@ -31,15 +32,18 @@ Result resume(const Phases<Real>& phases, const RunState& before) {
 
 /// From the beginning, or from within the warm-up.
 template <class Real>
-Result begin(const Phases<Real>& phases, const RunState* before) {
+std::optional<Result> begin(const Phases<Real>& phases, const RunState* before) {
   const WarmedUp warm = warm_up(phases, before);
+  if (warm.fewer_chains) return {};
   Sampled<Real> sampled = sample(phases, warm, nullptr);
   return results(phases, warm, sampled);
 }
 
+/// None: fewer chains are wanted, for which the scouts have been sent.
 template <class Real>
-Result run_on(const Options& o, const Context& context, Target<Real>& target, const ProgressCallback& progress,
-              TimeLimit& limit) {
+std::optional<Result> run_once(const Options& o, const Context& context, Target<Real>& target,
+                               const ProgressCallback& progress, TimeLimit& limit,
+                               std::shared_ptr<Scouted<Real>>& scouted) {
   const std::atomic<bool>& stop = limit.flag();
   refuse_if_too_large(o, estimate_for(o, context, target.info(), precision_of<Real>));
   std::optional<StartingPoints<Real>> points;
@@ -51,7 +55,7 @@ Result run_on(const Options& o, const Context& context, Target<Real>& target, co
   OutputFile file(o, target.info(), precision_of<Real>);
   Reporter reporter(progress);
   Ensemble<Real> chains(context, target, setup_of(o), reporter, stop);
-  const Phases<Real> phases{o, context, target, chains, file, reporter, stop, &limit};
+  const Phases<Real> phases{o, context, target, chains, file, reporter, stop, &limit, &scouted};
   if (!o.resume) {
     phases.start(*points);
     return begin(phases, nullptr);
@@ -63,6 +67,20 @@ Result run_on(const Options& o, const Context& context, Target<Real>& target, co
   Options rest = o;  // what follows is a run like any other
   rest.resume = nullptr;
   return begin(Phases<Real>{rest, context, target, chains, file, reporter, stop, &limit}, o.resume.get());
+}
+
+template <class Real>
+Result run_on(const Options& o, const Context& context, Target<Real>& target, const ProgressCallback& progress,
+              TimeLimit& limit) {
+  std::shared_ptr<Scouted<Real>> scouted;
+  std::optional<Result> result = run_once(o, context, target, progress, limit, scouted);
+  if (result) return *std::move(result);
+  Options fewer = o;
+  const ChainsChosen chosen = fewer_chains(o.num_chains, scouted->seconds_of_iteration);
+  fewer.num_chains = chosen.num_chains;
+  result = run_once(fewer, context, target, progress, limit, scouted);
+  result->notes.insert(result->notes.begin(), chosen.why);
+  return *std::move(result);
 }
 
 }  // namespace
@@ -79,9 +97,9 @@ PreparedRun::PreparedRun(Options options) : options_(std::move(options)) {
     check_offer(options_.sampler, options_.target, target->info().offers);
     if (options_.num_chains == 0) {
       const ChainsChosen chosen = choose_chains(options_, context_, *target);
-      options_.num_chains = chosen.num_chains;
+      options_.num_chains = chosen.num_chains, options_.chains_chosen = true;
       check(options_);
-      if (!chosen.why.empty()) notes_.push_back(chosen.why);
+      why_so_many_ = chosen.why;
     }
     target_ = std::move(target);
   });
@@ -91,6 +109,7 @@ Estimate PreparedRun::estimate() const {
   Estimate e =
       std::visit([&](const auto& target) { return kilochain::estimate(options_, context_, *target); }, target_);
   e.notes = notes_;
+  if (!why_so_many_.empty()) e.notes.push_back(why_so_many_);
   return e;
 }
 
@@ -101,6 +120,8 @@ Result PreparedRun::run(const ProgressCallback& progress, const std::atomic<bool
   result.out_of_time = result.interrupted && limit.is_over();
   result.enough = result.out_of_time && !options_.num_samples && (!options_.resume || resumes_warmup(options_)) &&
                   !nothing_drawn(result) && verdict_of(result.summary).converged;
+  if (!why_so_many_.empty() && result.summary.num_chains == options_.num_chains)
+    result.notes.insert(result.notes.begin(), why_so_many_);
   result.notes.insert(result.notes.begin(), notes_.begin(), notes_.end());
   return result;
 }

@@ -87,6 +87,7 @@ class PreparedRun {
 
   Options options_;
   std::vector<std::string> notes_;
+  std::string why_so_many_;  ///< chains, where their number was chosen
   Context context_;
   std::variant<Loaded<float>, Loaded<double>> target_;
 };

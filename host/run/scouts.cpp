@@ -127,6 +127,8 @@ class Party {
 
   /// One more round, as far as to iteration end_, in which a scout learns its step alone.
   void travel() {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::int64_t first = out_.iterations;
     const std::int64_t length = first_length << round_;
     Windows<Real> windows = chains_.windows(chains_.shape(length / looks_every));
     windows.thin = looks_every, windows.origin = end_ - length;
@@ -144,6 +146,8 @@ class Party {
       out_.interrupted = !keeper_.run(chains_, segment, out_.iterations, std::min(end_, from_ + piece), windows, take);
     }
     out_.gradients += chains_.take_gradients();
+    const double took = seconds_since(begin), count = static_cast<double>((out_.iterations - first) * size_);
+    out_.seconds += took, out_.seconds_of_iteration = took / count;
     for (Index s = 0; const ChainControl& c : chains_.controls()) {
       trails_[s].running = c.status == ChainStatus::running;
       trails_[s++].sum_up();

@@ -18,11 +18,12 @@ struct Scouted {
   std::int64_t gradients = 0;   ///< of all scouts
   bool arrived = false;         ///< their log densities agree and stand still
   bool interrupted = false;
-  std::string seen;                       ///< how many agree, when they were looked at last
-  std::vector<std::int64_t> left;         ///< scouts that ended far below the others, ascending
-  double left_below = 0;                  ///< how far the lowest of them ended below the others, in log density
-  Metric metric;                          ///< from the scouts' draws
-  std::vector<std::vector<Real>> points;  ///< of each scout that arrived: (draw, dim), late draws first
+  double seconds = 0, seconds_of_iteration = 0;  ///< of all; of one scout's in the last round
+  std::string seen;                              ///< how many agree, when they were looked at last
+  std::vector<std::int64_t> left;                ///< scouts that ended far below the others, ascending
+  double left_below = 0;                         ///< how far the lowest of them ended below the others, in log density
+  Metric metric;                                 ///< from the scouts' draws
+  std::vector<std::vector<Real>> points;         ///< of each scout that arrived: (draw, dim), late draws first
   /// The starting points of chains first .. first + count - 1: chain c begins where scout c mod points.size() was, with
   /// superchains where scout (c mod superchains) mod points.size() was.
   std::vector<Real> starts(Index first, Index count, Index dim, std::int64_t superchains = 0) const;

@@ -12,10 +12,11 @@ namespace kilochain {
 class TimeLimit {
  public:
   /// seconds 0: no limit, and no thread.
-  TimeLimit(std::int64_t seconds, const std::atomic<bool>& stop) : stop_(stop) {
+  TimeLimit(std::int64_t seconds, const std::atomic<bool>& stop)
+      : stop_(stop), begin_(Clock::now()), seconds_(static_cast<double>(seconds)) {
     if (seconds <= 0) return;
-    const auto begin = Clock::now(), end = begin + std::chrono::seconds(seconds);
-    watch_ = std::thread([this, begin, end] { watch(end, begin + (end - begin) / 5); });
+    const auto end = begin_ + std::chrono::seconds(seconds);
+    watch_ = std::thread([this, end] { watch(end, begin_ + (end - begin_) / 5); });
   }
   TimeLimit(const TimeLimit&) = delete;
   ~TimeLimit() {
@@ -31,6 +32,10 @@ class TimeLimit {
   const std::atomic<bool>& flag() const { return watch_.joinable() ? end_ : stop_; }
   /// What comes after the flag takes so many seconds: it becomes true that much earlier, never in the first fifth.
   void reserve(double seconds) { reserved_ = seconds; }
+  /// How much of the time has gone, of 1; without a limit 0.
+  double gone() const {
+    return seconds_ > 0 ? std::chrono::duration<double>(Clock::now() - begin_).count() / seconds_ : 0;
+  }
   /// Whether the time is over, and nobody else has asked for the end before.
   bool is_over() const { return over_; }
 
@@ -50,6 +55,8 @@ class TimeLimit {
   }
 
   const std::atomic<bool>& stop_;
+  const Clock::time_point begin_;
+  const double seconds_;
   std::atomic<bool> end_{false}, over_{false};
   std::atomic<double> reserved_{0};
   std::mutex mutex_;

@@ -21,6 +21,7 @@ struct WarmedUp {
   double ess_per_iteration = 0;   ///< of the slowest coordinate, over all chains; 0: not known
   std::optional<bool> converged;  ///< an automatic one: its signs said so
   bool interrupted = false;
+  std::int64_t fewer_chains = 0;     ///< it has ended, for a run with so many may be sooner; 0: it goes on
   std::int64_t superchains = 0;      ///< chain c began in superchain c mod so many (rhat.hpp); 0: none
   std::string note;                  ///< what ended an automatic one; how many chains were relocated
   std::vector<double> agreement;     ///< of each coordinate with its gradient (learnt_metric.hpp); empty: not known

@@ -110,7 +110,8 @@ WarmedUp WarmupKeeper<Real>::end() {
   out_.seconds = seconds_before_ + seconds_since(begin_);
   out_.gradients += run_.chains.take_gradients();
   const Options& o = run_.options;
-  if (o.draws != KeptDraws::none && (out_.interrupted || (o.keep_draws && o.keep_warmup))) leave_draws();
+  if (o.draws != KeptDraws::none && !out_.fewer_chains && (out_.interrupted || (o.keep_draws && o.keep_warmup)))
+    leave_draws();
   return std::move(out_);
 }
 

@@ -68,6 +68,8 @@ class WarmupKeeper {
   /// before: the state in which a warm-up was stopped, or null.
   WarmupKeeper(const Phases<Real>& run, const RunState* before);
   WarmedUp& so_far() { return out_; }
+  /// What was done for it before it began.
+  void took(double seconds) { seconds_before_ += seconds; }
 
   /// As Ensemble::run from iteration `now`, which becomes the one that was reached: false when that is before `until`.
   /// Windows without buffers: nothing is recorded. Other chains than the run's own are scouts.

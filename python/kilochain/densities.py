@@ -27,8 +27,11 @@ def from_batched(f, dim, names=None, constrain=None, device="cpu") -> Target:
     point whose lp is not finite is a rejected proposal. What f raises ends the run and is raised again, with the
     draws until then in its attribute `partial`. All coordinates are real; names: one for each. constrain(x) -> {name:
     values} makes what is recorded of draws, x (chains, draws, dim) to arrays (chains, draws, ...); without it the
-    coordinates are. device="cuda": f(x, lp, gradient) writes its answer, all three arrays of double on the run's device
-    (`DeviceArray`: CuPy, numba.cuda, torch, Warp and JAX take them without a copy), by work that it queues on x.stream.
+    coordinates are.
+
+    device="cuda": f(x, lp, gradient) is given three arrays of double on the run's device (`DeviceArray`: torch, JAX,
+    CuPy, numba.cuda and Warp take them without a copy). It writes lp and gradient, by work that it queues on x.stream,
+    and returns None; or it returns (lp, gradient), arrays of its own on that device, which are copied there.
 
     >>> model = kilochain.from_batched(lambda x: (-(x * x).sum(axis=1) / 2, -x), 3, names=["a", "b", "c"])
     >>> kilochain.sample(model, chains=64, progress=False)["posterior"]["x"].coords["x_dim_0"].values.tolist()
@@ -55,14 +58,30 @@ def from_batched(f, dim, names=None, constrain=None, device="cpu") -> Target:
 
 
 class DeviceArray:
-    """An array of double in the memory of a CUDA device, valid in one call: for whatever takes the CUDA array interface
-    (version 3), as cupy.asarray(x) and torch.as_tensor(x, device="cuda") do. stream: of the run, an address, on which all
-    work with it is queued: `with cupy.cuda.ExternalStream(x.stream): ...`."""
+    """An array of double in the memory of a CUDA device, valid in one call: for whatever takes DLPack, as
+    torch.from_dlpack(x) and jax.dlpack.from_dlpack(x) do, or the CUDA array interface (version 3), as
+    cupy.asarray(x) does. stream: the run's, an address. A taker's own stream waits for it; work that writes is queued on
+    it: `with torch.cuda.stream(torch.cuda.ExternalStream(x.stream)): ...`."""
 
     def __init__(self, address, shape, stream, read_only=False):
-        self.shape, self.stream = shape, stream
+        self.shape, self.stream = shape, stream or 1  # 1 is the device's default stream, in both protocols
+        self._address, self._array = address, _core.device_array(address, shape)
         self.__cuda_array_interface__ = dict(
-            shape=shape, typestr="<f8", data=(address, read_only), strides=None, stream=stream or 1, version=3
+            shape=shape, typestr="<f8", data=(address, read_only), strides=None, stream=self.stream, version=3
+        )
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+    def __dlpack__(self, *, stream=None, **how):
+        if stream != -1 and (stream or 1) != self.stream:  # -1: the taker wants no order
+            _core.order_streams(self.stream, stream or 1)
+        return self._array.__dlpack__(**how)
+
+    def _copy(self, answer, name):
+        """Queues a copy of it. What computes the answer on another stream is waited for by this one."""
+        _core.copy_to_device(
+            answer.__dlpack__(stream=self.stream), self._address, self.shape, self.stream, f"{name} for {self.shape}"
         )
 
 
@@ -74,16 +93,18 @@ _OF_DEVICE = ctypes.CFUNCTYPE(
 
 def _on_device(f, dim, names, constrain):
     """The run calls it as a C function of device pointers; rows are dense. What f raises is kept for the run."""
+    answers = []  # the last one's memory is given back after the next call has waited for its copy
 
     def call(chains, n, x, row, gradient, lp, stream, user_data):
         if target._raised:
             return 1
         try:
-            f(
-                DeviceArray(x, (chains, n), stream or 0, read_only=True),
-                DeviceArray(lp, (chains,), stream or 0),
-                DeviceArray(gradient, (chains, n), stream or 0),
-            )
+            to_lp, to_gradient = DeviceArray(lp, (chains,), stream), DeviceArray(gradient, (chains, n), stream)
+            answer = f(DeviceArray(x, (chains, n), stream, read_only=True), to_lp, to_gradient)
+            if answer is not None:
+                to_lp._copy(answer[0], "lp")
+                to_gradient._copy(answer[1], "the gradient")
+            answers[:] = [answer]
             return 0
         except BaseException as error:
             target._raised.append(error)
@@ -151,10 +172,11 @@ def _stan_file(text):
     return path
 
 
-def from_jax(logp, dim, names=None, constrain=None) -> Target:
+def from_jax(logp, dim, names=None, constrain=None, device="cpu") -> Target:
     """A density written for JAX: logp(x) of one point is a number. Gradients and many points at once are made of it
     (value_and_grad, vmap, jit), in double where JAX has it enabled (jax_enable_x64), else in single precision. dim: a
     number, where x is (dim); or an example of x, an array or a mapping of names to arrays, whose shapes count.
+    device="cuda": for runs there, where JAX has the same device; points and answers stay on it, in double.
 
     >>> import jax
     >>> model = kilochain.from_jax(lambda x: -(x["a"] ** 2).sum() / 2 - x["b"] ** 2, {"a": np.zeros(3), "b": 0.0})
@@ -166,20 +188,22 @@ def from_jax(logp, dim, names=None, constrain=None) -> Target:
     dim, point, recorded = _layout(dim)
     of_chains = jax.jit(jax.vmap(jax.value_and_grad(lambda x: logp(point(x)))))
 
-    def f(x):  # JAX compiles for each number of chains: powers of two, filled up with the first, are few
+    def f(x, *places_on_device):  # JAX compiles for each number of chains: powers of two, filled up, are few
+        xp = jax.numpy if places_on_device else np
+        x = jax.dlpack.from_dlpack(x) if places_on_device else x
         asking = len(x)
         room = max(8, 1 << (asking - 1).bit_length())
         if room > asking:
-            x = np.concatenate([x, np.broadcast_to(x[0], (room - asking, dim))])
+            x = xp.concatenate([x, xp.broadcast_to(x[0], (room - asking, dim))])
         lp, gradient = of_chains(x)
-        return np.asarray(lp)[:asking], np.asarray(gradient)[:asking]
+        return xp.asarray(lp)[:asking], xp.asarray(gradient)[:asking]
 
-    return from_batched(f, dim, names, _constrained(recorded, constrain))
+    return from_batched(f, dim, names, _constrained(recorded, constrain), device)
 
 
-def from_torch(logp, dim, names=None, constrain=None) -> Target:
-    """The same for PyTorch, 2.0 or newer: torch.func's vmap and grad_and_value, in double, on the CPU. What logp does
-    must be what vmap can batch.
+def from_torch(logp, dim, names=None, constrain=None, device="cpu") -> Target:
+    """The same for PyTorch, 2.0 or newer: torch.func's vmap and grad_and_value, in double. What logp does must be what
+    vmap can batch. device="cuda": on the run's own stream, where it waits for nothing.
 
     >>> import torch
     >>> model = kilochain.from_torch(lambda x: -(x**2).sum() / 2, 3)
@@ -196,7 +220,12 @@ def from_torch(logp, dim, names=None, constrain=None) -> Target:
         gradient, lp = of_chains(torch.from_numpy(np.array(x)))  # a copy: tensors cannot be read-only
         return lp.detach().numpy(), gradient.detach().numpy()
 
-    return from_batched(f, dim, names, _constrained(recorded, constrain))
+    def on_device(x, lp, gradient):
+        with torch.cuda.stream(torch.cuda.ExternalStream(x.stream)):
+            slopes, values = of_chains(torch.from_dlpack(x))
+            return values.detach(), slopes.detach().contiguous()
+
+    return from_batched(f if device == "cpu" else on_device, dim, names, _constrained(recorded, constrain), device)
 
 
 def _layout(example):

@@ -2,7 +2,9 @@
 // chain. Where it has no value the log density is minus infinity, which samplers reject; such points are counted.
 #pragma once
 #include <cmath>
+#include <concepts>
 #include <limits>
+#include <utility>
 
 #include "targets/external/call_watch.hpp"
 #include "targets/external/rejections.hpp"
@@ -15,6 +17,14 @@ namespace kilochain {
 template <class D>
 concept ExternalDensity = requires(const D density, double* v, std::string& why) {
   requires noexcept(density.evaluate(v, v, v, why));
+};
+
+/// One that also takes many points, where many(): rows of `row` numbers, one after another, next(watch) before each. The
+/// number of those that have a value; where that is smaller, the next one has none and `why` may say why.
+template <class D>
+concept ManyPoints = requires(const D density, double* v, std::string& why) {
+  { density.many() } -> std::same_as<bool>;
+  requires noexcept(density.evaluate(1, std::size_t(1), v, v, v, static_cast<void (*)(void*)>(nullptr), nullptr, why));
 };
 
 template <class Real, ExternalDensity Density>
@@ -44,12 +54,34 @@ class ExternalTarget final : public Target<Real> {
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override {
     CallWatch::Calls calls(watch_);  // made for all chains: a gradient may take no more than 300 ns
     std::string why;
-    for (Index chain = first; chain < last; ++chain)
-      if (exchange.needs[chain] != Needs::nothing)
+    for (Index chain = first; chain < last; ++chain) {
+      if constexpr (ManyPoints<Density> && std::is_same_v<Real, double>)
+        if (density_->many()) chain = answer_many(exchange, chain, last, calls, why);
+      if (chain < last && exchange.needs[chain] != Needs::nothing)
         answer(exchange.needs[chain], exchange.query(chain), exchange.reply(chain), calls, why);
+    }
   }
 
  private:
+  /// Gradients of the chains from `first` on, up to one that asks for none, which is returned.
+  Index answer_many(const Exchange<Real>& exchange, Index first, Index last, CallWatch::Calls& calls,
+                    std::string& why) {
+    const auto next = [](void* watch) { static_cast<CallWatch::Calls*>(watch)->next(); };
+    Index end = first;
+    while (end < last && exchange.needs[end] != Needs::nothing && exchange.needs[end] != Needs::value) ++end;
+    for (Index chain = first; chain < end; ++chain) {
+      const auto query = exchange.query(chain);
+      const auto reply = exchange.reply(chain);
+      const int found = density_->evaluate(end - chain, exchange.row, query.point.data, reply.lp, reply.gradient.data,
+                                           next, &calls, why);
+      for (int k = 0; k < found; ++k)
+        if (std::isnan(reply.lp[k])) none(reply.lp + k, reply.gradient.data + k * exchange.row, "it is NaN");
+      chain += found;
+      if (chain < end) none(exchange.reply(chain).lp, exchange.reply(chain).gradient.data, std::exchange(why, {}));
+    }
+    return end;
+  }
+
   std::size_t dim() const { return static_cast<std::size_t>(this->info_.dim); }
 
   void answer(Needs needs, const Query<Real>& query, const Reply<Real>& reply, CallWatch::Calls& calls,
@@ -71,10 +103,13 @@ class ExternalTarget final : public Target<Real> {
       if (!std::isnan(*lp)) return;
       why = "it is NaN";
     }
+    none(lp, gradient, std::exchange(why, {}));
+  }
+  /// There is no value.
+  void none(double* lp, double* gradient, const std::string& why) {
     *lp = -std::numeric_limits<double>::infinity();
     if (gradient) std::fill_n(gradient, dim(), 0.0);
     rejections_.add(why);
-    why.clear();
   }
 
   std::shared_ptr<const Density> density_;

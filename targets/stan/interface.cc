@@ -1,6 +1,7 @@
 // The C interface of BridgeStan 2 around the class that stanc makes of a Stan program. `kilochain stan compile` writes
 // that class to stan_class.hpp and compiles this file beside it into a shared library; the program carries this text.
-// Left out: second derivatives. Any thread may call at any time: each has its own tape (STAN_THREADS).
+// Left out: second derivatives. Added: gradients of many points in one call. Any thread may call at any time: each has
+// its own tape (STAN_THREADS).
 // A function that can fail returns -1 or null and says why in *error, which bs_free_error_msg frees.
 #include "stan_class.hpp"
 
@@ -91,10 +92,22 @@ std::unique_ptr<stan::io::var_context> context_of(const char* data) {
 
 /// The log density at `at`, in either kind of number. Doubles would drop every constant of a density without them.
 template <class T>
-T log_density(const bs_model& m, bool propto, bool jacobian, Eigen::Matrix<T, -1, 1>& at) {
-  std::ostream* const out = ready();
+T log_density(const bs_model& m, bool propto, bool jacobian, Eigen::Matrix<T, -1, 1>& at, std::ostream* out) {
   if (propto) return jacobian ? m.program->log_prob_propto_jacobian(at, out) : m.program->log_prob_propto(at, out);
   return jacobian ? m.program->log_prob_jacobian(at, out) : m.program->log_prob(at, out);
+}
+
+using Variables = Eigen::Matrix<stan::math::var, -1, 1>;
+
+/// at: room for the variables, whatever it holds.
+void gradient_at(const bs_model& m, bool propto, bool jacobian, const double* x, double* lp, double* gradient,
+                 Variables& at, std::ostream* out) {
+  const stan::math::nested_rev_autodiff nested;
+  at = Eigen::Map<const Eigen::VectorXd>(x, m.num_unconstrained);
+  stan::math::var result = log_density(m, propto, jacobian, at, out);
+  stan::math::grad(result.vi_);
+  *lp = result.val();
+  Eigen::Map<Eigen::VectorXd>(gradient, m.num_unconstrained) = at.adj();
 }
 
 }  // namespace
@@ -170,13 +183,13 @@ int bs_param_unconstrain_json(const bs_model* m, const char* json, double* x, ch
 int bs_log_density(const bs_model* m, bool propto, bool jacobian, const double* x, double* lp, char** error) {
   return guarded(error, [&] {
     Eigen::VectorXd values = Eigen::Map<const Eigen::VectorXd>(x, m->num_unconstrained);
-    ready();
+    std::ostream* const out = ready();
     if (propto) {
       const stan::math::nested_rev_autodiff nested;
       Eigen::Matrix<stan::math::var, -1, 1> at = values;
-      *lp = log_density(*m, propto, jacobian, at).val();
+      *lp = log_density(*m, propto, jacobian, at, out).val();
     } else {
-      *lp = log_density(*m, propto, jacobian, values);
+      *lp = log_density(*m, propto, jacobian, values, out);
     }
     return 0;
   });
@@ -185,15 +198,29 @@ int bs_log_density(const bs_model* m, bool propto, bool jacobian, const double* 
 int bs_log_density_gradient(const bs_model* m, bool propto, bool jacobian, const double* x, double* lp,
                             double* gradient, char** error) {
   return guarded(error, [&] {
-    ready();
-    const stan::math::nested_rev_autodiff nested;
-    Eigen::Matrix<stan::math::var, -1, 1> at = Eigen::Map<const Eigen::VectorXd>(x, m->num_unconstrained);
-    stan::math::var result = log_density(*m, propto, jacobian, at);
-    stan::math::grad(result.vi_);
-    *lp = result.val();
-    Eigen::Map<Eigen::VectorXd>(gradient, m->num_unconstrained) = at.adj();
+    std::ostream* const out = ready();
+    Variables at(m->num_unconstrained);
+    gradient_at(*m, propto, jacobian, x, lp, gradient, at, out);
     return 0;
   });
+}
+
+/// Not of BridgeStan: gradients, without constants and with Jacobians, of `points` points that lie `row` numbers apart,
+/// one after another; next(watch) is called before each. Returns how many were found: fewer than `points` where the next
+/// one has no value, for the reason in *error. What bs_log_density_gradient does in each call is done once.
+int kilochain_gradients(const bs_model* m, int points, std::size_t row, const double* x, double* lp, double* gradient,
+                        void (*next)(void*), void* watch, char** error) {
+  int found = 0;
+  guarded(error, [&] {
+    std::ostream* const out = ready();
+    Variables at(m->num_unconstrained);
+    for (; found < points; ++found) {
+      next(watch);
+      gradient_at(*m, true, true, x + found * row, lp + found, gradient + found * row, at, out);
+    }
+    return 0;
+  });
+  return found;
 }
 
 bs_rng* bs_rng_construct(unsigned seed, char** error) {

@@ -80,7 +80,8 @@ StanModel::StanModel(const SharedObject& library, const std::string& data, const
     : path_(library.path()),
       call_(std::make_unique<const Functions>(library)),
       gradient_(call_->gradient),
-      log_density_(call_->log_density) {
+      log_density_(call_->log_density),
+      gradients_(reinterpret_cast<decltype(gradients_)>(library.find("kilochain_gradients"))) {
   call_->set_print(print, nullptr);
   char* error = nullptr;
   model_ = call_->construct(data.c_str(), 1, &error);

@@ -42,6 +42,16 @@ class StanModel {
     }
     return false;
   }
+  /// Whether the library has gradients of many points in one call, as those of `kilochain stan compile` have.
+  bool many() const { return gradients_ != nullptr; }
+  /// An ExternalDensity's of many points: where many().
+  int evaluate(int points, std::size_t row, const double* x, double* lp, double* gradient, void (*next)(void*),
+               void* watch, std::string& why) const noexcept {
+    char* error = nullptr;
+    const int found = gradients_(model_, points, row, x, lp, gradient, next, watch, &error);
+    if (found < points) why = text_of(error);
+    return found;
+  }
   /// The values of names(transformed, generated); `seed` is that of the generated quantities. False: `why` says why.
   bool constrain(const double* x, bool transformed, bool generated, std::uint32_t seed, double* values,
                  std::string& why) const;
@@ -56,6 +66,8 @@ class StanModel {
   int (*gradient_)(const bs_model*, bool propto, bool jacobian, const double* x, double* lp, double* gradient,
                    char** error);
   int (*log_density_)(const bs_model*, bool propto, bool jacobian, const double* x, double* lp, char** error);
+  int (*gradients_)(const bs_model*, int points, std::size_t row, const double* x, double* lp, double* gradient,
+                    void (*next)(void*), void* watch, char** error);
   bs_model* model_ = nullptr;
   Index dim_ = 0;
 };

@@ -1,5 +1,5 @@
 // A library with a density of device pointers, for tests: coordinate i ~ N(i, 1). It copies the points to the host, and
-// what it answers back, on the stream that it is given.
+// what it answers back, on the stream that it is given; or it answers in memory and on a stream of its own.
 #include <cuda_runtime.h>
 
 #include <vector>
@@ -22,4 +22,14 @@ extern "C" int on_device(size_t chains, size_t n, const double* x, size_t row, d
   if (cudaMemcpyAsync(gradient, slopes.data(), bytes(slopes), cudaMemcpyHostToDevice, on) != cudaSuccess) return 1;
   if (cudaMemcpyAsync(lp, values.data(), bytes(values), cudaMemcpyHostToDevice, on) != cudaSuccess) return 1;
   return cudaStreamSynchronize(on) == cudaSuccess ? 0 : 1;
+}
+
+/// What a library of arrays has on a device.
+extern "C" void* stream_of_its_own() {
+  cudaStream_t stream = nullptr;
+  return cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess ? stream : nullptr;
+}
+extern "C" double* doubles_of_its_own(size_t count) {
+  void* doubles = nullptr;
+  return cudaMalloc(&doubles, count * sizeof(double)) == cudaSuccess ? static_cast<double*>(doubles) : nullptr;
 }

@@ -3,7 +3,7 @@
 // and two generated quantities: a random number and sigma^2. The text of the data says what else it does:
 // "reject" has no value where mu < 0, "nan" is never a number, "hang" never returns, "print" prints,
 // "throw" throws where mu < 0, "fail" throws in generated quantities, "more" has more values than names,
-// "bad" is refused.
+// "bad" is refused. MANY_POINTS: with gradients of many points in one call, as libraries of `kilochain stan compile`.
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -83,6 +83,20 @@ int bs_log_density_gradient(const bs_model* m, bool, bool, const double* x, doub
                             char** error) {
   return density(m, x, lp, gradient, error);
 }
+#ifdef MANY_POINTS
+int kilochain_gradients(const bs_model* m, int points, std::size_t row, const double* x, double* lp, double* gradient,
+                        void (*next)(void*), void* watch, char** error) {
+  for (int k = 0; k < points; ++k) {
+    next(watch);
+    try {
+      if (density(m, x + k * row, lp + k, gradient + k * row, error) != 0) return k;
+    } catch (const std::exception& e) {
+      return failed(error, (std::string("it threw: ") + e.what()).c_str()), k;
+    }
+  }
+  return points;
+}
+#endif
 int bs_param_constrain(const bs_model* m, bool tp, bool gq, const double* x, double* values, bs_rng* rng,
                        char** error) {
   *values++ = x[0];

@@ -2,14 +2,19 @@
 // starts.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <random>
 
+#include "host/draws/draws_file.hpp"
+#include "host/registry/own_target.hpp"
 #include "host/run/audit.hpp"
+#include "host/run/choose_chains.hpp"
 #include "host/run/learnt_metric.hpp"
 #include "host/run/mixing.hpp"
 #include "host/run/run.hpp"
+#include "host/run/run_state.hpp"
 #include "kernels/samplers/ensemble_hmc.hpp"
 #include "tests/support/scratch_files.hpp"
 
@@ -367,6 +372,51 @@ TEST(EnsembleWarmUp, ChoosesTheNumberOfChainsAndSaysWhy) {
   EXPECT_LE(r.summary.num_chains, 64);
   ASSERT_FALSE(r.notes.empty());
   EXPECT_NE(r.notes[0].find("because a gradient takes"), std::string::npos) << r.notes[0];
+}
+
+TEST(EnsembleWarmUp, TakesFewerChainsWhereIterationsTakeLong) {
+  EXPECT_EQ(fewer_chains(64, 1e-6).num_chains, 64);
+  EXPECT_EQ(fewer_chains(64, 1e-4).num_chains, 32);
+  EXPECT_EQ(fewer_chains(64, 1e-2).num_chains, 16);
+  EXPECT_EQ(fewer_chains(16, 1e-4).num_chains, 16);
+  EXPECT_EQ(fewer_chains(64, 1e-2).why, "16 chains, because an iteration of one takes 0.01 s");
+}
+
+/// x[i] ~ N(i, 1), each gradient of which takes 0.1 ms.
+struct SlowGaussian {
+  static constexpr const char* meaning = "a Gaussian that takes its time";
+  struct Data {};
+  static int dim(const Data&) { return 3; }
+  static double log_density_and_gradient(const Data&, const double* x, double* gradient) {
+    const auto begin = std::chrono::steady_clock::now();
+    while (seconds_since(begin) < 1e-4) {
+    }
+    double lp = 0;
+    for (int i = 0; i < 3; ++i) gradient[i] = i - x[i], lp -= gradient[i] * gradient[i] / 2;
+    return lp;
+  }
+};
+
+TEST(EnsembleWarmUp, ARunOfFewerChainsIsOneOfSoManyFromTheBeginning) {
+  const ScratchFiles files;
+  const auto slow = OwnTarget::of<SlowGaussian>("slow_gaussian", [](Loader&) { return SlowGaussian::Data{}; });
+  Options o = with_nothing_said("slow_gaussian", {});
+  o.num_chains = 0, o.output = files.path("draws.nc"), o.keep_draws = true, o.target_ess = 2000;
+  const Result r = run_quietly(o);
+  const std::int64_t chains = r.summary.num_chains;
+  EXPECT_LT(chains, 64);
+  ASSERT_FALSE(r.notes.empty());
+  EXPECT_NE(r.notes[0].find(std::to_string(chains) + " chains, because "), std::string::npos) << r.notes[0];
+  for (std::size_t k = 1; k < r.notes.size(); ++k) EXPECT_EQ(r.notes[k].find(" chains, because "), std::string::npos);
+  EXPECT_EQ(std::ssize(r.draws), chains * r.draws_written * 3);
+  EXPECT_EQ(DrawsReader(o.output).header().num_chains, chains);
+  expect_right(r, {0, 1, 2});
+  // With that number given, all draws are the same: the scouts that were sent once are those of such a run.
+  Options given = o;
+  given.num_chains = chains, given.output.clear();
+  EXPECT_EQ(run_quietly(given).draws, r.draws);
+  o.num_chains = chains, o.resume = read_run_state(o.output), o.num_samples = r.draws_written + 10;
+  EXPECT_EQ(run_quietly(o).draws_written, r.draws_written + 10);
 }
 
 TEST(EnsembleWarmUp, LearnsFromAllChainsOrNot) {

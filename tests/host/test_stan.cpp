@@ -125,6 +125,22 @@ TEST(Stan, WhatALibraryThrowsIsARejection) {
   for (std::size_t k = 0; k < r.draws.size(); k += names.size()) ASSERT_GE(r.draws[k], 0);
 }
 
+// Points that have no value stand among others, at the beginning and at the end of what is asked for at once.
+TEST(Stan, ManyPointsInOneCallAreThePointsOneByOne) {
+  const ScratchFiles files;
+  for (const std::string what : {"nothing", "reject", "throw"})
+    for (const char* const sampler : {"nuts", "hmc", "adaptive_metropolis"}) {
+      Options one = options(files.write("d.json", "{\"does\": \"" + what + "\"}"));
+      one.init = "file:" + files.write("start.csv", "1,1\n");
+      one.sampler = sampler, one.num_chains = 37, one.num_samples = 100;
+      Options many = one;
+      many.target_settings["model"] = library("small_stan_of_many_points");
+      const Result a = run_quietly(one), b = run_quietly(many);
+      EXPECT_EQ(a.draws, b.draws) << what << ", " << sampler;
+      EXPECT_EQ(a.notes, b.notes) << what << ", " << sampler;
+    }
+}
+
 TEST(Stan, FailedQuantitiesLeaveTheParameters) {
   const ScratchFiles files;
   const Result r = run_quietly(options(files.write("d.json", "{\"does\": \"fail\"}")));
