@@ -19,8 +19,8 @@ concept ExternalDensity = requires(const D density, double* v, std::string& why)
   requires noexcept(density.evaluate(v, v, v, why));
 };
 
-/// One that also takes many points, where many(): rows of `row` numbers, one after another, next(watch) before each. The
-/// number of those that have a value; where that is smaller, the next one has none and `why` may say why.
+/// One that also takes many points, where many(): rows of `row` numbers, one after another, next(watch) before each.
+/// The number of those that have a value; where that is smaller, the next one has none and `why` may say why.
 template <class D>
 concept ManyPoints = requires(const D density, double* v, std::string& why) {
   { density.many() } -> std::same_as<bool>;
