@@ -29,7 +29,7 @@ void order_streams(std::uintptr_t earlier, std::uintptr_t later) {
 }
 void copy(std::uintptr_t to, const void* from, std::size_t bytes, std::uintptr_t stream) {
   CUDA_CHECK(cudaMemcpyAsync(reinterpret_cast<void*>(to), from, bytes, cudaMemcpyDeviceToDevice,
-                          reinterpret_cast<cudaStream_t>(stream)));
+                             reinterpret_cast<cudaStream_t>(stream)));
 }
 #else
 int this_device() { return 0; }

@@ -109,6 +109,19 @@ bool WarmupMonitor::add(const BlockSigns& block) {
   return still && near && agree && level;
 }
 
+std::string WarmupMonitor::frozen(const BlockSigns& block, const std::vector<double>& rates) const {
+  const MeanAndError before = mean_over(last_.lp), now = mean_over(block.lp);
+  const double z = std::abs(now.mean - before.mean) / std::sqrt(before.square_error + now.square_error + 1e-300);
+  const std::int64_t stuck = std::count_if(rates.begin(), rates.end(), [](double r) { return r <= 1e-3; });
+  std::string out;
+  if (block.acceptance < 0.5 * last_.acceptance)
+    out = fmt::format(", acceptance {:.2g} once it was frozen, {:.2g} before", block.acceptance, last_.acceptance);
+  if (stuck > 0) out += fmt::format(", {} of the frozen chains accept nothing", stuck);
+  if (block.lp.size() >= 16 && z > 5)
+    out += fmt::format(", the mean log density moved when it was frozen (z = {:.1f})", z);
+  return out.empty() ? out : out.substr(2);
+}
+
 template class BlockOfDraws<float>;
 template class BlockOfDraws<double>;
 

@@ -52,6 +52,9 @@ class WarmupMonitor {
   explicit WarmupMonitor(double target_accept) : target_accept_(target_accept) {}
   /// Takes the next block; true when the warm-up has converged.
   bool add(const BlockSigns& block);
+  /// What a block of frozen chains says against the last one, for people: less than half of its acceptance, chains that
+  /// accept nothing, another log density. Empty: nothing. rates: mean acceptance of each chain, NaN: quarantined.
+  std::string frozen(const BlockSigns& block, const std::vector<double>& rates) const;
   /// Forgets all blocks.
   void restart() { *this = WarmupMonitor(target_accept_); }
   /// Of means and of squared deviations, whichever is less.

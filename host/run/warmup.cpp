@@ -130,15 +130,17 @@ class AutomaticWarmUp : WarmUp<Real> {
   void operator()() {
     run_.reporter.begin("warm-up", 0, 0);
     run_.reporter.waits_for(monitor_.note());
-    if (stage_ == searching) search();
-    if (!out_.interrupted && stage_ != settling) decay();
-    if (!out_.interrupted) finish();
+    do {
+      if (stage_ == searching) search();
+      if (!out_.interrupted && stage_ < settling) decay();
+      if (!out_.interrupted && stage_ < looking) finish();
+    } while (!out_.interrupted && *out_.converged && goes_on());
     outcome();
   }
   template <class Visitor, class Self>
   static void visit(const Visitor& visit, Self& self) {
     visit("note", self.note_), visit("stage", self.stage_), visit("length", self.length_);
-    visit("blocks", self.blocks_), visit("end", self.end_), visit("from", self.from_);
+    visit("blocks", self.blocks_), visit("end", self.end_), visit("from", self.from_), visit("looks", self.looks_);
     visit("thin", self.windows_.thin), visit("origin", self.windows_.origin);
     visit("rate", self.segment_.schedule.rate);
     self.block_.visit(visit, self.block_), self.monitor_.visit(visit, self.monitor_);
@@ -149,7 +151,7 @@ class AutomaticWarmUp : WarmUp<Real> {
   void search() {
     out_.converged = false;
     while (!*out_.converged && (end_ > 0 || out_.iterations + length_ <= most_automatic_warmup)) {
-      if (!fill()) return;
+      if (!fill(length_)) return;
       if (blocks_ == 1 && Base::relocate(block_.acceptance())) {  // the first may have begun with a bad scale only
         monitor_.restart();
         blocks_ = 2, length_ = first_block, end_ = 0;
@@ -163,12 +165,12 @@ class AutomaticWarmUp : WarmUp<Real> {
     }
   }
   /// A long block is kept thinned. False when interrupted.
-  bool fill() {
+  bool fill(std::int64_t length) {
     if (end_ == 0) {
       const std::int64_t room = windows_.buffers[0].shape().capacity;
-      windows_.thin = (length_ + room - 1) / room, windows_.origin = out_.iterations;
-      block_.begin(length_ / windows_.thin, windows_.thin);
-      end_ = out_.iterations + length_ / windows_.thin * windows_.thin;
+      windows_.thin = (length + room - 1) / room, windows_.origin = out_.iterations;
+      block_.begin(length / windows_.thin, windows_.thin);
+      end_ = out_.iterations + length / windows_.thin * windows_.thin;
     }
     Base::advance_to(end_, windows_, [this](const Window<Real>& w) { block_.take(w); });
     return !out_.interrupted;
@@ -198,11 +200,30 @@ class AutomaticWarmUp : WarmUp<Real> {
     segment_.schedule.num_warmup = end_;
     Base::advance_to(end_, unrecorded_, nullptr);
   }
+  /// Looks at frozen chains, whose draws are thrown away: what settled after the signs were there may not fit. True: it
+  /// does not, and the search goes on.
+  bool goes_on() {
+    if (stage_ != looking) stage_ = looking, end_ = 0;
+    const Segment<Real> adapting = std::exchange(segment_, run_.chains.sampling(0));
+    const bool whole = fill(first_block);
+    segment_ = adapting;
+    if (!whole) return false;
+    seen_ = monitor_.frozen(block_.signs(running(), run_.context.threads), block_.acceptance());
+    out_.converged = seen_.empty();
+    if (seen_.empty() || ++looks_ > most_looks) return false;
+    run_.reporter.waits_for(seen_);
+    monitor_.restart();
+    stage_ = searching, blocks_ = 2, end_ = 0;
+    segment_.schedule.num_warmup = most_automatic_warmup;
+    if (Base::pooled()) segment_.schedule.rate = pooled_rate(0);
+    return true;
+  }
   void outcome() {
     out_.ess_per_iteration = monitor_.ess_per_iteration();
     const std::string missing = *out_.converged           ? "its signs were there, and rates still decayed"
-                                : monitor_.note().empty() ? "no sign was looked for yet"
-                                                          : monitor_.note();
+                                : !monitor_.note().empty() ? monitor_.note()
+                                : !seen_.empty()           ? seen_
+                                                           : "no sign was looked for yet";
     out_.converged = *out_.converged && !out_.interrupted;
     out_.note = *out_.converged ? fmt::format("converged after {} iterations", out_.iterations)
                                 : fmt::format("not converged after {} iterations: {}{}", out_.iterations,
@@ -218,14 +239,16 @@ class AutomaticWarmUp : WarmUp<Real> {
         out_.iterations, stuck > 0 ? fmt::format(" ({} chains accept nothing)", stuck) : "");
   }
 
-  static constexpr std::int64_t first_block = relocate_from;
-  enum Stage { searching, decaying, settling };
+  static constexpr std::int64_t first_block = relocate_from, most_looks = 3;
+  enum Stage { searching, decaying, settling, looking };
   Windows<Real> windows_, unrecorded_;
   BlockOfDraws<Real> block_;  ///< the last one
   WarmupMonitor monitor_;
   int stage_ = searching;
   std::int64_t length_ = first_block, blocks_ = 0;  ///< of the block under way; blocks that are complete
   std::int64_t end_ = 0, from_ = 0;  ///< where the block or the stage ends, 0: not begun; where the decay began
+  std::int64_t looks_ = 0;           ///< that found something
+  std::string seen_;                 ///< in the last one
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The warm-up: of a given length, or automatic, until its signs say that it is over.
 //   automatic: blocks of 100, 150, 225, ... iterations until WarmupMonitor finds that they no longer differ; then the
-//   rate of the adaptation decays, so that the factor comes to rest.
+//   rate of the adaptation decays, so that the factor comes to rest. Then 100 frozen iterations, thrown away: where the
+//   acceptance or the log density is not what it was, the search goes on, three times at most.
 // Chains that accept nothing in iterations 100 to 250 of an automatic or a pooled one are relocated (relocate.hpp), and
 // it begins anew: they would hold what all adapt to.
 #pragma once

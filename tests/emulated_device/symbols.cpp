@@ -1,5 +1,5 @@
-// What the program's own symbol table says: names of kernels, and where __shared__ variables are (their tag is in the
-// mangled name). So the program must not be stripped.
+// What the symbol table says of the program, or of the extension of Python, that the device is in: names of kernels, and
+// where __shared__ variables are (their tag is in the mangled name). So it must not be stripped.
 #include <cxxabi.h>
 #include <elf.h>
 #include <link.h>
@@ -16,6 +16,18 @@
 namespace kilochain::emulated {
 namespace {
 
+/// The file that this is in; addr2line reads it too.
+std::string own_file() {
+  std::string out = "/proc/" + std::to_string(getpid()) + "/exe";
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        if (info->dlpi_addr == image.bias && *info->dlpi_name) *static_cast<std::string*>(data) = info->dlpi_name;
+        return 0;
+      },
+      &out);
+  return out;
+}
+
 std::string demangled(const char* name) {
   int status = 0;
   char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
@@ -28,7 +40,7 @@ struct Symbols {
   std::map<std::uintptr_t, std::string> functions;  ///< mangled, by address
   std::vector<SharedVariable> shared;
   Symbols() {
-    std::ifstream file("/proc/self/exe", std::ios::binary);
+    std::ifstream file(own_file(), std::ios::binary);
     const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
     const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(bytes.data());
     const auto* sections = reinterpret_cast<const ElfW(Shdr)*>(bytes.data() + header->e_shoff);
@@ -60,15 +72,17 @@ const Image image = [] {
   Image out{};
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* data) {
-        Image& to = *static_cast<Image*>(data);
-        to = {info->dlpi_addr, ~std::uintptr_t(0), 0};
+        Image to{info->dlpi_addr, ~std::uintptr_t(0), 0};
         for (int k = 0; k < info->dlpi_phnum; ++k)
           if (info->dlpi_phdr[k].p_type == PT_LOAD) {
             const std::uintptr_t at = info->dlpi_addr + info->dlpi_phdr[k].p_vaddr;
             to.begin = std::min(to.begin, at);
             to.end = std::max(to.end, at + info->dlpi_phdr[k].p_memsz);
           }
-        return 1;  // the first one is the program
+        const auto here = reinterpret_cast<std::uintptr_t>(&image);
+        if (here < to.begin || here >= to.end) return 0;
+        *static_cast<Image*>(data) = to;
+        return 1;
       },
       &out);
   return out;
@@ -102,7 +116,7 @@ std::vector<std::string> sources_of(const std::vector<std::uintptr_t>& pcs) {
     }
   };
   const std::string command =
-      "addr2line -aCfsie /proc/" + std::to_string(getpid()) + "/exe" + addresses + " 2>/dev/null";
+      "addr2line -aCfsie '" + own_file() + "'" + addresses + " 2>/dev/null";
   if (FILE* pipe = addresses.empty() ? nullptr : popen(command.c_str(), "r")) {
     char line[4096];
     const auto next = [&] { return std::fgets(line, sizeof line, pipe) ? std::string(line) : ""; };
