@@ -220,7 +220,7 @@ class AutomaticWarmUp : WarmUp<Real> {
   }
   void outcome() {
     out_.ess_per_iteration = monitor_.ess_per_iteration();
-    const std::string missing = *out_.converged           ? "its signs were there, and rates still decayed"
+    const std::string missing = *out_.converged            ? "its signs were there, and rates still decayed"
                                 : !monitor_.note().empty() ? monitor_.note()
                                 : !seen_.empty()           ? seen_
                                                            : "no sign was looked for yet";

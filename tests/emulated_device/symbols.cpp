@@ -115,8 +115,7 @@ std::vector<std::string> sources_of(const std::vector<std::uintptr_t>& pcs) {
       known[at] = file.substr(0, file.find_first_of(" \n"));  // the innermost place that is not a loop of the team
     }
   };
-  const std::string command =
-      "addr2line -aCfsie '" + own_file() + "'" + addresses + " 2>/dev/null";
+  const std::string command = "addr2line -aCfsie '" + own_file() + "'" + addresses + " 2>/dev/null";
   if (FILE* pipe = addresses.empty() ? nullptr : popen(command.c_str(), "r")) {
     char line[4096];
     const auto next = [&] { return std::fgets(line, sizeof line, pipe) ? std::string(line) : ""; };

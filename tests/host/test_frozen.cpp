@@ -14,46 +14,42 @@ namespace {
 
 using testing_support::run_quietly;
 
-/// Normal, of sd 1 for so many gradients, then of sd 0.01: a step that was learnt before accepts nothing after.
+/// Normal; after so many gradients they are eight times as steep as the density is, which takes nothing from the law
+/// that chains have, but acceptance from all that was learnt.
 std::atomic<std::int64_t> left{0};
-struct Narrows {
-  static constexpr const char* meaning = "a Gaussian that becomes narrow";
+struct Steepens {
+  static constexpr const char* meaning = "a Gaussian whose gradients become steep";
   struct Data {};
   static int dim(const Data&) { return 5; }
   static double log_density_and_gradient(const Data&, const double* x, double* gradient) {
-    const double precision = left-- > 0 ? 1 : 1e4;
+    const double steep = left-- > 0 ? 1 : 8;
     double lp = 0;
-    for (int i = 0; i < 5; ++i) gradient[i] = -precision * x[i], lp += gradient[i] * x[i] / 2;
+    for (int i = 0; i < 5; ++i) gradient[i] = -steep * x[i], lp -= x[i] * x[i] / 2;
     return lp;
   }
 };
 
 Options options(const char* sampler, Scope scope) {
   Options o;
-  o.target = "narrows", o.sampler = sampler, o.adapt_scope = scope;
-  o.num_chains = 32, o.num_samples = 1000, o.seed = 3, o.threads = 1;
+  o.target = "steepens", o.sampler = sampler, o.adapt_scope = scope;
+  o.num_chains = 32, o.num_samples = 4000, o.seed = 3, o.threads = 1;
   return o;
 }
 
-/// The run after which the target has just so many gradients left as 30 iterations before chains are frozen.
-Result narrowed(const Options& o, std::int64_t frozen) {
-  left = std::numeric_limits<std::int64_t>::max() / 2;
-  Options warm = o;
-  warm.num_samples = 1;
-  const std::int64_t before = left, iterations = run_quietly(warm).summary.num_warmup, made = before - left;
-  left = made - (frozen + 30) * o.num_chains * made / (iterations * o.num_chains);
-  return run_quietly(o);
-}
-
 TEST(FrozenChains, AStepThatNoLongerFitsIsLearntAgain) {
-  const auto narrows = OwnTarget::of<Narrows>("narrows", [](Loader&) { return Narrows::Data{}; });
-  for (const char* const sampler : {"mala", "hmc", "rwm"})
+  const auto steepens = OwnTarget::of<Steepens>("steepens", [](Loader&) { return Steepens::Data{}; });
+  for (const char* const sampler : {"mala", "hmc"})
     for (const Scope scope : {Scope::chain, Scope::pooled}) {
       SCOPED_TRACE(sampler);
-      const Options o = options(sampler, scope);
-      const Result r = narrowed(o, 100);
-      EXPECT_TRUE(verdict_of(r.summary).converged) << verdict_of(r.summary).reason;
-      for (const ParameterSummary& p : r.summary.parameters) EXPECT_NEAR(p.sd, 0.01, 0.001);
+      Options o = options(sampler, scope);
+      constexpr std::int64_t many = std::int64_t(1) << 40;
+      left = many, o.num_samples = 1;
+      const std::int64_t iterations = run_quietly(o).summary.num_warmup, made = many - left;
+      left = made - made * 130 / iterations, o.num_samples = 1000;  // 30 iterations before the last 100, which look
+      const RunSummary s = run_quietly(o).summary;
+      EXPECT_GT(s.num_warmup, iterations);
+      EXPECT_EQ(s.stuck, 0);
+      EXPECT_GT(s.acceptance_q05, 0.3);
     }
 }
 
@@ -72,7 +68,8 @@ TEST(FrozenChains, WhatTheySayAgainstTheLastBlock) {
   EXPECT_EQ(monitor.frozen(block, some), "1 of the frozen chains accept nothing");
   for (double& lp : other.lp) lp += 1;
   other.acceptance = 0.8;
-  EXPECT_NE(monitor.frozen(other, rates).find("the mean log density moved when it was frozen (z = "), std::string::npos);
+  EXPECT_NE(monitor.frozen(other, rates).find("the mean log density moved when it was frozen (z = "),
+            std::string::npos);
 }
 
 }  // namespace
