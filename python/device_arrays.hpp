@@ -4,8 +4,8 @@
 
 namespace kilochain::python {
 
-/// device_array, order_streams and copy_to_device, for python/kilochain/densities.py. Streams are numbers, as DLPack and
-/// the CUDA array interface have them: 1 is the default stream. Without CUDA the latter two raise.
+/// device_array, order_streams and copy_to_device, for python/kilochain/densities.py. Streams are numbers, as DLPack
+/// and the CUDA array interface have them: 1 is the default stream. Without CUDA the latter two raise.
 void add_device_arrays(nanobind::module_& m);
 
 }  // namespace kilochain::python

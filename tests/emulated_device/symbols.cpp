@@ -1,5 +1,5 @@
-// What the symbol table says of the program, or of the extension of Python, that the device is in: names of kernels, and
-// where __shared__ variables are (their tag is in the mangled name). So it must not be stripped.
+// What the symbol table says of the program, or of the extension of Python, that the device is in: names of kernels,
+// and where __shared__ variables are (their tag is in the mangled name). So it must not be stripped.
 #include <cxxabi.h>
 #include <elf.h>
 #include <link.h>

@@ -1,5 +1,4 @@
-// After an automatic warm-up has settled, frozen chains are looked at: what no longer fits sends it back, and what
-// never fits is said.
+// After an automatic warm-up has settled, frozen chains are looked at: what no longer fits sends it back.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -32,7 +31,7 @@ struct Steepens {
 Options options(const char* sampler, Scope scope) {
   Options o;
   o.target = "steepens", o.sampler = sampler, o.adapt_scope = scope;
-  o.num_chains = 32, o.num_samples = 4000, o.seed = 3, o.threads = 1;
+  o.num_chains = 32, o.seed = 3, o.threads = 1;
   return o;
 }
 
