@@ -5,7 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #if defined(KILOCHAIN_HAS_CUDA)
-#include "kernels/device/cuda_check.hpp"
+#include "targets/external/device_streams.hpp"
 #endif
 
 namespace kilochain::python {
@@ -13,35 +13,17 @@ namespace {
 
 namespace nb = nanobind;
 
-#if defined(KILOCHAIN_HAS_CUDA)
-int this_device() {
-  int device = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  return device;
-}
-/// What is queued on `later` from now on begins after what is queued on `earlier` now.
-void order_streams(std::uintptr_t earlier, std::uintptr_t later) {
-  cudaEvent_t event;
-  CUDA_CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-  CUDA_CHECK(cudaEventRecord(event, reinterpret_cast<cudaStream_t>(earlier)));
-  CUDA_CHECK(cudaStreamWaitEvent(reinterpret_cast<cudaStream_t>(later), event));
-  CUDA_CHECK(cudaEventDestroy(event));
-}
-void copy(std::uintptr_t to, const void* from, std::size_t bytes, std::uintptr_t stream) {
-  CUDA_CHECK(cudaMemcpyAsync(reinterpret_cast<void*>(to), from, bytes, cudaMemcpyDeviceToDevice,
-                             reinterpret_cast<cudaStream_t>(stream)));
-}
-#else
-int this_device() { return 0; }
+#if !defined(KILOCHAIN_HAS_CUDA)
+int device_of_thread() { return 0; }
 void order_streams(std::uintptr_t, std::uintptr_t) { throw nb::value_error("this build of kilochain has no CUDA"); }
-void copy(std::uintptr_t, const void*, std::size_t, std::uintptr_t) { order_streams(0, 0); }
+void copy_on_device(void*, const void*, std::size_t, std::uintptr_t) { order_streams(0, 0); }
 #endif
 
 /// A view of doubles at an address, with DLPack's two methods.
 nb::object device_array(std::uintptr_t address, const std::vector<std::size_t>& shape) {
   return nb::cast(nb::ndarray<nb::array_api, double>(reinterpret_cast<double*>(address), shape.size(), shape.data(),
                                                      nb::none(), nullptr, nb::dtype<double>(), nb::device::cuda::value,
-                                                     this_device()));
+                                                     device_of_thread()));
 }
 
 /// Queues a copy of `answer`, of which `name` is told where it is no array of doubles of this shape on a device.
@@ -65,7 +47,7 @@ void copy_to_device(const nb::ndarray<nb::ro>& answer, std::uintptr_t to, const 
   if (answer.device_type() != nb::device::cuda::value)
     throw nb::value_error(
         ("the density's answer is not on the device (" + name + "). Is it computed where x is?").c_str());
-  copy(to, answer.data(), count * sizeof(double), stream);
+  copy_on_device(reinterpret_cast<void*>(to), answer.data(), count * sizeof(double), stream);
 }
 
 }  // namespace

@@ -88,6 +88,7 @@ struct TargetInfo {
   /// parameters than at first. Empty: nothing can be.
   std::function<void(const double* x)> check;
   Needs offers = Needs::hessian_vector;  ///< the most that it can be asked for
+  bool in_one_call = false;              ///< code of others takes all chains at a time: the more, the less each costs
   std::vector<Constant> constants;
   Exact exact;
   /// Bytes of working memory for `chains` chains at a time, on the device where they run; empty: none to speak of.

@@ -1,6 +1,7 @@
 // What the phases of a run share. Each phase owns what it needs besides and hands on a value: WarmedUp, then Sampled.
 #pragma once
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <map>
@@ -12,6 +13,20 @@
 #include "host/run/time_limit.hpp"
 
 namespace kilochain {
+
+/// OpenMP regions, and with them Eigen's products, take as many threads as the run was given, while one lives.
+class ThreadsOf {
+ public:
+  explicit ThreadsOf(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
+  explicit ThreadsOf(const Context& context) : ThreadsOf(context.threads) {}
+  /// For products of n x n: threads that wait for each other spin, which small ones do not repay where cores are busy.
+  ThreadsOf(const Context& context, Index n) : ThreadsOf(n < 256 ? 1 : context.threads) {}
+  ~ThreadsOf() { omp_set_num_threads(before_); }
+  ThreadsOf(const ThreadsOf&) = delete;
+
+ private:
+  int before_;
+};
 
 template <class Real>
 struct Scouted;  // host/run/scouts.hpp

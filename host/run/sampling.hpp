@@ -1,7 +1,5 @@
 // The sampling phase: chains are run, and each window of draws goes to the sinks that the options ask for.
 #pragma once
-#include <omp.h>
-
 #include <chrono>
 #include <memory>
 
@@ -27,17 +25,6 @@ struct Sampled {
   std::shared_ptr<DivergenceSink<Real>> divergences;
   std::vector<double> acceptance;            ///< mean of each chain; NaN of a quarantined one
   std::vector<ParameterSummary> parameters;  ///< of the draws in memory, where they had to be looked at
-};
-
-/// OpenMP regions take as many threads as the run was given, while one lives.
-class ThreadsOf {
- public:
-  explicit ThreadsOf(const Context& context) : before_(omp_get_max_threads()) { omp_set_num_threads(context.threads); }
-  ~ThreadsOf() { omp_set_num_threads(before_); }
-  ThreadsOf(const ThreadsOf&) = delete;
-
- private:
-  int before_;
 };
 
 /// Of the first `count` recorded values.

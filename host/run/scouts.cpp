@@ -226,6 +226,7 @@ class Party {
       counts.push_back(static_cast<Index>(std::ssize(t.lp) - std::ssize(t.lp) / 2));
     }
     const std::vector<Real> g = gradients_at(run_, x);
+    const ThreadsOf threads(run_.context, dim_);
     MetricLearner learner(dim_);
     for (std::size_t at = 0; const Index count : counts) {
       learner.add(x.data() + at, g.data() + at, count);

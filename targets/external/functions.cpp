@@ -138,6 +138,7 @@ std::unique_ptr<Target<Real>> function_target(const Context& context, const std:
 #if defined(KILOCHAIN_HAS_CUDA)
   if (f.on_device) return function_target_on_device<Real>(context, f, std::move(info));
 #endif
+  info.in_one_call = f.chains != nullptr;
   if (f.chains) return std::make_unique<ChainsFunction<Real>>(name, f, std::move(info));
   return std::make_unique<ExternalTarget<Real, OneFunction>>(name, std::make_shared<const OneFunction>(f),
                                                              std::move(info), f.call_seconds);

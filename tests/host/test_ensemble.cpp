@@ -419,6 +419,32 @@ TEST(EnsembleWarmUp, ARunOfFewerChainsIsOneOfSoManyFromTheBeginning) {
   EXPECT_EQ(run_quietly(o).draws_written, r.draws_written + 10);
 }
 
+TEST(EnsembleWarmUp, TakesNoFewerWhereAllAreOneCall) {
+  FunctionDensity f;
+  f.dim = 3;
+  f.chains = [](std::size_t chains, std::size_t n, const double* x, std::size_t row, double* gradient, double* lp,
+                void*) {
+    const auto begin = std::chrono::steady_clock::now();
+    while (seconds_since(begin) < 5e-4) {
+    }
+    for (std::size_t k = 0; k < chains; ++k) {
+      lp[k] = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        const double v = x[k * row + i];
+        gradient[k * row + i] = -v, lp[k] -= v * v / 2;
+      }
+    }
+    return 0;
+  };
+  const OwnTarget slow("slow_call", f);
+  Options o = with_nothing_said("slow_call", {});
+  o.num_chains = 0, o.target_ess = 2000;
+  const Result r = run_quietly(o);
+  ASSERT_FALSE(r.notes.empty());
+  EXPECT_NE(r.notes[0].find("because a gradient takes"), std::string::npos) << r.notes[0];
+  expect_right(r, {0, 0, 0});
+}
+
 TEST(EnsembleWarmUp, LearnsFromAllChainsOrNot) {
   Options o = with_nothing_said("gaussian", {{"preset", "gauss2d_corr"}});
   o.adapt_scope = Scope::chain;
