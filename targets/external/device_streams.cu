@@ -1,6 +1,5 @@
-#include "targets/external/device_streams.hpp"
-
 #include "kernels/device/cuda_check.hpp"
+#include "targets/external/device_streams.hpp"
 
 namespace kilochain {
 namespace {
