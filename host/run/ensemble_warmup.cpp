@@ -179,8 +179,9 @@ void EnsembleWarmUp<Real>::scout() {
                              scouted.left.size() > 1 ? "were" : "was");
   if (out_.interrupted) return;
   const Options& o = run_.options;
-  const bool each_costs = run_.context.backend == Backend::cpu && !run_.target.info().in_one_call;
-  if (handed && !sent_before && o.chains_chosen && !o.superchains && each_costs) {
+  const bool each_costs = run_.context.backend == Backend::cpu && !run_.target.info().in_one_call,
+             free = o.chains_chosen && o.superchains == 0 && o.chain_batch_size == 0;
+  if (handed && !sent_before && free && each_costs) {
     const ChainsChosen chosen = fewer_chains(o.num_chains, scouted.seconds_of_iteration);
     if (chosen.num_chains < o.num_chains) {
       *handed = std::make_shared<Scouted<Real>>(scouted);

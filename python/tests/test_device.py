@@ -76,7 +76,6 @@ def test_answers_of_another_shape_are_told():
 def test_answers_of_another_kind_are_told():
     of_host = np.zeros(2)
     to = k.densities.DeviceArray(of_host.ctypes.data, (2,), 4242)
-
     with pytest.raises(ValueError, match=r"is not on the device \(lp for \(2,\)\)"):
         to._copy(OfHost(of_host), "lp")
     with pytest.raises(ValueError, match="not in double .* jax_enable_x64"):
