@@ -60,7 +60,9 @@ class CpuChains final : public Chains<Real> {
         at = schedule_at(segment, c.control[chain].iteration - 1);
       }
       if (signals.empty()) return;
-      mean_matrix(signals, c.dim);
+      bool read = true;
+      if constexpr (requires { Sampler::reads_matrix(c.settings, at); }) read = Sampler::reads_matrix(c.settings, at);
+      if (read) mean_matrix(signals, c.dim);
       if constexpr (Sampler::about.signals_vector) mean_vector(signals, vector_length<Sampler>(c.settings, c.dim));
       auto a = c.template adaptation<P>(0);
       Sampler::adapt(

@@ -31,9 +31,19 @@ void Rounds<Real>::each_tile(F&& f) {
     for (Index k = 0; k < tiles(); ++k) f(k * tile_, end_of(k));
     return;
   }
-  std::atomic<Index> next{0};
-  in_team(std::min<int>(context_.threads, tiles()), [&](const TeamMember&) {
-    for (Index k = next++; k < tiles(); k = next++) f(k * tile_, end_of(k));
+  // Neighbours write to the same cache lines: a thread has its own part of them, and takes of others' when that is done.
+  const Index parts = std::min<Index>(context_.threads, tiles());
+  struct alignas(64) Next {
+    std::atomic<Index> tile{0};
+  };
+  std::vector<Next> next(parts);
+  const auto begin_of = [&](Index part) { return tiles() * part / parts; };
+  for (Index part = 0; part < parts; ++part) next[part].tile = begin_of(part);
+  in_team(static_cast<int>(parts), [&](const TeamMember& member) {
+    for (Index turn = 0; turn < parts; ++turn) {
+      const Index part = (member.rank + turn) % parts;
+      for (Index k = next[part].tile++; k < begin_of(part + 1); k = next[part].tile++) f(k * tile_, end_of(k));
+    }
   });
 }
 
@@ -110,7 +120,8 @@ std::int64_t Rounds<Real>::run_together(const Segment<Real>& segment, const std:
     for (std::int64_t t = now; t < segment.until && !ended; ++t) {
       const Segment<Real> one = until(segment, t + 1);
       guarded([&] {
-        for (Index k = member.rank; k < tiles(); k += member.size) stretch(k * tile_, end_of(k), one);
+        const Index last = tiles() * (member.rank + 1) / member.size;
+        for (Index k = tiles() * member.rank / member.size; k < last; ++k) stretch(k * tile_, end_of(k), one);
       });
       member.meet();
       if (member.rank == 0) {

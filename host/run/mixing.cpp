@@ -13,35 +13,71 @@ namespace kilochain {
 namespace {
 
 using Eigen::MatrixXd, Eigen::VectorXd;
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using FactorRows = Eigen::Map<const RowMajor>;
 constexpr Eigen::Index slow_directions = 8;
 
-/// In draws z of a whitened law, (draw, dim), the directions in which they are widest: those take the longest.
-MatrixXd widest_directions(const MatrixXd& z) {
-  const Eigen::Index count = std::min(slow_directions, z.cols());
+/// In draws of a law, centred, (dim, draw), the directions in which they are widest by the metric: those take the
+/// longest. (dim, direction), so that their transpose times a draw is how far it lies along them. Draws are never
+/// whitened: powers of F^-1 x x' F^-T need F on a few directions alone.
+MatrixXd widest_directions(const MatrixXd& x, const FactorRows& F) {
+  const Eigen::Index n = x.rows(), count = std::min(slow_directions, n);
+  const bool dense = n <= most_dense;
+  const auto solve = [&](MatrixXd& v) {
+    if (dense)
+      F.triangularView<Eigen::Lower>().solveInPlace(v);
+    else
+      v.array().colwise() /= F.diagonal().array();
+  };
+  const auto solve_transposed = [&](MatrixXd v) {
+    if (dense)
+      F.transpose().triangularView<Eigen::Upper>().solveInPlace(v);
+    else
+      v.array().colwise() /= F.diagonal().array();
+    return v;
+  };
+  constexpr int powers = 8;
+  MatrixXd squares;
+  const bool squared = n < 4 * powers * slow_directions;  // fewer operations than the products with all draws
+  if (squared) squares.setZero(n, n), squares.selfadjointView<Eigen::Lower>().rankUpdate(x);
   std::mt19937_64 random(1);
   std::normal_distribution<double> normal;
-  MatrixXd v = MatrixXd::NullaryExpr(z.cols(), count, [&] { return normal(random); });
-  for (int k = 0; k < 8; ++k)
-    v = Eigen::HouseholderQR<MatrixXd>(z.transpose() * (z * v)).householderQ() * MatrixXd::Identity(z.cols(), count);
-  return v;
+  MatrixXd v = MatrixXd::NullaryExpr(n, count, [&] { return normal(random); });
+  for (int k = 0; k < powers; ++k) {
+    MatrixXd u = solve_transposed(v);
+    u = squared ? MatrixXd(squares.selfadjointView<Eigen::Lower>() * u) : MatrixXd(x * (x.transpose() * u));
+    solve(u);
+    v = Eigen::HouseholderQR<MatrixXd>(u).householderQ() * MatrixXd::Identity(n, count);
+  }
+  return solve_transposed(v);
 }
 
-/// (1 + rho)/(1 - rho) of neighbouring draws of each column and of how far it is from its mean, on average over the
-/// slowest `part` of them. x: (chain draw, column).
+/// (1 + rho)/(1 - rho) of neighbouring draws of each row and of how far it is from its mean, on average over the
+/// slowest `part` of them. x: (row, chain draw), centred.
 double slowest_times(const MatrixXd& x, Eigen::Index draws, double part) {
-  std::vector<double> times;
-  for (Eigen::Index i = 0; i < x.cols(); ++i) {
-    const VectorXd away = x.col(i).array() - x.col(i).mean(), far = away.cwiseAbs();
-    for (const VectorXd& f : {away, VectorXd(far.array() - far.mean())}) {
-      const double variance = f.squaredNorm() / static_cast<double>(f.size());
-      if (!(variance > 0)) return INFINITY;
-      double jump = 0;  // 1 - rho is half a squared jump: exact where chains hardly move
-      for (Eigen::Index first = 0; first < f.size(); first += draws)
-        jump += (f.segment(first + 1, draws - 1) - f.segment(first, draws - 1)).squaredNorm();
-      const double r = std::max(0.0, 1 - jump / static_cast<double>(f.size() / draws * (draws - 1)) / variance / 2);
-      times.push_back((1 + r) / (1 - r));
-    }
+  using Eigen::ArrayXd;
+  const auto columns = x.cols();
+  const double n = static_cast<double>(columns), pairs = static_cast<double>(columns / draws * (draws - 1));
+  const ArrayXd far = x.array().abs().rowwise().sum() / n;
+  ArrayXd variance = ArrayXd::Zero(x.rows()), variance_far = variance, jump = variance, jump_far = variance;
+  for (Eigen::Index at = 0; at < columns; ++at) {
+    const auto now = x.col(at).array();
+    variance += now.square();
+    variance_far += (now.abs() - far).square();
+    if (at % draws == 0) continue;
+    const auto before = x.col(at - 1).array();
+    jump += (now - before).square();
+    jump_far += (now.abs() - before.abs()).square();
   }
+  std::vector<double> times;
+  const auto add = [&](double jumps, double squares) {
+    if (!(squares > 0)) return false;
+    const double r = std::max(0.0, 1 - jumps / pairs / (squares / n) / 2);  // exact where chains hardly move
+    times.push_back((1 + r) / (1 - r));
+    return true;
+  };
+  for (Eigen::Index i = 0; i < x.rows(); ++i)
+    if (!add(jump[i], variance[i]) || !add(jump_far[i], variance_far[i])) return INFINITY;
   const auto slow = static_cast<std::ptrdiff_t>(std::ceil(part * static_cast<double>(times.size())));
   std::partial_sort(times.begin(), times.begin() + slow, times.end(), std::greater());
   return std::accumulate(times.begin(), times.begin() + slow, 0.0) / static_cast<double>(slow);
@@ -51,21 +87,13 @@ double slowest_times(const MatrixXd& x, Eigen::Index draws, double part) {
 
 template <class Real>
 double mixing_of(const FrozenDraws<Real>& block, const std::vector<double>& factor) {
-  MatrixXd x(std::ssize(block.running) * block.count, block.dim);
+  MatrixXd x(block.dim, std::ssize(block.running) * block.count);
   for (Eigen::Index at = 0; const auto c : block.running)
-    for (Count s = 0; s < block.count; ++s, ++at)
-      for (Count i = 0; i < block.dim; ++i) x(at, i) = static_cast<double>(block.at(c, s, i));
+    for (Count s = 0; s < block.count; ++s) std::copy_n(block.row(c, s), block.dim, x.col(at++).data());
+  x.colwise() -= x.rowwise().mean().eval();
   const double coordinates = slowest_times(x, block.count, 1.0 / 8);  // the slowest one alone is mostly noise
-  using Factor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const Eigen::Map<const Factor> F(factor.data(), block.dim, block.dim);
-  MatrixXd z = (x.rowwise() - x.colwise().mean()).transpose();  // (dim, chain draw)
-  if (block.dim > most_dense)
-    z.array().colwise() /= F.diagonal().array();
-  else
-    F.template triangularView<Eigen::Lower>().solveInPlace(z);
-  z.transposeInPlace();
-  const double directions = slowest_times(z * widest_directions(z), block.count, 1.0 / 4);
-  return 1 / std::max(coordinates, directions);
+  const MatrixXd along = widest_directions(x, FactorRows(factor.data(), block.dim, block.dim));
+  return 1 / std::max(coordinates, slowest_times(along.transpose() * x, block.count, 1.0 / 4));
 }
 
 template <class Real>

@@ -107,6 +107,11 @@ KC_INLINE Signal<Real> mass_signal(Mass mass, double acceptance, Row<Real> d) {
   return out;
 }
 
+/// Whether adapt_mass reads d d^T: their sums over chains cost n^2 an iteration.
+KC_INLINE bool reads_mass(Mass mass, const Schedule& at) {
+  return mass != Mass::unit && WarmupWindows(at.num_warmup).learning(at.t);
+}
+
 /// Adds one draw (or the mean over chains): source holds d d^T and d. Returns true when a window ended and F is new.
 template <class Team, class Real, class Source>
 KC_HD bool adapt_mass(const Team& team, Mass mass, const Schedule& at, const Source& source, MassAdaptation<Real>& a,

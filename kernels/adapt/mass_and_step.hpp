@@ -87,6 +87,7 @@ struct LearnsMassAndStep : PlainStart<Real> {
   static KC_HD Signal<Real> signal(const TrajectorySettings& s, const TrajectoryState<Real>& st, double) {
     return mass_signal(s.mass, *st.probability, st.d);
   }
+  static KC_INLINE bool reads_matrix(const TrajectorySettings& s, const Schedule& at) { return reads_mass(s.mass, at); }
   /// The mass, and dual averaging of the step; a window's end, and the last iteration, take the averaged one.
   template <class Team, class S, class Source>
   static KC_HD void adapt(const Team& team, const S& s, const Schedule& at, const Source& source, Adaptation& a,

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -11,6 +12,9 @@
 #include "kernels/device/cuda_device.hpp"
 
 namespace kilochain {
+namespace {
+constexpr std::size_t alignment = 128;
+}
 
 Context cpu_context(int threads) {
   Context c;
@@ -24,19 +28,24 @@ std::size_t available_bytes(const Place& place) {
 }
 
 void* allocate_bytes(const Place& place, std::size_t bytes, Memory memory, const char* what) {
-  const std::size_t rounded = (bytes + 127) / 128 * 128 + 128;
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment + alignment;
   if (place.backend == Backend::cuda) return cuda::allocate(place, rounded, memory, what);
-  void* p = std::aligned_alloc(128, rounded);
-  if (!p) throw std::bad_alloc();
-  std::memset(p, 0, rounded);
+  // What calloc maps anew is zero already, and takes memory page by page when it is first written.
+  char* const from = static_cast<char*>(std::calloc(1, alignment + rounded));
+  if (!from) throw std::bad_alloc();
+  char* const p = from + alignment - reinterpret_cast<std::uintptr_t>(from) % alignment;  // at least 16 bytes on
+  std::memcpy(p - sizeof from, &from, sizeof from);
   return p;
 }
 
 void release_bytes(const Place& place, Memory memory, void* pointer) noexcept {
   if (place.backend == Backend::cuda)
     cuda::release(place, memory, pointer);
-  else
-    std::free(pointer);
+  else if (pointer) {
+    void* from = nullptr;
+    std::memcpy(&from, static_cast<char*>(pointer) - sizeof from, sizeof from);
+    std::free(from);
+  }
 }
 
 void copy_to_device(const Place& place, void* to, const void* from, std::size_t bytes) {

@@ -102,6 +102,7 @@ struct CheesHmc : Hmc<Real, CheesLength> {
   }
 
   /// The first entry of the matrix is the gradient in log T, the vector the draw, the acceptance its inverse.
+  static KC_INLINE bool reads_matrix(const Settings&, const Schedule&) { return true; }
   static KC_HD Signal<Real> signal(const Settings&, const State& st, double) {
     Signal<Real> out = outer_signal(*st.probability, st.d, st.work);
     out.vector = st.x;
