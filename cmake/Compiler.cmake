@@ -22,6 +22,8 @@ if(KILOCHAIN_NATIVE AND NOT KILOCHAIN_SANITIZE)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(kilochain_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-mprefer-vector-width=512>)
   endif()
+elseif(KILOCHAIN_PROCESSOR AND NOT KILOCHAIN_SANITIZE)
+  target_compile_options(kilochain_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=${KILOCHAIN_PROCESSOR}>)
 endif()
 # Promises inside the program (kernels/device/check.hpp) are tested in Debug builds, those of other projects included.
 target_compile_definitions(kilochain_options INTERFACE $<$<CONFIG:Debug>:KILOCHAIN_CHECKED=1>)

@@ -31,7 +31,7 @@ void Rounds<Real>::each_tile(F&& f) {
     for (Index k = 0; k < tiles(); ++k) f(k * tile_, end_of(k));
     return;
   }
-  // Neighbours write to the same cache lines: a thread has its own part of them, and takes of others' when that is done.
+  // Neighbours write to the same cache lines: a thread has its own part of them, and takes of others' when it is done.
   const Index parts = std::min<Index>(context_.threads, tiles());
   struct alignas(64) Next {
     std::atomic<Index> tile{0};

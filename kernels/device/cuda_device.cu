@@ -87,8 +87,11 @@ std::string cuda_unavailable() {
     cudaDeviceProp p;
     CUDA_CHECK(cudaGetDeviceProperties(&p, k));
     why = too_old(p);
-    if (why.empty()) return why;
+    if (why.empty()) break;
   }
+#if defined(KILOCHAIN_CUBLAS_ON_DEMAND)
+  if (why.empty()) why = cuda::blas_missing();
+#endif
   return why;
 }
 

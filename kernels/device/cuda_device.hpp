@@ -14,6 +14,8 @@ void send_to_host(const Place& place, void* to, const void* from, std::size_t by
 void wait_for_sent(const Place& place);
 /// The context's cublasHandle_t, bound to its stream; made when it is first asked for, which must not be in a capture.
 void* blas_of(const Place& place);
+/// Why cuBLAS cannot be called, where it is loaded when it is first needed (cublas_on_demand.cpp); empty: it can.
+std::string blas_missing();
 /// Grows whenever device memory is given back: addresses that were noted before may be others' now.
 std::uint64_t memory_epoch();
 

@@ -5,6 +5,10 @@
 (4, 9)
 """
 
+from kilochain import processor
+
+processor.require()  # before the extension is loaded
+
 from kilochain._core import version as __version__
 from kilochain.densities import from_batched, from_c, from_jax, from_pymc, from_stan, from_torch
 from kilochain.errors import (
