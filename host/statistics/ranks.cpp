@@ -106,7 +106,7 @@ Sorted argsort(const double* values, std::int64_t n) {
   if (n == 0) return sorted;
   auto packed = make_scratch<Packed>(n);
   pack(values, n, packed.get());
-  if (n < 4 * kBuckets) {
+  if (n < kBuckets / 4) {  // fewer than counters have to be cleared for
     std::sort(packed.get(), packed.get() + n);
   } else {
     auto scratch = make_scratch<Packed>(n);
