@@ -1,7 +1,7 @@
 // What a beginner tries: every sampler, each scope, 1, 4 and 64 chains, on N(0, I_5) and N(0, 4), with nothing else
 // said.
 // Status 0 and right, or status 6; never status 0 and wrong. 1 700 figures within 5 of their errors: a false alarm in a
-// thousand seeds. The larger table: bench/robustness.py.
+// thousand seeds. The larger table: matrix.py beside this file.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
