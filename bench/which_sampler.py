@@ -17,7 +17,7 @@ import random
 import subprocess
 import tempfile
 
-SAMPLERS = ("ensemble_hmc nuts chees_hmc mams hmc gad_mala_fast fisher_mala gad_mala_exact gad_mala_low_rank mala barker tempered_mala gad_rwm adaptive_metropolis "
+SAMPLERS = ("ensemble_hmc nuts chees_hmc mams hmc entropy_hmc gad_mala_fast fisher_mala gad_mala_exact gad_mala_low_rank mala barker tempered_mala gad_rwm adaptive_metropolis "
             "adaptive_metropolis_haario adaptive_proposal gaussian_adaptation cma rwm").split()
 PROBLEMS = {
     "correlated": ("2-D Gaussian, correlation 0.99", ["--target", "gaussian", "--target.preset", "gauss2d_corr"]),

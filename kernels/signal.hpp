@@ -11,7 +11,7 @@ namespace kilochain {
 /// Outer products sum_k a_k b_k^T (lower triangle, or their diagonal), a vector, and the acceptance.
 template <class Real>
 struct Signal {
-  static constexpr int max_rank = 3;
+  static constexpr int max_rank = 6;
   int rank = 0;
   Row<Real> a[max_rank] = {};
   Row<Real> b[max_rank] = {};

@@ -237,7 +237,7 @@ TEST(Spins, BadInputIsRefused) {
       files, {"sample", "--target", "funnel", "--sampler", "gibbs"}, 2,
       "target funnel is a density, sampler gibbs is for spins (--sampler gibbs --target funnel). Choose "
       "--sampler adaptive_metropolis, adaptive_metropolis_haario, adaptive_proposal, barker, chees_hmc, cma, "
-      "ensemble_hmc, "
+      "ensemble_hmc, entropy_hmc, "
       "fisher_mala, gad_mala_exact, gad_mala_fast, gad_mala_low_rank, gad_rwm, gaussian_adaptation, hmc, mala, mams, "
       "nuts, rwm, tempered_mala?");
 }

@@ -11,6 +11,7 @@
 #include "kernels/samplers/barker.hpp"
 #include "kernels/samplers/chees_hmc.hpp"
 #include "kernels/samplers/cma.hpp"
+#include "kernels/samplers/entropy_hmc.hpp"
 #include "kernels/samplers/fisher_mala.hpp"
 #include "kernels/samplers/gad_mala_exact.hpp"
 #include "kernels/samplers/gad_mala_fast.hpp"
@@ -32,7 +33,7 @@ template <class Move>
 class AfterWarmup : public ::testing::Test {};
 using EveryMove = ::testing::Types<Rwm<double>, Mala<double>, Barker<double>, GadRwm<double>, GadMalaFast<double>,
                                    GadMalaExact<double>, GadMalaLowRank<double>, FisherMala<double>, CheesHmc<double>,
-                                   Mams<double>, TemperedMala<double>, Hmc<double>, Nuts<double>,
+                                   Mams<double>, EntropyHmc<double>, TemperedMala<double>, Hmc<double>, Nuts<double>,
                                    AdaptiveMetropolis<double>, AdaptiveProposal<double>,
                                    AdaptiveMetropolisHaario<double>, GaussianAdaptation<double>, Cma<double>>;
 TYPED_TEST_SUITE(AfterWarmup, EveryMove);

@@ -97,6 +97,9 @@ TEST(SamplerVariants, LeaveTheLawUnchanged) {
       {"fisher_mala", {{"damping", "0.1"}, {"initial_iterations", "0"}, {"adapt_schedule", "vanishing"}}},
       {"mams", {{"mass", "unit"}}},
       {"mams", {{"mass", "dense"}, {"length", "3"}}},
+      {"entropy_hmc", {{"factor", "diagonal"}, {"num_steps", "2"}}},
+      {"entropy_hmc", {{"num_steps", "1"}}},
+      {"entropy_hmc", {{"norm_bound", "0.2"}, {"penalty", "1000"}, {"adapt_schedule", "vanishing"}}},
       {"tempered_mala", {{"mass", "unit"}, {"num_levels", "3"}, {"least_beta", "0.2"}}},
       {"nuts", {{"mass", "unit"}}},
       {"nuts", {{"mass", "dense"}}},
@@ -183,6 +186,10 @@ TEST(Mutants, CheesKeepsItsMomentum) {
 TEST(Mutants, MamsCountsATurnBackwards) {
   EXPECT_GT((deviation_of<MamsCountsBackwards, Mams>(laws[0])), 2 * limit);
   EXPECT_LT((deviation_of<Mams, Mams>(laws[0])), limit);
+}
+TEST(Mutants, EntropyHmcForgetsItsNoise) {
+  EXPECT_GT((deviation_of<EntropyForgetsItsNoise, EntropyHmc>(laws[0])), 2 * limit);
+  EXPECT_LT((deviation_of<EntropyHmc, EntropyHmc>(laws[0])), limit);
 }
 TEST(Mutants, TemperedTakesEveryEnd) {
   TemperedMala<double>::Settings settings;

@@ -14,7 +14,7 @@ namespace {
 /// Others ask until a trajectory ends.
 bool asks_once(const std::string& sampler) {
   return sampler != "hmc" && sampler != "ensemble_hmc" && sampler != "chees_hmc" && sampler != "mams" &&
-         sampler != "nuts" && sampler != "tempered_mala" && sampler != "gad_mala_exact";
+         sampler != "nuts" && sampler != "tempered_mala" && sampler != "gad_mala_exact" && sampler != "entropy_hmc";
 }
 
 constexpr Case small = {"gauss2d_corr", 2};

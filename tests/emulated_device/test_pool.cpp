@@ -50,6 +50,8 @@ const std::vector<Rule> rules = {
     {"gad_rwm", {{"optimizer", "relative"}}},
     {"gad_rwm", {{"optimizer", "adam"}}},
     {"fisher_mala", {{"initial_iterations", "0"}}},
+    {"entropy_hmc", {}},
+    {"entropy_hmc", {{"factor", "diagonal"}}},
     {"adaptive_metropolis", {}},
     {"adaptive_metropolis", {{"variant", "paper"}}},
     {"adaptive_metropolis_haario", {{"initial_period", "2"}}},

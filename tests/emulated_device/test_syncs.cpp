@@ -88,6 +88,7 @@ TEST_F(EmulatedSyncs, OfSamplersAreFoundOut) {
     add("gad_mala_fast", {{"factor", "diagonal"}});
     add("fisher_mala", {{"initial_iterations", "0"}});
     add("gad_mala_low_rank", {{"rank", "3"}});
+    add("entropy_hmc", {{"factor", "diagonal"}, {"num_steps", "2"}});
     add("adaptive_metropolis", {{"variant", "paper"}});
     add("adaptive_metropolis", {{"factor", "diagonal"}});
     for (const char* factor : {"dense", "diagonal"}) {
@@ -126,6 +127,9 @@ TEST_F(EmulatedSyncs, OfSamplersAreFoundOut) {
     r.together = true;
     runs.push_back(r);
   }
+  ChainsTrial entropy{"entropy_hmc", {{"num_steps", "2"}}, Scope::pooled};
+  entropy.together = true;
+  runs.push_back(entropy);
   for (const char* sampler : {"hmc", "nuts"}) {
     ChainsTrial r{sampler, {{"mass", "dense"}}, Scope::pooled};
     r.settings.emplace(sampler[0] == 'h' ? "num_steps" : "max_tree_depth", "2");

@@ -3,6 +3,7 @@
 #include "kernels/samplers/adaptive_metropolis.hpp"
 #include "kernels/samplers/barker.hpp"
 #include "kernels/samplers/chees_hmc.hpp"
+#include "kernels/samplers/entropy_hmc.hpp"
 #include "kernels/samplers/fisher_mala.hpp"
 #include "kernels/samplers/gad_mala_exact.hpp"
 #include "kernels/samplers/gad_mala_fast.hpp"
@@ -178,6 +179,19 @@ template <class Real>
 using HmcKeepsMomentum = KeepsMomentum<Hmc<Real>, Real>;
 template <class Real>
 using CheesKeepsMomentum = KeepsMomentum<CheesHmc<Real>, Real>;
+
+/// Entropy-based HMC that counts the energy of the momentum at the end of a trajectory alone.
+template <class Real>
+struct EntropyForgetsItsNoise : EntropyHmc<Real> {
+  using Base = EntropyHmc<Real>;
+  template <class Team>
+  static KC_HD void draw(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                         const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                         Index n) {
+    Base::draw(team, rng, s, at, a, st, query, n);
+    team.single([&] { *st.energy = 0.5 * n - *st.lp; });
+  }
+};
 
 /// The microcanonical sampler whose first half turn is counted with the wrong sign.
 template <class Real>
