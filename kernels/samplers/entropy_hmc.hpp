@@ -1,10 +1,10 @@
-// Entropy-based adaptive HMC (Hirt, Titsias & Dellaportas 2021): L leapfrog steps through a factor C learnt by gradient.
+// Entropy-based adaptive HMC (Hirt, Titsias, Dellaportas 2021): L leapfrog steps through a factor C learnt by gradient.
 //   v ~ N(0, I), w = v + C^T g(x)/2;  L times q += C w, w += C^T g(q) (half at the end);  H of -lp at q_[L/2]
 //   F = E min(0, log r) + beta E log |det L C (I + D)|, D = -c C^T H C, c = (L^2 - 1)/6: dq/dv, nearly
 //   log r = lp(q) - lp(x) - (|w|^2 - |v|^2)/2.  In C <- C (I + A), z = C^-1 (q - x), g along the way held constant:
 //     dF/dA = C^T g(q) z^T + (z - L v) (C^T g(q))^T + (v - w) w^T where log r < 0
 //             + beta (I + (D e) s^T + (D s) e^T),  e of signs,  s = sum_{k <= N} (-D)^k e / p^k,  P(N >= k) = p^k
-//   and where |D| seems above norm_bound the series ends, and beta penalty (|D| - norm_bound)^2 is taken from F.
+//   and where |D| seems above norm_bound the series ends, and penalty (|D| - norm_bound)^2 is taken from F.
 // D y is a difference of two gradients, c C^T (g(m + h C y) - g(m))/h at m = q_[L/2]: N + 1 points asked for after the
 // trajectory, while adapting alone. L = 1 is gadMALAf. Kept draws: L steps through a fixed C. Team-uniform; bitwise the
 // same under any batch split. Cost: L gradients and 2 L + 1 passes over C; while adapting N + 1 (2) more, n^3/6 beside.
@@ -32,19 +32,23 @@ struct EntropyHmc : LearnsFactor<Real> {
 
   struct Settings : FactorSettings {
     std::int32_t num_steps = 5;
-    double term_probability = 0.5, norm_bound = 0.75, penalty = 10, max_energy_error = 1000;
-    Settings() : FactorSettings{1, 0.7} { beta_control = BetaControl::bounded; }
+    double term_probability = 0.5, norm_bound = 0.75, penalty = 1000, max_energy_error = 1000;
+    Settings() : FactorSettings{1, 0.7} {
+      relative_rate = 0.02;  // where beta is large, RMSProp takes steps of this size whatever the noise
+      beta_control = BetaControl::bounded;
+    }
   };
   template <class V>
   static void settings(V&& visit, Settings& s) {
     visit("num_steps", s.num_steps, between(1, 1024), "leapfrog steps of a trajectory, L");
-    visit("target_accept", s.target_accept, inside(0, 1), "acceptance rate that beta steers to");
+    visit("beta_target", s.target_accept, inside(0, 1),
+          "acceptance above which beta grows, and below which it falls; the entropy's best step may have more");
     visit("relative_rate", s.relative_rate, between(1e-6, 0.2), "largest relative change of C in an iteration, nearly");
     visit("factor", s.factor, Names{"dense", "diagonal"},
           "shape of C: full lower triangle, or its diagonal, O(n) an iteration");
     visit("initial_scale", s.initial_scale, positive(), "C starts as initial_scale/sqrt(n) times the identity");
     visit("beta_init", s.beta_init, positive(), "first weight of the entropy term; it stays within [1e-2, 1e2]");
-    visit("beta_rate", s.beta_rate, between(0, 1), "beta is multiplied by 1 + beta_rate (accepted - target_accept)");
+    visit("beta_rate", s.beta_rate, between(0, 1), "beta is multiplied by 1 + beta_rate (accepted - beta_target)");
     visit("rms_decay", s.rms_decay, between(1e-6, 1), "weight of the newest squared gradient in RMSProp");
     visit("term_probability", s.term_probability, between(1e-3, 0.95),
           "p, with which the entropy's series has another term, of one gradient each");
@@ -55,12 +59,12 @@ struct EntropyHmc : LearnsFactor<Real> {
   }
 
   struct State : PositionAndGradient<Real> {
-    Row<Real> ltg, v, w, z;               ///< C^T g(x); noise; momentum, and what the point moves by; C^-1 (q - x)
-    Row<Real> work;                       ///< products
-    Row<Real> mid, mid_ltg, end, end_g;   ///< m and C^T g(m); q and g(q)
-    Row<Real> e, y, dy, s;                ///< of the series: y = (-1)^k D^k e, up to its sign; D y
-    Row<Real> a1, a2, b2, b3, de, ds;     ///< rows of the signal, with z, v (then v - w), s, e, dy, y
-    Scalar<double> energy, left, log_r;   ///< left: steps; 0 while the series is asked for
+    Row<Real> ltg, v, w, z;              ///< C^T g(x); noise; momentum, and what the point moves by; C^-1 (q - x)
+    Row<Real> work;                      ///< products
+    Row<Real> mid, mid_ltg, end, end_g;  ///< m and C^T g(m); q and g(q)
+    Row<Real> e, y, dy, s;               ///< of the series: y = (-1)^k D^k e, up to its sign; D y
+    Row<Real> a1, a2, b2, b3, de, ds;    ///< rows of the signal, with z, v (then v - w), s, e, dy, y
+    Scalar<double> energy, left, log_r;  ///< left: steps; 0 while the series is asked for
     Scalar<double> end_lp, terms, weight, square;  ///< N - k; (-1)^k/p^k; |y|^2
     Scalar<double> probability;
   };
@@ -267,14 +271,16 @@ struct EntropyHmc : LearnsFactor<Real> {
     team.for_each(n, [&](Index i) { st.dy[i] = finite ? slope * (st.work[i] - st.mid_ltg[i]) : Real(0); });
     double grown = 2 * half_square(team, st.dy, n);
     // Steps that are stable have |D| < 4 c; more is a kink, whose size says nothing.
-    const double most = 16 * c * c * square, clip = grown <= most ? 1.0 : math::finite(grown) ? sqrt(most / grown) : 0.0;
+    const double most = 16 * c * c * square, clip = grown <= most         ? 1.0
+                                                    : math::finite(grown) ? sqrt(most / grown)
+                                                                          : 0.0;
     const double along =
         clip * team.template sum<double>(n, [&](Index i) { return double(st.dy[i]) * double(st.y[i]); });
     grown = grown <= most ? grown : most;
     const bool valid = grown < s.norm_bound * s.norm_bound * square, more = valid && terms > 0 && grown > 1e-20 * n;
     const double next = -weight / s.term_probability, norm = along / square,
                  excess = (norm < 0 ? -norm : norm) - s.norm_bound,
-                 pull = excess > 0 ? 4 * beta * s.penalty * excess / square * (norm < 0 ? 1 : -1) : 0.0;
+                 pull = excess > 0 ? 4 * s.penalty * excess / square * (norm < 0 ? 1 : -1) : 0.0;
     const bool first = weight == 1;
     team.for_each(n, [&](Index i) {
       const Real dy = clip > 0 ? Real(clip) * st.dy[i] : Real(0);

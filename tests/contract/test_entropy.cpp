@@ -93,12 +93,13 @@ struct Trajectory {
   double objective(const Matrix& factor, double beta, double penalty) const {
     double out = 0;
     if (log_r < 0) {
-      const Vector q = x + factor * (double(steps) * v + factor.transpose() * shift), w = v + factor.transpose() * kicks;
+      const Vector q = x + factor * (double(steps) * v + factor.transpose() * shift),
+                   w = v + factor.transpose() * kicks;
       out += g_end.dot(q) - 0.5 * w.squaredNorm();
     }
     if (steps == 1) return out;
     const double norm = last.dot(D(factor) * last) / last.squaredNorm(), over = excess + sign * norm - sign * at_C;
-    return out + beta * (s.dot(D(factor) * e) - (excess > 0 ? penalty * over * over : 0.0));
+    return out + beta * s.dot(D(factor) * e) - (excess > 0 ? penalty * over * over : 0.0);
   }
 };
 
@@ -127,8 +128,8 @@ struct Bench {
     for (Index i = 0; i < n; ++i)
       for (Index j = 0; j <= i; ++j) {
         if (i != j && settings.factor == FactorShape::diagonal) continue;
-        chain.adaptation.L[i == j ? diagonal_index<P>(settings.factor, i) : factor_index<P>(i, j)] =
-            C(i, j) = scale * L.dense(i, j);
+        chain.adaptation.L[i == j ? diagonal_index<P>(settings.factor, i) : factor_index<P>(i, j)] = C(i, j) =
+            scale * L.dense(i, j);
       }
     *chain.adaptation.beta = 0.7;
     chain.start(exact_draw(target->info(), 3, 0));
@@ -164,7 +165,7 @@ TEST(EntropyHmc, SignalIsTheGradient) {
             const Trajectory past = bench.iterate(t, asked);
             SCOPED_TRACE(testing::Message() << c.target << ", " << bench.n << ", " << steps << " steps, " << t);
             ASSERT_NEAR(bench.chain.info.acceptance_rate, std::min(1.0, std::exp(past.log_r)), 1e-9);
-            falls += past.log_r < 0, penalised += past.excess > 0, summed += asked > steps + 1;
+            falls += past.log_r<0, penalised += past.excess> 0, summed += asked > steps + 1;
             if (past.log_r < -5) continue;  // differences of what is too large
             const ChainSource<double> source{bench.chain.signal()};
             const double h = 1e-4;
