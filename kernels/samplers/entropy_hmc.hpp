@@ -62,8 +62,8 @@ struct EntropyHmc : LearnsFactor<Real> {
     Row<Real> ltg, v, w, z;              ///< C^T g(x); noise; momentum, and what the point moves by; C^-1 (q - x)
     Row<Real> work;                      ///< products
     Row<Real> mid, mid_ltg, end, end_g;  ///< m and C^T g(m); q and g(q)
-    Row<Real> e, y, dy, s;               ///< of the series: y = (-1)^k D^k e, up to its sign; D y
-    Row<Real> a1, a2, b2, b3, de, ds;    ///< rows of the signal, with z, v (then v - w), s, e, dy, y
+    Row<Real> e, y, dy, s;               ///< e; D^k e, D^(k+1) e; the sum so far
+    Row<Real> a1, a2, b2, b3, de, ds;    ///< of the signal, as are z, v (then v - w), s, e, dy, y
     Scalar<double> energy, left, log_r;  ///< left: steps; 0 while the series is asked for
     Scalar<double> end_lp, terms, weight, square;  ///< N - k; (-1)^k/p^k; |y|^2
     Scalar<double> probability;
@@ -176,8 +176,7 @@ struct EntropyHmc : LearnsFactor<Real> {
     }
     const Decision move = decide(rng, log_r);
     if (at.adapting) {
-      const bool learns = write_signal(team, s, a, st, move.finite && -log_r <= s.max_energy_error, log_r, n);
-      if (learns && s.num_steps > 1) {
+      if (write_signal(team, s, a, st, move.finite && -log_r <= s.max_energy_error, log_r, n)) {
         team.for_each(n, [&](Index i) { st.end[i] = query.point[i], st.end_g[i] = reply.gradient[i]; });
         begin_series(team, rng, s, st, reply, log_r, n);
         return ask_beside(team, s, at, a, st, query, n);
@@ -212,8 +211,8 @@ struct EntropyHmc : LearnsFactor<Real> {
   }
 
  private:
-  /// The part of log r, and zeros for the rest. Returns false where there is nothing to learn but that C is too large:
-  /// where there is no density, or the leapfrog steps are not stable.
+  /// The part of log r, and zeros for the rest. Returns whether the series follows: not where there is nothing to learn
+  /// but that C is too large, because there is no density, or the leapfrog steps are not stable.
   template <class Team>
   static KC_HD bool write_signal(const Team& team, const Settings& s, const Adaptation& a, State& st, bool converges,
                                  double log_r, Index n) {
@@ -222,6 +221,7 @@ struct EntropyHmc : LearnsFactor<Real> {
       return double(st.z[i]) * double(st.z[i]) + double(st.w[i]) * double(st.w[i]) +
              double(st.work[i]) * double(st.work[i]);
     }) < largest;
+    const bool sums = learns && s.num_steps > 1;
     const Real on = log_r < 0 ? Real(1) : Real(0), retreat = Real(-1 - *a.beta), L = Real(s.num_steps);
     team.for_each(n, [&](Index i) {
       const Real v = st.v[i];
@@ -233,9 +233,10 @@ struct EntropyHmc : LearnsFactor<Real> {
         st.a1[i] = retreat * v, st.z[i] = v;
         st.a2[i] = st.b2[i] = st.v[i] = st.b3[i] = 0;
       }
-      st.e[i] = st.y[i] = st.dy[i] = st.s[i] = st.de[i] = st.ds[i] = 0;
+      st.dy[i] = st.de[i] = st.ds[i] = 0;
+      if (!sums) st.e[i] = st.y[i] = st.s[i] = 0;  // else other lanes write them
     });
-    return learns;
+    return sums;
   }
 
   /// s = y = e, and how many terms there will be.
@@ -271,9 +272,7 @@ struct EntropyHmc : LearnsFactor<Real> {
     team.for_each(n, [&](Index i) { st.dy[i] = finite ? slope * (st.work[i] - st.mid_ltg[i]) : Real(0); });
     double grown = 2 * half_square(team, st.dy, n);
     // Steps that are stable have |D| < 4 c; more is a kink, whose size says nothing.
-    const double most = 16 * c * c * square, clip = grown <= most         ? 1.0
-                                                    : math::finite(grown) ? sqrt(most / grown)
-                                                                          : 0.0;
+    const double most = 16 * c * c * square, clip = grown <= most ? 1.0 : sqrt(most / grown);  // NaN, 0: none of it
     const double along =
         clip * team.template sum<double>(n, [&](Index i) { return double(st.dy[i]) * double(st.y[i]); });
     grown = grown <= most ? grown : most;

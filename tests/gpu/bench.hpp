@@ -25,6 +25,7 @@ inline SettingTexts brief(const std::string& sampler, SettingTexts settings) {
   if (cuda_emulated() && sampler == "nuts") settings.emplace("max_tree_depth", "3");
   if (cuda_emulated() && sampler == "tempered_mala") settings.emplace("num_levels", "2");
   if (cuda_emulated() && sampler == "gad_mala_low_rank") settings.emplace("rank", "2");
+  if (cuda_emulated() && sampler == "entropy_hmc") settings.emplace("num_steps", "2");
   return settings;
 }
 
