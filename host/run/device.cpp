@@ -45,7 +45,8 @@ Context device_of(const Options& o, std::vector<std::string>& notes) {
   const std::string why = cuda_unavailable();
   if (o.device == "auto") {
     if (why.empty() && cpu_only.empty()) return cuda_with_threads(0, o);
-    if (why != "this build has no CUDA") notes.push_back("running on the CPU: " + (why.empty() ? cpu_only : why));
+    if (why != no_cuda_build && why != no_cuda_driver)
+      notes.push_back("running on the CPU: " + (why.empty() ? cpu_only : why));
     return cpu_context(o.threads);
   }
   int k = 0;

@@ -96,7 +96,7 @@ namespace {
   throw Error(ExitStatus::usage, "no CUDA device", cuda_unavailable(), "Run with --device cpu?");
 }
 }  // namespace
-std::string cuda_unavailable() { return "this build has no CUDA"; }
+std::string cuda_unavailable() { return no_cuda_build; }
 bool cuda_emulated() { return false; }
 std::vector<std::string> cuda_devices() { return {}; }
 Context cuda_context(int) { no_cuda(); }

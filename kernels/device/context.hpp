@@ -45,6 +45,9 @@ inline std::string capability_text(int capability) {
 Context cpu_context(int threads = 0);
 /// A context on CUDA device `device`; throws an Error when there is none that can be used.
 Context cuda_context(int device);
+/// Two answers of cuda_unavailable of which a run on the CPU need not be told.
+inline constexpr const char* no_cuda_build = "this build has no CUDA";
+inline constexpr const char* no_cuda_driver = "this machine has no CUDA driver";
 /// Why no CUDA device can be used; empty when one can.
 std::string cuda_unavailable();
 /// Whether this build's CUDA device is emulated on the CPU, for tests (tests/emulated_device): `auto` never chooses it.

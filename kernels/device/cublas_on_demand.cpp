@@ -8,7 +8,6 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "base/error.hpp"
 #include "kernels/device/cuda_device.hpp"
@@ -34,16 +33,12 @@ std::string beside_this() {
 
 Library load() {
   const std::string name = "libcublas.so." + std::to_string(major), folder = beside_this();
-  std::vector<std::string> places = {name};
-  if (!folder.empty()) places.push_back(folder + "/" + name);
   Library library;
-  for (const std::string& place : places) {
-    library.handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library.handle) return library;
-    library.missing += (library.missing.empty() ? "" : "; ") + std::string(dlerror());
-  }
-  library.missing = "cuBLAS of CUDA " + std::to_string(major) + " is not here (" + library.missing +
-                    "): pip install 'kilochain[" + extra + "]', or name its folder in LD_LIBRARY_PATH";
+  library.handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library.handle && !folder.empty()) library.handle = dlopen((folder + "/" + name).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library.handle)
+    library.missing = name + " is not here (" + dlerror() + "): pip install 'kilochain[" + extra +
+                      "]', or name its folder in LD_LIBRARY_PATH";
   return library;
 }
 

@@ -76,7 +76,8 @@ std::string too_old([[maybe_unused]] const cudaDeviceProp& p) {
 }  // namespace
 
 std::string cuda_unavailable() {
-  int count = 0;
+  int count = 0, driver = 0;
+  if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) return no_cuda_driver;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess) {
     cudaGetLastError();  // a failed query must not be reported again by the next launch
