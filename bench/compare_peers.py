@@ -5,7 +5,8 @@
 
 Every program runs on all cores, 64 chains, float32, the same number of draws; the peers 500 warm-up iterations, Kilochain by
 default as many as its automatic warm-up takes. Seconds are warm seconds: warm-up and sampling, without compilation
-(peers) and without reading the data and writing the file (Kilochain: `seconds.total` of --json). Cold: with compilation, and
+(peers) and without reading the data (Kilochain: `seconds.total` of --json), draws kept in memory by everybody: Kilochain's are
+written by a second run with the same seed, whose draws are the same. Cold: with compilation, and
 of Kilochain all of its process. Minimum ESS is the smaller of the worst coordinate's and the worst squared deviation's over
 all chains, computed by the peers' script for everybody. Prints a table and writes JSON with --output, after each row.
 Needs jax, numpyro, numpy, and netCDF4 or h5py in --python; blackjax and optax for the peers that are theirs.
@@ -72,19 +73,24 @@ def ours(seed, folder):
         target = ["--target", "gaussian", "--preset", "neal_gaussian"]
     sampler = ["--sampler", a.sampler, "--adapt-scope", "pooled", "--num-warmup", str(a.num_warmup)] if a.sampler else []
     command = [a.kilochain, "sample", *target, *sampler, "--real", "float", "--num-chains", str(a.our_chains or a.chains),
-               "--num-samples", str(min(a.num_samples, a.most_samples)), "--seed", str(seed), "--device", a.device, "--output", nc, "--json", "--quiet"]
-    begin = time.time()
-    out = subprocess.run(command, capture_output=True, text=True, env=own)
-    cold = time.time() - begin
-    if out.returncode not in (0, 6):  # what has not converged has a low score, as the peers have
-        sys.exit(out.stderr)
-    run = json.loads(out.stdout)
+               "--num-samples", str(min(a.num_samples, a.most_samples)), "--seed", str(seed), "--device", a.device, "--json", "--quiet"]
+    runs = []
+    for file in ([], ["--output", nc]):
+        begin = time.time()
+        out = subprocess.run(command + file, capture_output=True, text=True, env=own)
+        cold = time.time() - begin
+        if out.returncode not in (0, 6):  # what has not converged has a low score, as the peers have
+            sys.exit(out.stderr)
+        runs.append(dict(json.loads(out.stdout), cold=cold))
+    run, written = runs
+    if any(run[key] != written[key] for key in ("num_warmup", "gradient_evaluations", "ess")):
+        sys.exit("the run that was timed is not the one that was written")
     subprocess.run([a.python, "-c", EXPORT, nc, npy], check=True)
     score, error = last_json([a.python, a.peers, "--score", npy, "--seconds", str(run["seconds"]["total"]), "--peer", "kilochain_" + (f"{a.sampler}_pooled" if a.sampler else "default"), "--problem", a.problem])
     os.remove(nc), os.remove(npy)
     if score is None:
         sys.exit(str(error))
-    return dict(score, warmup=run["num_warmup"], seconds=run["seconds"], seconds_cold=round(cold, 3), acceptance_rate=run["acceptance_rate"]["mean"])
+    return dict(score, warmup=run["num_warmup"], seconds=run["seconds"], seconds_cold=round(run["cold"], 3), acceptance_rate=run["acceptance_rate"]["mean"])
 
 def write():
     if not a.output:

@@ -107,7 +107,7 @@ def main():
     parser.add_argument("--output")
     a, settings = parser.parse_known_args()  # what is left: settings for every cell
     if a.part and os.environ.get("KILOCHAIN_MATRIX") != "all":
-        a.targets, a.chains, a.max_seconds = "scales,rotated,pima", "4,64", 5
+        a.targets, a.chains, a.max_seconds = "scales,rotated,pima", "4", 5
     refusal = run_of([a.program, "sample", "--target", "gaussian", "--sampler", "gibbs"]).stderr  # names those that fit
     samplers = (a.samplers or re.search(r"Choose --sampler ([\w, ]+\w)", refusal)[1].replace(" or ", ",").replace(" ", "")).split(",")
     cells = []
