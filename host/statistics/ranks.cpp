@@ -1,13 +1,12 @@
 #include "host/statistics/ranks.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "base/error.hpp"
 #include "host/statistics/normal_quantile.hpp"
@@ -15,71 +14,10 @@
 namespace kilochain {
 namespace {
 
-/// A key in the upper, an index in the lower 32 bits.
-using Packed = std::uint64_t;
-constexpr int kDigits = 3, kBits = 11, kBuckets = 1 << kBits;
-using Histograms = std::array<std::array<std::uint32_t, kBuckets>, kDigits>;
-
-std::uint32_t digit(Packed packed, int which) { return (packed >> (32 + which * kBits)) & (kBuckets - 1); }
-
-/// Centre and inverse width of the bulk, from a sample: only speed depends on them.
-std::pair<double, double> bulk_of(const double* values, std::int64_t n) {
-  const std::int64_t count = std::min<std::int64_t>(n, 1021), stride = n / count;
-  std::vector<double> sample(count);
-  for (std::int64_t i = 0; i < count; ++i) sample[i] = values[i * stride];
-  std::sort(sample.begin(), sample.end());
-  double width = sample[count - 1 - count / 4] - sample[count / 4];
-  if (!(width > 0)) width = sample[count - 1] - sample[0];
-  const double inverse = 1 / width;
-  return {sample[count / 2], std::isfinite(inverse) && inverse > 0 ? inverse : 1.0};
-}
-
-std::uint32_t key_of(double x, double centre, double inverse) {
-  const double t = (x - centre) * inverse;
-  const double u = std::copysign(1 - 1 / (1 + std::abs(t)), t);
-  return static_cast<std::uint32_t>(static_cast<std::int64_t>((u + 1) * 2147483647.5));
-}
-
-void pack(const double* values, std::int64_t n, Packed* packed) {
-  const auto [centre, inverse] = bulk_of(values, n);
-  for (std::int64_t i = 0; i < n; ++i) {
-    packed[i] = Packed{key_of(values[i], centre, inverse)} << 32 | i;
-  }
-}
-
-/// Least significant digit first; leaves the result in `packed`, uses `scratch`.
-void radix_sort(Scratch<Packed>& packed, Scratch<Packed>& scratch, std::int64_t n) {
-  auto histograms = std::make_unique<Histograms>();
-  for (auto& histogram : *histograms) histogram.fill(0);
-  for (std::int64_t i = 0; i < n; ++i) {
-    for (int d = 0; d < kDigits; ++d) ++(*histograms)[d][digit(packed[i], d)];
-  }
-  for (int d = 0; d < kDigits; ++d) {
-    auto& next = (*histograms)[d];
-    std::uint32_t start = 0;
-    for (auto& bucket : next) start += std::exchange(bucket, start);
-    const Packed* from = packed.get();
-    Packed* to = scratch.get();
-    for (std::int64_t i = 0; i < n; ++i) to[next[digit(from[i], d)]++] = from[i];
-    packed.swap(scratch);
-  }
-}
-
-/// Runs of equal keys may still hold different values: order those.
-void order_runs(const Packed* packed, std::int64_t n, Sorted& sorted) {
-  std::vector<std::pair<double, std::uint32_t>> run;
-  for (std::int64_t first = 0, last; first < n; first = last) {
-    const std::uint32_t key = packed[first] >> 32;
-    last = first + 1;
-    while (last < n && packed[last] >> 32 == key) ++last;
-    double* values = sorted.values.get();
-    if (last - first == 1 || std::is_sorted(values + first, values + last)) continue;
-    run.clear();
-    for (std::int64_t i = first; i < last; ++i) run.emplace_back(values[i], sorted.index[i]);
-    std::sort(run.begin(), run.end());
-    for (std::int64_t i = first; i < last; ++i) std::tie(values[i], sorted.index[i]) = run[i - first];
-  }
-}
+constexpr std::int64_t most_parts = 1024, usual_part = 1024;
+constexpr int low_bits = 16;  // of a key: what orders a part, and where in it a draw stood
+constexpr std::int64_t most_in_part = std::int64_t(1) << low_bits;
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 constexpr std::int64_t most_scores = std::int64_t(1) << 22;  // 32 MB a thread
 
@@ -97,28 +35,9 @@ const double* scores_of(std::int64_t count) {
   return scores.data();
 }
 
-}  // namespace
-
-Sorted argsort(const double* values, std::int64_t n) {
-  require(n < (std::int64_t(1) << 32), ExitStatus::usage, "too many draws of one parameter to rank",
-          std::to_string(n) + " draws, at most 4294967295", "Keep fewer draws with --thin?");
-  Sorted sorted{make_scratch<double>(n), make_scratch<std::uint32_t>(n)};
-  if (n == 0) return sorted;
-  auto packed = make_scratch<Packed>(n);
-  pack(values, n, packed.get());
-  if (n < kBuckets / 4) {  // fewer than counters have to be cleared for
-    std::sort(packed.get(), packed.get() + n);
-  } else {
-    auto scratch = make_scratch<Packed>(n);
-    radix_sort(packed, scratch, n);
-  }
-  for (std::int64_t i = 0; i < n; ++i) sorted.index[i] = static_cast<std::uint32_t>(packed[i]);
-  for (std::int64_t i = 0; i < n; ++i) sorted.values[i] = values[sorted.index[i]];
-  order_runs(packed.get(), n, sorted);
-  return sorted;
-}
-
-double quantile_of_sorted(const double* sorted, std::int64_t n, double p) {
+/// Linear interpolation between the order statistics at(k), k < n.
+template <class At>
+double quantile_among(std::int64_t n, double p, At&& at) {
   if (n < 1) return std::nan("");
   double position = (n - 1) * p;
   // 0.95 * 2000 is not an integer in floating point; an order statistic asked for exactly is given exactly.
@@ -126,83 +45,254 @@ double quantile_of_sorted(const double* sorted, std::int64_t n, double p) {
   if (std::abs(position - nearest) <= 4e-16 * n) position = nearest;
   const auto below = std::clamp<std::int64_t>(position, 0, n - 1);
   const auto above = std::min(below + 1, n - 1);
-  const double a = sorted[below], b = sorted[above];
+  const double a = at(below), b = at(above);
   return a == b ? a : a + (position - below) * (b - a);
 }
 
+}  // namespace
+
+double quantile_of_sorted(const double* sorted, std::int64_t n, double p) {
+  return quantile_among(n, p, [&](std::int64_t k) { return sorted[k]; });
+}
+
+double RankedDraws::quantile(double p) const {
+  const std::int64_t others = std::ssize(middle_);
+  return quantile_among(size_ + others, p, [&](std::int64_t k) {
+    std::int64_t few = std::max<std::int64_t>(0, k - size_), many = std::min(k, others);
+    while (few < many) {  // how many of middle_ are before the k-th of all
+      const std::int64_t j = (few + many) / 2;
+      if (middle_[j] < sorted_[k - j - 1])
+        few = j + 1;
+      else
+        many = j;
+    }
+    return std::min(few < others ? middle_[few] : infinity, k - few < size_ ? sorted_[k - few] : infinity);
+  });
+}
+
+/// What the sorting of a part needs, kept from one to the next.
+struct RankedDraws::Part {
+  std::vector<std::uint32_t> items, others, rows;
+  std::vector<double> values;
+  std::vector<std::pair<double, std::uint32_t>> run;
+
+  /// Equal keys around `at` may hold different values: orders those, and returns the last of them.
+  std::int64_t mend(std::int64_t at) {
+    std::int64_t first = at - 1, last = at + 1;
+    const std::uint32_t key = items[at] >> low_bits;
+    while (first > 0 && items[first - 1] >> low_bits == key) --first;
+    while (last < std::ssize(values) && items[last] >> low_bits == key) ++last;
+    run.clear();
+    for (std::int64_t i = first; i < last; ++i) run.emplace_back(values[i], items[i]);
+    std::sort(run.begin(), run.end());
+    for (std::int64_t i = first; i < last; ++i) std::tie(values[i], items[i]) = run[i - first];
+    return last - 1;
+  }
+};
+
+/// Monotone in x: as the keys of argsort, in single precision, which is enough to deal by.
+std::int32_t RankedDraws::key_of(double x) const {
+  const auto t = static_cast<float>((x - centre_) * inverse_);
+  const float u = std::copysign(1 - 1 / (1 + std::abs(t)), t);
+  const auto key = static_cast<std::int32_t>((u + 1) * scale_);
+  return key < most_ ? key : most_;
+}
+
 RankedDraws::RankedDraws(const Series& series)
-    : chains_(series.chains),
-      draws_(series.draws),
-      half_(series.draws / 2),
-      all_(argsort(series.values, series.size())),
-      split_size_(2 * series.chains * half_) {
-  if (draws_ % 2 == 0 || draws_ < 2) {
-    split_values_ = all_.values.get();
-    split_place_ = all_.index.get();
-    return;
-  }
-  without_middle_ = {make_scratch<double>(split_size_), make_scratch<std::uint32_t>(split_size_)};
-  const std::uint32_t draws_of_chain = draws_;  // 32 bits divide faster than 64
-  std::int64_t kept = 0;
-  for (std::int64_t i = 0; i < series.size(); ++i) {
-    const std::uint32_t chain = all_.index[i] / draws_of_chain;
-    const std::int64_t draw = all_.index[i] - chain * draws_;
-    if (draw == half_) continue;
-    without_middle_.values[kept] = all_.values[i];
-    without_middle_.index[kept++] = all_.index[i] - chain - (draw > half_);
-  }
-  split_values_ = without_middle_.values.get();
-  split_place_ = without_middle_.index.get();
+    : rows_(2 * series.chains), half_(series.draws / 2), size_(rows_ * half_) {
+  require(series.size() < (std::int64_t(1) << 32), ExitStatus::usage, "too many draws of one parameter to rank",
+          std::to_string(series.size()) + " draws, at most 4294967295", "Keep fewer draws with --thin?");
+  if (series.draws % 2 == 1)
+    for (std::int64_t c = 0; c < series.chains; ++c) middle_.push_back(series.values[c * series.draws + half_]);
+  std::sort(middle_.begin(), middle_.end());
+  with_ends_ = make_scratch<double>(size_ + 2);
+  sorted_ = with_ends_.get() + 1;
+  sorted_[-1] = -infinity, sorted_[size_] = infinity;
+  if (size_ == 0) return;
+  std::tie(centre_, inverse_) = bulk_of(series.values, series.size());
+  deal(SplitRows(series));
+  scores_ = make_scratch<double>(size_);
+  Part part;
+  for (std::size_t p = 0; p + 1 < starts_.size(); ++p)
+    if (starts_[p] < starts_[p + 1]) order(part, starts_[p], starts_[p + 1]);
 }
 
-double RankedDraws::quantile(double p) const { return quantile_of_sorted(all_.values.get(), chains_ * draws_, p); }
-
-template <class Visit>
-void RankedDraws::each_score(Visit visit) const {
-  const double* const scores = scores_of(split_size_);
-  for (std::int64_t first = 0, last; first < split_size_; first = last) {
-    last = first + 1;
-    while (last < split_size_ && split_values_[last] == split_values_[first]) ++last;
-    const double z = scores && last == first + 1 ? scores[first] : score_of(0.5 * (first + 1 + last), split_size_);
-    for (std::int64_t i = first; i < last; ++i) visit(split_place_[i], z);
+void RankedDraws::deal(const SplitRows& split) {
+  std::int64_t parts = 1;
+  while (parts < most_parts && size_ > usual_part * parts) parts *= 2;
+  scale_ = static_cast<float>(parts << (low_bits - 1));
+  most_ = static_cast<std::int32_t>((parts << low_bits) - 1);
+  part_ = make_scratch<std::uint16_t>(size_);
+  row_ = make_scratch<std::uint32_t>(size_);
+  std::vector<std::uint32_t> even(parts), odd(parts);  // two counters of a part: neighbours do not wait for each other
+  for (std::int64_t r = 0; r < rows_; ++r) {
+    const double* const x = split.row(r);
+    std::uint16_t* const to = part_.get() + r * half_;
+    for (std::int64_t i = 0; i < half_; ++i) to[i] = static_cast<std::uint16_t>(key_of(x[i]) >> low_bits);
+    for (std::int64_t i = 0; i + 1 < half_; i += 2) ++even[to[i]], ++odd[to[i + 1]];
+    if (half_ % 2 == 1) ++even[to[half_ - 1]];
+  }
+  starts_.assign(parts + 1, 0);
+  for (std::int64_t p = 0; p < parts; ++p) starts_[p + 1] = starts_[p] + even[p] + odd[p];
+  std::vector<std::uint32_t> next(starts_.begin(), starts_.end() - 1);
+  for (std::int64_t r = 0; r < rows_; ++r) {
+    const double* const x = split.row(r);
+    const std::uint16_t* const of = part_.get() + r * half_;
+    for (std::int64_t i = 0; i < half_; ++i) {
+      const std::uint32_t at = next[of[i]]++;
+      sorted_[at] = x[i], row_[at] = static_cast<std::uint32_t>(r);
+    }
   }
 }
 
-template <class Visit>
-void RankedDraws::each_folded_score(Visit visit) const {
-  // The number of split draws is even: the median lies between the two middle ones.
-  std::int64_t left = split_size_ / 2 - 1, right = split_size_ / 2;
-  const double median = (double{split_values_[left]} + split_values_[right]) / 2;
-  const double infinity = std::numeric_limits<double>::infinity();
-  const auto left_distance = [&] { return left >= 0 ? median - split_values_[left] : infinity; };
-  const auto right_distance = [&] { return right < split_size_ ? split_values_[right] - median : infinity; };
-  double to_left = left_distance(), to_right = right_distance();
-  const double* const scores = scores_of(split_size_);
-  for (std::int64_t ranked = 0; ranked < split_size_;) {
-    const double distance = std::min(to_left, to_right);
-    const std::int64_t first_left = left, first_right = right;
-    while (left >= 0 && to_left == distance) --left, to_left = left_distance();
-    while (right < split_size_ && to_right == distance) ++right, to_right = right_distance();
-    const std::int64_t tied = (first_left - left) + (right - first_right);
-    const double z = scores && tied == 1 ? scores[ranked] : score_of(ranked + 0.5 * (tied + 1), split_size_);
-    for (std::int64_t i = first_left; i > left; --i) visit(split_place_[i], z);
-    for (std::int64_t i = first_right; i < right; ++i) visit(split_place_[i], z);
-    ranked += tied;
+/// Puts a part in order, its rows with it, and leaves the scores where its draws stood.
+void RankedDraws::order(Part& part, std::int64_t first, std::int64_t last) {
+  const std::int64_t count = last - first;
+  double* const x = sorted_ + first;
+  std::uint32_t* const rows = row_.get() + first;
+  part.items.resize(count), part.values.resize(count), part.rows.assign(rows, rows + count);
+  if (std::all_of(x, x + count, [x](double v) { return v == x[0]; })) {
+    std::iota(part.items.begin(), part.items.end(), 0u);
+    std::fill(part.values.begin(), part.values.end(), x[0]);
+  } else if (count > most_in_part) {
+    const Sorted sorted = argsort(x, count);
+    std::copy_n(sorted.values.get(), count, part.values.data());
+    std::copy_n(sorted.index.get(), count, part.items.data());
+  } else {
+    constexpr std::uint32_t digit = 255, places = most_in_part - 1;
+    std::uint32_t low[digit + 1] = {}, high[digit + 1] = {};
+    part.others.resize(count);
+    std::uint32_t *const items = part.items.data(), *const others = part.others.data();
+    for (std::int64_t i = 0; i < count; ++i)
+      items[i] = static_cast<std::uint32_t>(key_of(x[i])) << low_bits | static_cast<std::uint32_t>(i);
+    for (std::int64_t i = 0; i < count; ++i) ++low[items[i] >> 16 & digit], ++high[items[i] >> 24];
+    std::uint32_t lower = 0, higher = 0;
+    for (auto& n : low) lower += std::exchange(n, lower);
+    for (auto& n : high) higher += std::exchange(n, higher);
+    for (std::int64_t i = 0; i < count; ++i) others[low[items[i] >> 16 & digit]++] = items[i];
+    for (std::int64_t i = 0; i < count; ++i) items[high[others[i] >> 24]++] = others[i];
+    double* const values = part.values.data();
+    for (std::int64_t i = 0; i < count; ++i) values[i] = x[items[i] & places];
+    for (std::int64_t i = 1; i < count; ++i)
+      if (values[i - 1] > values[i]) i = part.mend(i);
+    for (std::int64_t i = 0; i < count; ++i) items[i] &= places;
   }
+  const std::uint32_t* const stood = part.items.data();
+  double* const z = scores_.get() + first;
+  std::int64_t tied = 0;
+  for (std::int64_t i = 1; i < count; ++i) tied += part.values[i] == part.values[i - 1];
+  tied_ += tied;
+  const double* const scores = scores_of(size_);
+  if (scores && tied == 0) {
+    for (std::int64_t i = 0; i < count; ++i) z[stood[i]] = scores[first + i];
+  } else {
+    for (std::int64_t from = 0, to; from < count; from = to) {
+      for (to = from + 1; to < count && part.values[to] == part.values[from];) ++to;
+      const double score = scores && to == from + 1
+                               ? scores[first + from]
+                               : score_of(static_cast<double>(first) + 0.5 * (from + 1 + to), size_);
+      for (std::int64_t i = from; i < to; ++i) z[stood[i]] = score;
+    }
+  }
+  for (std::int64_t i = 0; i < count; ++i) x[i] = part.values[i], rows[i] = part.rows[stood[i]];
 }
 
 void RankedDraws::normal_scores(double* z) const {
-  each_score([z](std::uint32_t place, double score) { z[place] = score; });
+  std::vector<std::uint32_t> next(starts_.begin(), starts_.end() - 1);
+  for (std::int64_t i = 0; i < size_; ++i) z[i] = scores_[next[part_[i]]++];
 }
 
+/// By distance from the median, group after group of equal ones: for draws of which many are.
+std::vector<RankedDraws::Sums> RankedDraws::folded_sums_of_groups(double median) const {
+  std::vector<Sums> sums(rows_);
+  std::int64_t left = size_ / 2 - 1, right = size_ / 2;
+  for (std::int64_t ranked = 0; ranked < size_;) {
+    const double distance = std::min(median - sorted_[left], sorted_[right] - median);
+    const std::int64_t first = left, last = right;
+    while (median - sorted_[left] == distance) --left;
+    while (sorted_[right] - median == distance) ++right;
+    const std::int64_t count = (first - left) + (right - last);
+    const double z = score_of(static_cast<double>(ranked) + 0.5 * static_cast<double>(count + 1), size_);
+    const auto add = [&](std::int64_t i) { sums[row_[i]].first += z, sums[row_[i]].second += z * z; };
+    for (std::int64_t i = first; i > left; --i) add(i);
+    for (std::int64_t i = last; i < right; ++i) add(i);
+    ranked += count;
+  }
+  return sums;
+}
+
+/// By distance from the median, from four ranks on at a time: each step waits for the one before, and four such waits
+/// fit into one.
 std::vector<RankedDraws::Sums> RankedDraws::folded_sums() const {
-  std::vector<Sums> sums(2 * chains_);
-  const std::uint32_t draws_of_row = half_;
-  each_folded_score([&](std::uint32_t place, double z) {
-    Sums& row = sums[place / draws_of_row];
-    row.first += z;
-    row.second += z * z;
-  });
+  struct Tied {
+    std::int64_t rank;
+    std::uint32_t row;
+    bool begins;
+  };
+  struct Lane {
+    std::int64_t left, right, rank, end;  ///< the next ones to both sides; ranks from 0
+    double to_left, to_right, before;     ///< their distances, and that of the rank before
+    std::uint32_t row_before;
+    std::vector<Tied> tied;
+  };
+  // The number of split draws is even: the median lies between the two middle ones.
+  const std::int64_t middle = size_ / 2;
+  const double median = (sorted_[middle - 1] + sorted_[middle]) / 2;
+  if (tied_ > size_ / 8) return folded_sums_of_groups(median);
+  std::vector<Sums> sums(rows_);
+  constexpr int lanes = 4;
+  Lane lane[lanes];
+  for (int k = 0; k < lanes; ++k) {
+    Lane& q = lane[k];
+    q.rank = size_ * k / lanes, q.end = size_ * (k + 1) / lanes;
+    std::int64_t few = std::max<std::int64_t>(0, q.rank - (size_ - middle)), many = std::min(q.rank, middle);
+    while (few < many) {  // how many of the nearest `rank` are to the left
+      const std::int64_t i = (few + many) / 2;
+      if (median - sorted_[middle - 1 - i] < sorted_[middle + q.rank - i - 1] - median)
+        few = i + 1;
+      else
+        many = i;
+    }
+    q.left = middle - 1 - few, q.right = middle + q.rank - few;
+    q.to_left = median - sorted_[q.left], q.to_right = sorted_[q.right] - median;
+    const double left = few > 0 ? median - sorted_[q.left + 1] : -1,
+                 right = q.rank > few ? sorted_[q.right - 1] - median : -1;
+    q.before = std::max(left, right);
+    q.row_before = q.rank > 0 ? row_[left > right ? q.left + 1 : q.right - 1] : 0;
+  }
+  const double* const sorted = sorted_;
+  const std::uint32_t* const row = row_.get();
+  const double* const scores = scores_of(size_);
+  const auto of_rank = [&](std::int64_t k) { return scores ? scores[k] : score_of(k + 1, size_); };
+  const auto step = [&](Lane & q) __attribute__((always_inline)) {
+    const std::int64_t to_left = -std::int64_t(q.to_left < q.to_right);  // -1 or 0: a branch would often be mistaken
+    const double distance = std::min(q.to_left, q.to_right), z = of_rank(q.rank);
+    const std::uint32_t at = row[q.right ^ ((q.left ^ q.right) & to_left)];
+    sums[at].first += z, sums[at].second += z * z;
+    if (distance == q.before) [[unlikely]] {
+      if (q.tied.empty() || q.tied.back().rank != q.rank - 1) q.tied.push_back({q.rank - 1, q.row_before, true});
+      q.tied.push_back({q.rank, at, false});
+    }
+    q.before = distance, q.row_before = at, ++q.rank;
+    q.left += to_left, q.right += 1 + to_left;
+    q.to_left = median - sorted[q.left], q.to_right = sorted[q.right] - median;
+  };
+  for (std::int64_t i = 0; i < size_ / lanes; ++i)
+    for (Lane& q : lane) step(q);
+  std::vector<Tied> tied;
+  for (Lane& q : lane) {
+    while (q.rank < q.end) step(q);
+    if (!q.tied.empty() && !tied.empty() && q.tied[0].rank == tied.back().rank) q.tied.erase(q.tied.begin());
+    tied.insert(tied.end(), q.tied.begin(), q.tied.end());
+  }
+  for (std::size_t first = 0, last; first < tied.size(); first = last) {
+    for (last = first + 1; last < tied.size() && !tied[last].begins;) ++last;
+    const double shared = score_of(0.5 * double(tied[first].rank + tied[last - 1].rank) + 1, size_);
+    for (std::size_t i = first; i < last; ++i) {
+      const double z = of_rank(tied[i].rank);
+      sums[tied[i].row].first += shared - z, sums[tied[i].row].second += shared * shared - z * z;
+    }
+  }
   return sums;
 }
 
@@ -212,14 +302,13 @@ std::vector<double> RankedDraws::folded_means(double& mean_square) const {
   mean_square = 0;
   for (const Sums& row : folded_sums()) {
     means.push_back(row.first / n);
-    mean_square += row.second / n / static_cast<double>(2 * chains_);
+    mean_square += row.second / n / static_cast<double>(rows_);
   }
   return means;
 }
 
 RowVariances RankedDraws::folded_variances() const {
-  const std::int64_t rows = 2 * chains_;
-  const double n = half_, count = rows;
+  const double n = half_, count = rows_;
   const std::vector<Sums> sums = folded_sums();
   double within = 0, total = 0, between = 0;
   for (const Sums& row : sums) {
@@ -227,7 +316,7 @@ RowVariances RankedDraws::folded_variances() const {
     total += row.first / n;
   }
   for (const Sums& row : sums) between += (row.first / n - total / count) * (row.first / n - total / count);
-  return {rows, half_, within / count, between / (count - 1)};
+  return {rows_, half_, within / count, between / (count - 1)};
 }
 
 }  // namespace kilochain

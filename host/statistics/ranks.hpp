@@ -1,27 +1,18 @@
-// Ranks, quantiles and normal scores of one parameter from a single sort.
+// Ranks, quantiles and normal scores of one parameter.
 // Score of rank r among S draws: z = Phi^-1((r - 3/8) / (S + 1/4)), equal draws share their average rank (Vehtari,
 // Gelman, Simpson, Carpenter, Buerkner 2021). Ranks run over the split halves (without the middle draw of odd chains),
 // quantiles over all draws. Folded draws |x - median| are ranked by merging outwards from the median: no second sort.
+// A million draws do not fit into a cache: they are dealt into up to 1024 parts by their size, in the order in which
+// they came, sorted part by part, and their scores go back the same way, so that nothing is read or written at random
+// places beyond a part. Cost: about 30 ns a draw; memory 22 n bytes.
 #pragma once
 #include <cstdint>
+#include <vector>
 
-#include "host/statistics/scratch.hpp"
+#include "host/statistics/argsort.hpp"
 #include "host/statistics/series.hpp"
 
 namespace kilochain {
-
-/// The draws of one parameter in order, for ranks and quantiles; exact, and linear in time for usual draws.
-/// Each value becomes a 32-bit key: t = (x - centre) / scale, u = t / (1 + |t|), key = floor((u + 1) 2^31), monotone in
-/// floating point because every step is. Radix sort of key and index, then the few runs of equal keys are put in order
-/// by their values, so the result does not depend on how good centre and scale (from a sample) are.
-/// Cost: about 20 ns per draw for 2e7 draws; memory 16 n bytes of scratch beside the result.
-struct Sorted {
-  Scratch<double> values;        ///< [n] ascending
-  Scratch<std::uint32_t> index;  ///< [n] where each came from; equal values in no promised order
-};
-
-/// Sorts n finite values (a NaN has no place in an order: check first). Throws Error for n >= 2^32.
-Sorted argsort(const double* values, std::int64_t n);
 
 /// Mean over rows of the variance within (divisor n - 1), and the variance of the row means (divisor rows - 1).
 struct RowVariances {
@@ -47,17 +38,24 @@ class RankedDraws {
   struct Sums {
     double first = 0, second = 0;
   };
+  struct Part;
+  void deal(const SplitRows& split);
+  void order(Part& part, std::int64_t first, std::int64_t last);
+  std::int32_t key_of(double x) const;
   std::vector<Sums> folded_sums() const;
-  template <class Visit>
-  void each_score(Visit visit) const;
-  template <class Visit>
-  void each_folded_score(Visit visit) const;
+  std::vector<Sums> folded_sums_of_groups(double median) const;
 
-  std::int64_t chains_, draws_, half_;
-  Sorted all_, without_middle_;
-  const double* split_values_;        // ascending, those in the halves
-  const std::uint32_t* split_place_;  // where in [2 * chains][half] each belongs
-  std::int64_t split_size_;
+  std::int64_t rows_, half_, size_;     ///< size_: draws in the halves
+  std::int64_t tied_ = 0;               ///< of these, such as are equal to the one before
+  double centre_ = 0, inverse_ = 1;     ///< of the bulk
+  float scale_ = 0;                     ///< of keys
+  std::int32_t most_ = 0;               ///< the largest key
+  std::vector<std::uint32_t> starts_;   ///< of the parts, and their end
+  Scratch<std::uint16_t> part_;         ///< [size_] of each draw, in their order
+  Scratch<double> with_ends_, scores_;  ///< ascending, between infinities; part by part, in the draws' order there
+  Scratch<std::uint32_t> row_;          ///< of the ascending ones
+  double* sorted_ = nullptr;            ///< behind the first infinity
+  std::vector<double> middle_;          ///< the draws in no half, ascending
 };
 
 /// Linear interpolation in n ascending values; the quantile rule of RankedDraws.

@@ -105,7 +105,7 @@ TEST(NormalQuantile, AgreesWithKnownAnswers) {
 
 /// Radix and plain sort, sizes on both sides of the change, and values that a key cannot tell apart.
 TEST(Argsort, IsExact) {
-  for (const std::int64_t n : {1, 2, 7, 8191, 8192, 50001}) {
+  for (const std::int64_t n : {1, 2, 7, 511, 512, 8192, 50001}) {
     for (const int kind : {0, 1, 2, 3}) {
       Draws<double> x = test::autoregression(0.5, 1, n, 10);
       for (double& v : x.values) {
@@ -125,6 +125,73 @@ TEST(Argsort, IsExact) {
       EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), n);
     }
   }
+}
+
+/// Average ranks from 1 of the values, by comparing all with all of a sorted copy.
+std::vector<double> ranks_of(const std::vector<double>& values) {
+  std::vector<double> sorted = values, out;
+  std::sort(sorted.begin(), sorted.end());
+  for (const double v : values) {
+    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), v);
+    out.push_back(0.5 * static_cast<double>((first - sorted.begin()) + 1 + (last - sorted.begin())));
+  }
+  return out;
+}
+
+/// One part and many, parts that are too large for a short sort, odd chains, ties in all, some or none, and values that
+/// a key cannot tell apart.
+TEST(Ranks, AreThoseOfTheDefinition) {
+  for (const auto& [chains, draws] : {std::pair{1, 4}, {2, 5}, {3, 33}, {4, 257}, {3, 1001}, {2, 100001}})
+    for (const int kind : {0, 1, 2, 3, 4}) {
+      Draws<double> x = test::autoregression(0.5, chains, draws, 10);
+      for (double& v : x.values) {
+        if (kind == 1) v = std::floor(2 * v);
+        if (kind == 2) v = std::exp(40 * v);
+        if (kind == 3) v = 1 + 1e-13 * v * (v > 0) - 1e300 * (v < -3);
+        if (kind == 4) v = std::floor(1e4 * v);
+      }
+      const Series series{x.values.data(), chains, draws};
+      const SplitRows split(series);
+      std::vector<double> halves;
+      for (std::int64_t r = 0; r < split.rows; ++r)
+        halves.insert(halves.end(), split.row(r), split.row(r) + split.length);
+      const auto n = static_cast<double>(halves.size());
+      const RankedDraws ranked(series);
+      std::vector<double> z(halves.size());
+      ranked.normal_scores(z.data());
+      const std::vector<double> ranks = ranks_of(halves);
+      const double eps = std::numeric_limits<double>::epsilon();
+      for (std::size_t i = 0; i < z.size(); ++i)
+        ASSERT_NEAR(z[i], normal_quantile((ranks[i] - 0.375) / (n + 0.25)), 4 * eps * std::max(1.0, std::abs(z[i])))
+            << chains << " chains of " << draws << ", kind " << kind << ", draw " << i;
+      std::vector<double> all = x.values, middle = halves;
+      std::sort(all.begin(), all.end()), std::sort(middle.begin(), middle.end());
+      for (const double p : {0.0, 0.05, 0.5, 0.95, 1.0})
+        EXPECT_EQ(ranked.quantile(p), quantile_of_sorted(all.data(), std::ssize(all), p)) << p;
+      const double median = (middle[middle.size() / 2 - 1] + middle[middle.size() / 2]) / 2;
+      std::vector<double> folded;
+      for (const double v : halves) folded.push_back(std::abs(v - median));
+      const std::vector<double> folded_ranks = ranks_of(folded);
+      const RowVariances found = ranked.folded_variances();
+      double within = 0, square = 0;
+      std::vector<double> means;
+      for (std::int64_t r = 0; r < split.rows; ++r) {
+        double sum = 0, sum2 = 0;
+        for (std::int64_t i = 0; i < split.length; ++i) {
+          const double score = normal_quantile((folded_ranks[r * split.length + i] - 0.375) / (n + 0.25));
+          sum += score, sum2 += score * score;
+        }
+        const auto length = static_cast<double>(split.length);
+        within += (sum2 - sum * sum / length) / (length - 1) / static_cast<double>(split.rows);
+        means.push_back(sum / length), square += sum2 / n;
+      }
+      double mean_square = 0;
+      const std::vector<double> found_means = ranked.folded_means(mean_square);
+      const double bound = 4 * n * eps;  // sums of n scores of size 1, in another order
+      EXPECT_NEAR(found.within, within, bound);
+      EXPECT_NEAR(mean_square, square, bound);
+      for (std::size_t r = 0; r < means.size(); ++r) EXPECT_NEAR(found_means[r], means[r], bound);
+    }
 }
 
 TEST(Ranks, TiesShareTheirAverageRank) {
