@@ -16,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-from robustness import covariance
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/statistical"))
+from matrix import covariance
 
 STARTS = ("normal:1", "normal:10", "normal:100", "zeros")
 # Flags; then of each coordinate its mean, standard deviation and kurtosis (None: not judged).

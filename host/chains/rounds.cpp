@@ -37,7 +37,7 @@ void Rounds<Real>::each_tile(F&& f) {
     std::atomic<Index> tile{0};
   };
   std::vector<Next> next(parts);
-  const auto begin_of = [&](Index part) { return tiles() * part / parts; };
+  const auto begin_of = [&](Index part) { return first_tile_of(part, parts); };
   for (Index part = 0; part < parts; ++part) next[part].tile = begin_of(part);
   in_team(static_cast<int>(parts), [&](const TeamMember& member) {
     for (Index turn = 0; turn < parts; ++turn) {
@@ -120,8 +120,8 @@ std::int64_t Rounds<Real>::run_together(const Segment<Real>& segment, const std:
     for (std::int64_t t = now; t < segment.until && !ended; ++t) {
       const Segment<Real> one = until(segment, t + 1);
       guarded([&] {
-        const Index last = tiles() * (member.rank + 1) / member.size;
-        for (Index k = tiles() * member.rank / member.size; k < last; ++k) stretch(k * tile_, end_of(k), one);
+        const Index last = first_tile_of(member.rank + 1, member.size);
+        for (Index k = first_tile_of(member.rank, member.size); k < last; ++k) stretch(k * tile_, end_of(k), one);
       });
       member.meet();
       if (member.rank == 0) {

@@ -48,6 +48,9 @@ class Rounds {
   std::int64_t time_alone(std::int64_t now, const Segment<Real>& segment);
   std::int64_t slowest_iteration(std::int64_t until) const;
   Index tiles() const { return (num_chains_ + tile_ - 1) / tile_; }
+  Index first_tile_of(Index part, Index parts) const {
+    return static_cast<Index>(std::int64_t{tiles()} * part / parts);
+  }
   Index end_of(Index tile) const { return std::min(num_chains_, (tile + 1) * tile_); }
 
   const Context& context_;

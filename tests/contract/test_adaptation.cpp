@@ -7,6 +7,7 @@
 #include "kernels/samplers/adaptive_metropolis.hpp"
 #include "kernels/samplers/gad_mala_exact.hpp"
 #include "tests/support/chains.hpp"
+#include "tests/support/curved_targets.hpp"
 #include "tests/support/mutants.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/packed_factor.hpp"
@@ -98,19 +99,11 @@ void at_typical_moves(const std::string& target_name, const SettingTexts& texts,
   EXPECT_EQ(checked, 5) << "the moves of this test are not typical";
 }
 
-struct Case {
-  const char* target;
-  SettingTexts settings;
-};
-const Case cases[] = {{"banana", {{"dim", "4"}, {"bend", "0.3"}, {"variance", "2"}}},
-                      {"gaussian_mixture", {{"dim", "9"}, {"means", "-1; 1, 1; 0, 2"}}},
-                      {"gaussian_mixture", {{"dim", "1"}, {"means", "-1; 1"}}}};
-
 /// The signal is the derivative of log r in each entry of L, by fourth-order differences: errors below 1e-8 for step
 /// 1e-3.
 template <class Move, class LogR>
 void signal_is_the_derivative(LogR&& log_r) {
-  for (const Case& c : cases)
+  for (const CurvedTarget& c : curved_targets)
     at_typical_moves<Move>(
         c.target, c.settings,
         [&](const Oracle& oracle, const Dense& L, const auto& x, const auto& eps, auto&, const auto& source,
@@ -135,14 +128,14 @@ TEST(GadSignal, RandomWalkIsTheDerivative) { signal_is_the_derivative<GadRwm<dou
 TEST(GadSignal, ExactMalaIsTheDerivative) { signal_is_the_derivative<GadMalaExact<double>>(log_r_langevin); }
 
 TEST(GadSignal, ExactMalaAsksTwiceOnlyForAGradient) {
-  for (const Case& c : cases)
+  for (const CurvedTarget& c : curved_targets)
     at_typical_moves<GadMalaExact<double>>(c.target, c.settings,
                                            [&](const auto&, const auto&, const auto&, const auto&, auto&, const auto&,
                                                double, int asked) { EXPECT_EQ(asked, 2); });
 }
 
 TEST(GadSignal, FastMalaIsThePrintedFormula) {
-  for (const Case& c : cases)
+  for (const CurvedTarget& c : curved_targets)
     at_typical_moves<GadMalaFast<double>>(c.target, c.settings,
                                           [&](const Oracle& oracle, const Dense& L, const auto& x, const auto& eps,
                                               auto&, const auto& source, double, int) {

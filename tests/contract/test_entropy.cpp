@@ -9,6 +9,7 @@
 #include "kernels/samplers/entropy_hmc.hpp"
 #include "kernels/samplers/gad_mala_fast.hpp"
 #include "tests/support/chains.hpp"
+#include "tests/support/curved_targets.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/packed_factor.hpp"
 #include "tests/support/scratch_files.hpp"
@@ -103,14 +104,6 @@ struct Trajectory {
   }
 };
 
-struct Case {
-  const char* target;
-  SettingTexts settings;
-};
-const Case cases[] = {{"banana", {{"dim", "4"}, {"bend", "0.3"}, {"variance", "2"}}},
-                      {"gaussian_mixture", {{"dim", "9"}, {"means", "-1; 1, 1; 0, 2"}}},
-                      {"gaussian_mixture", {{"dim", "1"}, {"means", "-1; 1"}}}};
-
 /// A chain that has a random factor of that scale, at a typical point.
 struct Bench {
   static constexpr int P = HostTeam::panel<double>;
@@ -119,7 +112,7 @@ struct Bench {
   SingleChain<Entropy> chain;
   Matrix C;
 
-  Bench(const Case& c, const Entropy::Settings& settings, double scale)
+  Bench(const CurvedTarget& c, const Entropy::Settings& settings, double scale)
       : target(make_target<double>(context, c.target, c.settings)),
         n(target->info().dim),
         chain(context, *target, settings),
@@ -152,7 +145,7 @@ struct Bench {
 // By central differences, exact for what is of second order in C but for rounding; the Hessian products of the chain
 // are differences of gradients 1e-5 apart. A factor C (I + A), or a diagonal C + A.
 TEST(EntropyHmc, SignalIsTheGradient) {
-  for (const Case& c : cases)
+  for (const CurvedTarget& c : curved_targets)
     for (const FactorShape factor : {FactorShape::dense, FactorShape::diagonal})
       for (const int steps : {1, 2, 5})
         for (const double bound : {0.9, 0.05}) {
@@ -196,7 +189,7 @@ TEST(EntropyHmc, SignalIsTheGradient) {
 TEST(EntropyHmc, MeanOfTheSeriesIsTheGradientOfTheEntropy) {
   Entropy::Settings settings;
   settings.norm_bound = 0.99, settings.term_probability = 0.5;
-  Bench bench(cases[0], settings, 0.12);
+  Bench bench(curved_targets[0], settings, 0.12);
   int asked = 0;
   const Trajectory past = bench.iterate(0, asked);
   const Index n = bench.n;
@@ -221,7 +214,7 @@ TEST(EntropyHmc, MeanOfTheSeriesIsTheGradientOfTheEntropy) {
 }
 
 TEST(EntropyHmc, OneStepIsGadMala) {
-  for (const Case& c : cases) {
+  for (const CurvedTarget& c : curved_targets) {
     Entropy::Settings settings;
     settings.num_steps = 1;
     Bench bench(c, settings, 0.5);
@@ -255,7 +248,7 @@ TEST(EntropyHmc, OneStepIsGadMala) {
 }
 
 TEST(EntropyHmc, AsksBesideTheTrajectoryWhileItLearnsAlone) {
-  Bench bench(cases[1], {}, 0.1);
+  Bench bench(curved_targets[1], {}, 0.1);
   int most = 0, fewest = 100;
   for (std::int64_t t = 0; t < 60; ++t) {
     int asked = 0;

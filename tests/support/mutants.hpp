@@ -180,31 +180,25 @@ using HmcKeepsMomentum = KeepsMomentum<Hmc<Real>, Real>;
 template <class Real>
 using CheesKeepsMomentum = KeepsMomentum<CheesHmc<Real>, Real>;
 
+/// A sampler whose state is changed by change(state, n) behind each draw.
+template <class Sampler, class Real, auto change>
+struct ChangedBehindDraw : Sampler {
+  using Base = Sampler;
+  template <class Team>
+  static KC_HD void draw(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
+                         const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
+                         Index n) {
+    Base::draw(team, rng, s, at, a, st, query, n);
+    team.single([&] { change(st, n); });
+  }
+};
 /// Entropy-based HMC that counts the energy of the momentum at the end of a trajectory alone.
 template <class Real>
-struct EntropyForgetsItsNoise : EntropyHmc<Real> {
-  using Base = EntropyHmc<Real>;
-  template <class Team>
-  static KC_HD void draw(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
-                         const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
-                         Index n) {
-    Base::draw(team, rng, s, at, a, st, query, n);
-    team.single([&] { *st.energy = 0.5 * n - *st.lp; });
-  }
-};
-
+using EntropyForgetsItsNoise =
+    ChangedBehindDraw<EntropyHmc<Real>, Real, [](auto& st, Index n) { *st.energy = 0.5 * n - *st.lp; }>;
 /// The microcanonical sampler whose first half turn is counted with the wrong sign.
 template <class Real>
-struct MamsCountsBackwards : Mams<Real> {
-  using Base = Mams<Real>;
-  template <class Team>
-  static KC_HD void draw(const Team& team, const Rng& rng, const typename Base::Settings& s, const Schedule& at,
-                         const typename Base::Adaptation& a, typename Base::State& st, const Query<Real>& query,
-                         Index n) {
-    Base::draw(team, rng, s, at, a, st, query, n);
-    team.single([&] { *st.kinetic = -*st.kinetic; });
-  }
-};
+using MamsCountsBackwards = ChangedBehindDraw<Mams<Real>, Real, [](auto& st, Index) { *st.kinetic = -*st.kinetic; }>;
 
 /// Tempered transitions that always stay where their walker ends.
 template <class Real>
