@@ -87,6 +87,8 @@ struct TargetInfo {
   /// Evaluates once at x (dim) on the host and throws an Error for what is wrong there: an index out of range, other
   /// parameters than at first. Empty: nothing can be.
   std::function<void(const double* x)> check;
+  /// Whether a call may end without a value where it takes far longer than others: in a warm-up. Empty: none does.
+  std::function<void(bool does)> gives_up;
   Needs offers = Needs::hessian_vector;  ///< the most that it can be asked for
   bool in_one_call = false;              ///< code of others takes all chains at a time: the more, the less each costs
   std::vector<Constant> constants;
@@ -96,6 +98,21 @@ struct TargetInfo {
   double flops = 0, bytes = 0;     ///< of one gradient of one chain: multiply-adds count two; data read once
   std::vector<std::size_t> spins;  ///< shape of a spin model's state, stored beside its draws; empty: there is none
   std::shared_ptr<const discrete::SpinModel> spin_model;  ///< what samplers of spins meet in place of evaluate
+};
+
+/// While this lives, calls of a density may give up: chains on their way come to places where one takes minutes.
+class MayGiveUp {
+ public:
+  explicit MayGiveUp(const TargetInfo& info) : info_(info) {
+    if (info_.gives_up) info_.gives_up(true);
+  }
+  ~MayGiveUp() {
+    if (info_.gives_up) info_.gives_up(false);
+  }
+  MayGiveUp(const MayGiveUp&) = delete;
+
+ private:
+  const TargetInfo& info_;
 };
 
 /// Puts a model's arrays where the chains run, in their precision.

@@ -26,6 +26,7 @@ double seconds_of_gradient(const Options& o, const Context& context, Target<Real
   Rounds<Real> rounds(context, target, *chains, timed);
   const auto x = StartingPoints<Real>(few, target.info().dim).of(0, timed);
   target.check_evaluation(std::vector<double>(x.begin(), x.begin() + target.info().dim).data());  // that it ends
+  const MayGiveUp may(target.info());
   double best = INFINITY;
   const auto begin = Clock::now();
   for (int k = 0; k < 8 && std::chrono::duration<double>(Clock::now() - begin).count() < 0.25; ++k) {

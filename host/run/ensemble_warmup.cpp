@@ -22,6 +22,7 @@ constexpr std::int64_t piece = 64;  // longer ones would begin a window of the k
 constexpr std::int64_t most_climbs = 10;
 constexpr double long_steps = 8, longest = 512;  // steps of a trajectory: a metric that fits needs fewer; at most
 constexpr double narrow = 0.25, longer = 1.3;    // times of pairs: spread about their mean; from one trial to the next
+constexpr double quarter = 1.5;                  // of a whitened Gaussian's period, less a little
 constexpr int seldom = 7;                        // odd: with all lengths of the sequence
 
 /// Whether the log density rises or falls between the halves of a block: surely, and by half of what it differs by
@@ -77,8 +78,7 @@ void EnsembleWarmUp<Real>::operator()() {
                               ? static_cast<double>(*run_.options.num_samples)
                               : static_cast<double>(run_.options.target_ess) / figures.ess_per_iteration;
     const bool hurry = run_.limit && run_.limit->gone() > 0.5;
-    const bool shortest =
-        metric_.num_steps <= 2 && std::ranges::all_of(out_.agreement, [](double a) { return a > 0.9; });
+    const bool shortest = metric_.num_steps <= 2 && nearly_gaussian();
     return figures.passed && (hurry || shortest ||
                               ((k > 1 || metric_.num_steps < long_steps) &&
                                wanted < (k > 1 ? 8 : 4) * static_cast<double>(out_.iterations)));
@@ -328,11 +328,18 @@ void EnsembleWarmUp<Real>::try_lengths() {
   }
 }
 
+/// Whether positions and gradients agree in the last metric, in all coordinates.
+template <class Real>
+bool EnsembleWarmUp<Real>::nearly_gaussian() const {
+  return !out_.agreement.empty() && std::ranges::all_of(out_.agreement, [](double a) { return a > 0.9; });
+}
+
 /// Leapfrog of every length up to twice a mean that doubles while that pays; then pairs of steps; where those do not
-/// pay, half a doubling to both sides.
+/// pay, half a doubling to both sides. Of what is all but a Gaussian pairs alone: there they always pay.
 template <class Real>
 void EnsembleWarmUp<Real>::learn_length() {
   Stand& s = stand_;
+  if (nearly_gaussian()) s.lengths.clear();
   try_lengths();
   if (!out_.interrupted) learn_pairs();
   if (out_.interrupted) return;
@@ -356,13 +363,15 @@ void EnsembleWarmUp<Real>::learn_pairs() {
   if (s.largest == 0) {
     if (!s.drawing) {
       s.leap = run_.chains.averaged_step();
-      s.first_time = s.next_time = s.leap * s.length;
+      s.first_time = s.next_time = s.best > 0 ? s.leap * s.length : quarter;
       pairs(s.first_time, 1.3 * s.leap);
       run_.chains.set_metric(metric_);
     }
     draw(piece / 2, true);
     if (out_.interrupted) return;
     s.largest = run_.chains.averaged_step();
+    const double fits = s.first_time / (2.6 * s.largest), whole = std::floor(fits);
+    if (s.best == 0 && whole >= 1 && fits < whole + 0.25) s.first_time = s.next_time = whole * 2.6 * s.largest;
   }
   while (s.next_time > 0) {
     if (!s.drawing) pairs(s.next_time, s.largest);

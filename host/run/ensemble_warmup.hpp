@@ -59,6 +59,7 @@ class EnsembleWarmUp {
   void scout();
   void relocate();
   bool learn_metric(std::int64_t iterations);
+  bool nearly_gaussian() const;
   void learn_length();
   void try_lengths();
   void learn_pairs();

@@ -9,6 +9,7 @@
 // Cost: n^2 a draw, about 12 n^3 a metric.
 #pragma once
 #include <Eigen/Core>
+#include <functional>
 #include <vector>
 
 #include "host/run/phases.hpp"
@@ -47,7 +48,11 @@ template <class Real>
 std::vector<double> agreement(const std::vector<Real>& x, const std::vector<Real>& g, const std::vector<double>& factor,
                               Index n);
 
-/// Gradients of the target at points, both (point, dim); NaN where there is none.
+/// Gradients at points, both (point, n); NaN where there is none.
+template <class Real>
+using GradientsAt = std::function<std::vector<Real>(const std::vector<Real>&)>;
+
+/// Those of the target.
 template <class Real>
 std::vector<Real> gradients_at(const Phases<Real>& run, const std::vector<Real>& points);
 

@@ -57,7 +57,10 @@ std::optional<Result> run_once(const Options& o, const Context& context, Target<
   Ensemble<Real> chains(context, target, setup_of(o), reporter, stop);
   const Phases<Real> phases{o, context, target, chains, file, reporter, stop, &limit, &scouted};
   if (!o.resume) {
-    phases.start(*points);
+    {
+      const MayGiveUp may(target.info());
+      phases.start(*points);
+    }
     return begin(phases, nullptr);
   }
   if (!resumes_warmup(o)) return resume(phases, *o.resume);

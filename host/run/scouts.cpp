@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/run/climb.hpp"
 #include "host/run/learnt_metric.hpp"
+#include "host/run/probes.hpp"
 #include "host/run/start.hpp"
 #include "host/run/warmup_keeper.hpp"
 
@@ -13,8 +15,9 @@ namespace kilochain {
 namespace {
 
 constexpr Index most_scouts = 16;
-constexpr std::int64_t first_length = 50, rounds_at_most = 4, looks_every = 2;
-constexpr std::int64_t piece = 64;  // iterations before kernels would begin windows of a mass of their own
+constexpr std::int64_t first_length = 32, rounds_at_most = 5, looks_every = 1;
+constexpr std::int64_t piece = 64;        // iterations before kernels would begin windows of a mass of their own
+constexpr std::int64_t first_metric = 8;  // iterations with a unit mass; metrics of the first round at 8, 16 and 32
 
 SettingTexts nuts(Index dim) { return {{"mass", dim <= most_dense ? "dense" : "diagonal"}, {"max_tree_depth", "6"}}; }
 
@@ -66,6 +69,10 @@ class Party {
     out_.scouts = size_;
     run_.reporter.waits_for(fmt::format("{} scouts", size_));
     if (trails_.empty()) start_at_finite_points();
+    if (trails_.empty() && run_.stop) {  // it climbs again when resumed
+      out_.interrupted = true, out_.gradients = 0;
+      return std::move(out_);
+    }
     for (; round_ < rounds_at_most && !out_.arrived; ++round_) {
       if (trails_.empty()) {
         if (round_ > 0) chains_.set_metric(out_.metric);
@@ -106,10 +113,15 @@ class Party {
   }
 
  private:
-  /// Where the log density or its gradient is not finite, points are drawn again.
+  GradientsAt<Real> gradients() const {
+    return [this](const std::vector<Real>& points) { return gradients_at(run_, points); };
+  }
+
+  /// Where the log density or its gradient is not finite, points are drawn again; then they climb.
   void start_at_finite_points() {
     const StartingPoints<Real> points(run_.options, dim_);
     std::vector<Real> x = points.of(0, size_);
+    bool climbed = false;
     for (std::int64_t attempt = 1; attempt <= most_starts; ++attempt) {
       chains_.start([&](Index, Index) { return x; });
       Index failed = 0;
@@ -121,7 +133,8 @@ class Party {
         }
         ++s;
       }
-      if (failed == 0) return;
+      if (failed == 0 && std::exchange(climbed, true)) return;
+      if (failed == 0) out_.gradients += climb<Real>(gradients(), x, dim_, run_.stop);
     }
   }
 
@@ -141,9 +154,13 @@ class Party {
         }
     };
     Segment<Real> segment = chains_.adapting(std::int64_t(1) << 40);
-    for (; from_ < end_ && !out_.interrupted; from_ += piece) {
+    while (from_ < end_) {
+      const std::int64_t to = std::min(end_, round_ > 0 ? from_ + piece : std::max(first_metric, 2 * from_));
       segment.phase_start = from_;
-      out_.interrupted = !keeper_.run(chains_, segment, out_.iterations, std::min(end_, from_ + piece), windows, take);
+      out_.interrupted = !keeper_.run(chains_, segment, out_.iterations, to, windows, take);
+      if (out_.interrupted) break;
+      from_ = to;
+      if (from_ < end_ && round_ == 0) feel();
     }
     out_.gradients += chains_.take_gradients();
     const double took = seconds_since(begin), count = static_cast<double>((out_.iterations - first) * size_);
@@ -152,6 +169,14 @@ class Party {
       trails_[s].running = c.status == ChainStatus::running;
       trails_[s++].sum_up();
     }
+  }
+
+  /// A first metric, of the scouts' whereabouts: with a unit mass a scout takes 63 steps an iteration where scales
+  /// differ, and 1.5 gradients for each coordinate tell the scales.
+  void feel() {
+    for (auto& t : trails_) t.sum_up();
+    learn_metric();
+    if (!out_.metric.factor.empty()) chains_.set_metric(out_.metric);
   }
 
   /// Where most scouts should be, and how wide that is: of the upper half of their mean log densities the middle.
@@ -171,10 +196,11 @@ class Party {
   /// others may still come: one that is far below and no longer rises stays there.
   void judge() {
     const auto [at, width] = usual();
+    const double near = round_ > 0 ? 4 : 2, rising = round_ > 0 ? 3 : 1;  // a short round sees little of either
     double drift = 0, square = 0;
     Index agree = 0, stay = 0;
     for (const auto& t : trails_) {
-      if (!std::isfinite(t.mean) || std::abs(t.mean - at) > 4 * width) {
+      if (!std::isfinite(t.mean) || std::abs(t.mean - at) > near * width) {
         stay += t.mean < at - far_below(width) && t.drift() < 2 * t.sd;
         continue;
       }
@@ -182,10 +208,10 @@ class Party {
       drift += d, square += d * d, ++agree;
     }
     const double mean = drift / agree, error = std::sqrt((square / agree - mean * mean) / agree);
-    out_.seen =
-        fmt::format("{} of {} agree in log density{}", agree, size_, mean < 3 * error ? "" : ", which still rises");
+    out_.seen = fmt::format("{} of {} agree in log density{}", agree, size_,
+                            mean < rising * error ? "" : ", which still rises");
     run_.reporter.waits_for("scouts: " + out_.seen);
-    out_.arrived = 2 * agree >= size_ && 4 * agree >= 3 * (size_ - stay) && mean < 3 * error;
+    out_.arrived = 2 * agree >= size_ && 4 * agree >= 3 * (size_ - stay) && mean < rising * error;
   }
 
   /// Even a mode ten times as wide in every coordinate would not make up for such a low density.
@@ -225,7 +251,7 @@ class Party {
       x.insert(x.end(), t.draws.begin() + std::ssize(t.lp) / 2 * dim_, t.draws.end());
       counts.push_back(static_cast<Index>(std::ssize(t.lp) - std::ssize(t.lp) / 2));
     }
-    const std::vector<Real> g = gradients_at(run_, x);
+    const std::vector<Real> g = gradients()(x);
     const ThreadsOf threads(run_.context, dim_);
     MetricLearner learner(dim_);
     for (std::size_t at = 0; const Index count : counts) {
@@ -235,6 +261,19 @@ class Party {
     }
     out_.metric.factor = learner.factor();
     out_.metric.step_size = 0.5;
+    const auto missing = static_cast<Index>(1.5 * dim_) - learner.freedom();
+    if (dim_ > most_dense || missing <= 0 || counts.empty()) return;
+    const auto each = static_cast<Index>(missing / counts.size() + 2);
+    const auto n = static_cast<std::size_t>(dim_);
+    std::uint32_t draws = 0;
+    for (const Index count : counts) {
+      draws += static_cast<std::uint32_t>(count);
+      const std::size_t last = (draws - 1) * n;
+      add_probes(gradients(), out_.metric.factor, {x.data() + last, n}, {g.data() + last, n}, each,
+                 {~run_.options.seed, draws, out_.iterations}, learner);
+    }
+    out_.gradients += each * std::ssize(counts);
+    out_.metric.factor = learner.factor();
   }
 
   const Phases<Real>& run_;
@@ -274,6 +313,7 @@ Scouted<Real> send_scouts(const Phases<Real>& run, WarmupKeeper<Real>& keeper, s
   Scouted<Real> scouted = party();
   keeper.where = whole;
   stand.clear();
+  if (scouted.interrupted && scouted.iterations == 0) keeper.save(keeper.state());
   return scouted;
 }
 

@@ -255,6 +255,7 @@ class AutomaticWarmUp : WarmUp<Real> {
 
 template <class Real>
 WarmedUp warm_up(const Phases<Real>& run, const RunState* before) {
+  const MayGiveUp may(run.target.info());
   WarmupKeeper<Real> keeper(run, before);
   const auto go = [&](auto warm_up) {
     using Kind = decltype(warm_up);

@@ -96,6 +96,14 @@ std::string program_text(const std::string& path) {
   return read(path);
 }
 
+/// Every function that stanc writes begins so. The program's own ones may end there (interface.cc).
+std::string with_steps(std::string text) {
+  const std::string begin = "int current_statement__ = 0;", counted = "int current_statement__ = kilochain_step();";
+  for (std::size_t at = 0; (at = text.find(begin, at)) != std::string::npos; at += counted.size())
+    text.replace(at, begin.size(), counted);
+  return text;
+}
+
 /// stanc's class of the program, written to `header`.
 void translate(const std::string& path, const Tools& tools, const Scratch& scratch, const fs::path& header) {
   const fs::path folder = fs::absolute(path).parent_path();
@@ -107,6 +115,7 @@ void translate(const std::string& path, const Tools& tools, const Scratch& scrat
         stanc.status < 0 ? ExitStatus::usage : ExitStatus::data,
         path + ": stanc refuses the program:\n" + stanc.output.substr(0, stanc.output.find_last_not_of("\n ") + 1),
         fmt::format("{} ended with {}", tools.stanc, stanc.status), "Mend the program?");
+  write(header, with_steps(read(header)));
 }
 
 void build(const std::string& path, const Tools& tools, const Scratch& scratch, const fs::path& library) {

@@ -3,9 +3,25 @@
 // Left out: second derivatives. Added: gradients of many points in one call. Any thread may call at any time: each has
 // its own tape (STAN_THREADS).
 // A function that can fail returns -1 or null and says why in *error, which bs_free_error_msg frees.
-#include "stan_class.hpp"
-
 #include <atomic>
+#include <limits>
+#include <stdexcept>
+
+namespace {
+
+/// Calls of the program's own functions, which `kilochain stan compile` lets begin with kilochain_step(). A differential
+/// equation calls one at each step, and at a point without sense it may take millions.
+std::atomic<long> most_steps{std::numeric_limits<long>::max()};
+thread_local long steps = 0;
+
+inline int kilochain_step() {
+  if (++steps > most_steps.load(std::memory_order_relaxed))
+    throw std::domain_error("given up in the warm-up: it calls its functions far more often than elsewhere");
+  return 0;
+}
+
+}  // namespace
+
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -14,6 +30,8 @@
 #include <stan/io/empty_var_context.hpp>
 #include <stan/io/json/json_data.hpp>
 #include <streambuf>
+
+#include "stan_class.hpp"
 
 using Print = void (*)(const char* text, std::size_t size);
 
@@ -49,6 +67,7 @@ class Printed : public std::streambuf {
 
 /// What a thread needs before it calls the program: a tape of its own, and a stream.
 std::ostream* ready() {
+  steps = 0;
   thread_local const stan::math::ChainableStack tape;
   thread_local Printed printed;
   thread_local std::ostream out(&printed);
@@ -103,6 +122,7 @@ using Variables = Eigen::Matrix<stan::math::var, -1, 1>;
 void gradient_at(const bs_model& m, bool propto, bool jacobian, const double* x, double* lp, double* gradient,
                  Variables& at, std::ostream* out) {
   const stan::math::nested_rev_autodiff nested;
+  steps = 0;
   at = Eigen::Map<const Eigen::VectorXd>(x, m.num_unconstrained);
   stan::math::var result = log_density(m, propto, jacobian, at, out);
   stan::math::grad(result.vi_);
@@ -222,6 +242,11 @@ int kilochain_gradients(const bs_model* m, int points, std::size_t row, const do
   });
   return found;
 }
+
+/// Not of BridgeStan: calls of the program's own functions in this thread's last call, and how many a call may make
+/// before it ends without a value; the latter holds for all threads.
+long kilochain_steps() { return steps; }
+void kilochain_most_steps(long most) { most_steps = most; }
 
 bs_rng* bs_rng_construct(unsigned seed, char** error) {
   return guarded(error, [&] { return new bs_rng{stan::services::util::create_rng(seed, 0)}; });

@@ -3,13 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cmath>
 #include <cstdio>
+#include <limits>
 #include <string_view>
 
 #include "base/error.hpp"
 
 namespace kilochain {
+
+std::vector<double> place_between(double low, double high, Index dim, std::size_t number) {
+  std::vector<double> x(static_cast<std::size_t>(dim));
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = low + (high - low) * std::fmod(0.5 + 0.618033988749895 * double(number * 31 + i), 1);
+  return x;
+}
+
 namespace {
 
 constexpr int interface_version = 2;
@@ -42,6 +53,8 @@ struct StanModel::Functions {
   bs_rng* (*make_rng)(unsigned seed, char** error);
   void (*destroy_rng)(bs_rng*);
   int (*set_print)(void (*)(const char*, std::size_t), char** error);
+  long (*steps)();  ///< null, both: not a library of `kilochain stan compile`
+  void (*most_steps)(long);
 
   explicit Functions(const SharedObject& library) {
     const auto take = [&](auto& function, const char* name) {
@@ -67,6 +80,8 @@ struct StanModel::Functions {
     take(make_rng, "bs_rng_construct");
     take(destroy_rng, "bs_rng_destruct");
     take(set_print, "bs_set_print_callback");
+    steps = reinterpret_cast<decltype(steps)>(library.find("kilochain_steps"));
+    most_steps = reinterpret_cast<decltype(most_steps)>(library.find("kilochain_most_steps"));
   }
   /// The error's text, which is freed.
   std::string text_of(char* error) const {
@@ -119,6 +134,24 @@ std::string StanModel::text_of(std::exception_ptr thrown) {
   } catch (...) {
     return "it threw";
   }
+}
+
+void StanModel::gives_up(bool does) const {
+  constexpr long least = 100'000, times = 100;
+  if (!call_->steps || !call_->most_steps) return;
+  if (does && most_steps_ == 0) {
+    std::vector<double> gradient(static_cast<std::size_t>(dim_));
+    std::array<long, 5> made;
+    for (std::size_t k = 0; k < made.size(); ++k) {
+      double lp;
+      std::string why;
+      evaluate(place_between(-1, 1, dim_, k).data(), &lp, gradient.data(), why);
+      made[k] = call_->steps();
+    }
+    std::ranges::nth_element(made, made.begin() + made.size() / 2);
+    most_steps_ = std::max(least, times * made[made.size() / 2]);
+  }
+  call_->most_steps(does ? most_steps_ : std::numeric_limits<long>::max());
 }
 
 bool StanModel::constrain(const double* x, bool transformed, bool generated, std::uint32_t seed, double* values,

@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "targets/external/external_target.hpp"
 #include "targets/external/shared_object.hpp"
@@ -14,6 +15,9 @@ struct bs_model;
 struct bs_rng;
 
 namespace kilochain {
+
+/// A low-discrepancy point (dim) of the cube from `low` to `high`: the same in every run.
+std::vector<double> place_between(double low, double high, Index dim, std::size_t number);
 
 class StanModel {
  public:
@@ -52,6 +56,9 @@ class StanModel {
     if (found < points) why = text_of(error);
     return found;
   }
+  /// From now on a call ends without a value where it makes a hundred times as many calls of the program's functions as
+  /// calls usually do, 100 000 at least; false: never again. Libraries of BridgeStan take no notice.
+  void gives_up(bool does) const;
   /// The values of names(transformed, generated); `seed` is that of the generated quantities. False: `why` says why.
   bool constrain(const double* x, bool transformed, bool generated, std::uint32_t seed, double* values,
                  std::string& why) const;
@@ -68,6 +75,7 @@ class StanModel {
   int (*log_density_)(const bs_model*, bool propto, bool jacobian, const double* x, double* lp, char** error);
   int (*gradients_)(const bs_model*, int points, std::size_t row, const double* x, double* lp, double* gradient,
                     void (*next)(void*), void* watch, char** error);
+  mutable long most_steps_ = 0;  ///< of a call that may give up, 0: not known yet
   bs_model* model_ = nullptr;
   Index dim_ = 0;
 };

@@ -57,15 +57,12 @@ class RecordedQuantities {
   }
 
   /// Names of values that are the same wherever they are recorded: zeros of a Cholesky factor.
-  std::vector<std::string> fixed(std::size_t dim) {
+  std::vector<std::string> fixed(Index dim) {
     constexpr int places = 8;
-    std::vector<double> x(dim), first(names_.names.size()), other(first);
+    std::vector<double> first(names_.names.size()), other(first);
     std::vector<char> same(first.size(), 1);
     for (int place = 0; place < places; ++place) {
-      // Low-discrepancy points in (-1, 1): the same in every run.
-      for (std::size_t i = 0; i < dim; ++i)
-        x[i] = 2 * std::fmod(0.5 + 0.618033988749895 * double(place * 31 + i), 1) - 1;
-      std::string why;
+      const std::vector<double> x = place_between(-1, 1, dim, place);
       other.assign(other.size(), 0);
       (*this)(x.data(), {1, place, static_cast<std::int64_t>(place)}, other.data());
       if (place == 0) first = other;
@@ -117,9 +114,10 @@ std::unique_ptr<Target<Real>> Stan<Real>::make_cpu(const Context& context, const
   info.names = recording->names().names;
   info.variables = recording->names().variables;
   info.num_deciding = recording->num_parameters();
-  info.fixed = recording->fixed(static_cast<std::size_t>(info.dim));
+  info.fixed = recording->fixed(info.dim);
   info.offers = Needs::gradient;
   info.constrain = [recording](const double* x, const DrawId& draw, double* values) { (*recording)(x, draw, values); };
+  info.gives_up = [model](bool does) { model->gives_up(does); };
   info.notes = [recording] { return recording->notes(); };
   return std::make_unique<ExternalTarget<Real, StanModel>>(s.model, model, std::move(info), s.call_seconds);
 }

@@ -3,7 +3,8 @@
 // and two generated quantities: a random number and sigma^2. The text of the data says what else it does:
 // "reject" has no value where mu < 0, "nan" is never a number, "hang" never returns, "print" prints,
 // "throw" throws where mu < 0, "fail" throws in generated quantities, "more" has more values than names,
-// "bad" is refused. MANY_POINTS: with gradients of many points in one call, as libraries of `kilochain stan compile`.
+// "bad" is refused, "dear" makes a million steps where mu > 3. MANY_POINTS: with gradients of many points in one call, as libraries of `kilochain stan compile`.
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -24,6 +25,9 @@ struct bs_rng {
 
 namespace {
 
+thread_local long steps = 0;
+std::atomic<long> most_steps{std::numeric_limits<long>::max()};
+
 void (*print)(const char*, std::size_t) = nullptr;
 
 int failed(char** error, const char* why) {
@@ -36,6 +40,8 @@ int density(const bs_model* m, const double* x, double* lp, double* gradient, ch
   if (m->does("print") && print) print("mu is known\n", 12);
   if (m->does("reject") && x[0] < 0) return failed(error, "Exception: mu is negative (in 'small.stan', line 7)");
   if (m->does("throw") && x[0] < 0) throw std::runtime_error("mu is negative");
+  steps = m->does("dear") && x[0] > 3 ? 1'000'000 : 1;
+  if (steps > most_steps) return failed(error, "given up in the warm-up");
   const double sigma = std::exp(x[1]);
   *lp = -(x[0] - 1) * (x[0] - 1) / 8 + 3 * x[1] - sigma;
   if (m->does("nan")) *lp = std::numeric_limits<double>::quiet_NaN();
@@ -84,6 +90,8 @@ int bs_log_density_gradient(const bs_model* m, bool, bool, const double* x, doub
   return density(m, x, lp, gradient, error);
 }
 #ifdef MANY_POINTS
+long kilochain_steps() { return steps; }
+void kilochain_most_steps(long most) { most_steps = most; }
 int kilochain_gradients(const bs_model* m, int points, std::size_t row, const double* x, double* lp, double* gradient,
                         void (*next)(void*), void* watch, char** error) {
   for (int k = 0; k < points; ++k) {

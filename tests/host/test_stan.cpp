@@ -141,6 +141,17 @@ TEST(Stan, ManyPointsInOneCallAreThePointsOneByOne) {
     }
 }
 
+// A sixth of the mass lies where a call makes a million steps: in the warm-up none is made, and all draws are there.
+TEST(Stan, DearCallsAreGivenUpInTheWarmUpAlone) {
+  const ScratchFiles files;
+  Options o = options(files.write("d.json", "{\"does\": \"dear\"}"));
+  o.target_settings["model"] = library("small_stan_of_many_points");
+  const Result r = run_quietly(o);
+  ASSERT_EQ(r.notes.size(), 1u);
+  EXPECT_NE(r.notes[0].find("the first: given up in the warm-up"), std::string::npos) << r.notes[0];
+  EXPECT_LT(std::abs(r.summary.parameters[0].mean - 1), 4 * r.summary.parameters[0].mcse_mean);
+}
+
 TEST(Stan, FailedQuantitiesLeaveTheParameters) {
   const ScratchFiles files;
   const Result r = run_quietly(options(files.write("d.json", "{\"does\": \"fail\"}")));

@@ -139,7 +139,7 @@ TEST(StoppedWarmUp, LeavesItsLastDraws) {
       Options o =
           options(files.path("draws.nc"), sampler, save_warmup ? std::optional<std::int64_t>(100000) : std::nullopt);
       o.save_warmup = save_warmup;
-      target.at = std::string(sampler) == "ensemble_hmc" ? 15000 : 900;
+      target.at = std::string(sampler) == "ensemble_hmc" ? 9000 : 900;
       const Result r = run(o, nullptr, target.stop);
       ASSERT_TRUE(r.summary.last_of_warmup) << r.summary.warmup_note;
       const LastOfWarmup& last = *r.summary.last_of_warmup;

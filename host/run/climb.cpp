@@ -1,0 +1,96 @@
+#include "host/run/climb.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kilochain {
+namespace {
+
+constexpr int most_rounds = 200;
+constexpr int short_steps = 3;  // gain little, one after another, before it ends: an H may be that of a steeper place
+constexpr std::size_t kept_pairs = 10;
+constexpr double steepest = 0.9, shortest = 1e-12, little = 4;  // little: of n
+
+}  // namespace
+
+Climber::Climber(Vector x, Vector g) : x_(std::move(x)), g_(std::move(g)), ends_(!g_.allFinite() || !(g_.norm() > 0)) {
+  if (!ends_) way_ = g_ / g_.norm();
+}
+
+void Climber::take(const Vector& g) {
+  const double before = g_.dot(way_), after = g.dot(way_);
+  if (!g.allFinite() || after < -steepest * before) {
+    const double zero = g.allFinite() ? before / (before - after) : 0;  // of the slope, were it linear
+    length_ *= std::clamp(zero, 0.1, 0.5);
+    ends_ = length_ < shortest;
+    return;
+  }
+  remember(length_ * way_, g_ - g);
+  x_ += length_ * way_;
+  g_ = g;
+  longest_ = std::max(longest_, length_ * way_.norm());
+  way_ = newton_step();
+  length_ = 1;
+  const double most = gained_little_ > 0 ? longest_ : 2 * longest_;
+  way_ *= std::min(1.0, most / way_.norm());
+  const bool gains = g_.dot(way_) > little * static_cast<double>(x_.size());
+  gained_little_ = gains ? 0 : gained_little_ + 1;
+  ends_ = !(g_.norm() > 0) || gained_little_ >= short_steps;
+}
+
+/// Pairs along which the density is not concave tell no inverse.
+void Climber::remember(Vector step, Vector fall) {
+  const double product = step.dot(fall);
+  if (!(product > 1e-10 * step.norm() * fall.norm())) return;
+  if (pairs_.size() == kept_pairs) pairs_.pop_front();
+  pairs_.push_back({std::move(step), std::move(fall), product});
+}
+
+/// H g, by both loops over the pairs; without any, twice as far as the last step.
+Climber::Vector Climber::newton_step() const {
+  if (pairs_.empty()) return 2 * length_ * way_.norm() * g_ / g_.norm();
+  Vector q = g_;
+  std::vector<double> a(pairs_.size());
+  for (std::size_t k = pairs_.size(); k-- > 0;) {
+    a[k] = pairs_[k].step.dot(q) / pairs_[k].product;
+    q -= a[k] * pairs_[k].fall;
+  }
+  q *= pairs_.back().product / pairs_.back().fall.squaredNorm();
+  for (std::size_t k = 0; k < pairs_.size(); ++k)
+    q += (a[k] - pairs_[k].fall.dot(q) / pairs_[k].product) * pairs_[k].step;
+  return q;
+}
+
+template <class Real>
+std::int64_t climb(const GradientsAt<Real>& gradients_at, std::vector<Real>& x, Index n,
+                   const std::atomic<bool>& stop) {
+  using Row = Eigen::Map<const Eigen::Matrix<Real, Eigen::Dynamic, 1>>;
+  const auto row = [n](const std::vector<Real>& rows, std::size_t k) {
+    return Row(rows.data() + k * n, n).template cast<double>().eval();
+  };
+  std::vector<Climber> climbers;
+  std::vector<Real> g = gradients_at(x);
+  for (std::size_t k = 0; k < x.size() / n; ++k) climbers.emplace_back(row(x, k), row(g, k));
+  std::int64_t gradients = std::ssize(climbers);
+  for (int round = 0; round < most_rounds && !stop; ++round) {
+    std::vector<Climber*> up;
+    std::vector<Real> points;
+    for (Climber& c : climbers) {
+      if (c.ends()) continue;
+      up.push_back(&c);
+      for (const double value : c.next()) points.push_back(static_cast<Real>(value));
+    }
+    if (up.empty()) break;
+    g = gradients_at(points);
+    for (std::size_t k = 0; k < up.size(); ++k) up[k]->take(row(g, k));
+    gradients += std::ssize(up);
+  }
+  for (std::size_t k = 0; k < climbers.size(); ++k)
+    std::ranges::transform(climbers[k].at(), x.begin() + k * n, [](double v) { return static_cast<Real>(v); });
+  return gradients;
+}
+
+template std::int64_t climb(const GradientsAt<float>&, std::vector<float>&, Index, const std::atomic<bool>&);
+template std::int64_t climb(const GradientsAt<double>&, std::vector<double>&, Index, const std::atomic<bool>&);
+
+}  // namespace kilochain

@@ -1,0 +1,51 @@
+// From far out to where the posterior's mass begins, before any chain runs: L-BFGS from each starting point (Nocedal
+// 1980), all points in one evaluation. It ends where three steps together promise little, 4 n of log density each: a draw
+// of a Gaussian stands n/2 below its mode. A step is at most twice as long as the longest so far, and no longer than
+// that where the last promised little. So a climb ends before a funnel's neck, whose density has no bound and whose mass
+// is nothing.
+// Steps are judged by gradients alone: one is shortened where the density falls again at its end as steeply as it rose
+// at its beginning.
+// Cost: a gradient of each point a round, at most 200 rounds; O(n) beside it.
+#pragma once
+#include <Eigen/Core>
+#include <atomic>
+#include <deque>
+
+#include "host/run/learnt_metric.hpp"
+
+namespace kilochain {
+
+/// One point on its way up. One without a finite gradient stays where it is.
+class Climber {
+ public:
+  using Vector = Eigen::VectorXd;
+
+  /// x: (n), where the gradient is g.
+  Climber(Vector x, Vector g);
+  bool ends() const { return ends_; }
+  const Vector& at() const { return x_; }
+  /// The next point whose gradient is wanted.
+  Vector next() const { return x_ + length_ * way_; }
+  /// The gradient there.
+  void take(const Vector& g);
+
+ private:
+  struct Pair {
+    Vector step, fall;  ///< x' - x, g - g'
+    double product;
+  };
+  void remember(Vector step, Vector fall);
+  Vector newton_step() const;
+
+  Vector x_, g_, way_;
+  double length_ = 1, longest_ = 1;  ///< of the next step, in units of way_; of any so far
+  int gained_little_ = 0;            ///< steps since one promised more
+  bool ends_;
+  std::deque<Pair> pairs_;
+};
+
+/// x: (point, n), moved in place. Returns the gradients that it took.
+template <class Real>
+std::int64_t climb(const GradientsAt<Real>& gradients_at, std::vector<Real>& x, Index n, const std::atomic<bool>& stop);
+
+}  // namespace kilochain

@@ -1,0 +1,121 @@
+// How scouts come to the posterior: climbing from far out, no nearer than where the mass begins, and a metric from
+// gradients about a few places.
+#include <gtest/gtest.h>
+
+#include <Eigen/LU>
+#include <cmath>
+#include <numbers>
+
+#include "host/run/climb.hpp"
+#include "host/run/probes.hpp"
+
+namespace kilochain {
+namespace {
+
+using Vector = Climber::Vector;
+using Gradient = std::function<Vector(const Vector&)>;
+
+/// Gradients of n coordinates at many points.
+GradientsAt<double> of_points(const Gradient& gradient, Eigen::Index n) {
+  return [=](const std::vector<double>& x) {
+    std::vector<double> out;
+    for (std::size_t k = 0; k < x.size(); k += n) {
+      const Vector g = gradient(Eigen::Map<const Vector>(x.data() + k, n));
+      out.insert(out.end(), g.begin(), g.end());
+    }
+    return out;
+  };
+}
+
+struct Climbed {
+  Vector at;
+  std::int64_t gradients;
+};
+Climbed climbed(const Gradient& gradient, const Vector& from) {
+  std::vector<double> x(from.begin(), from.end());
+  const std::atomic<bool> stop{false};
+  const auto n = static_cast<Index>(x.size());
+  const std::int64_t gradients = climb<double>(of_points(gradient, n), x, n, stop);
+  return {Eigen::Map<const Vector>(x.data(), from.size()), gradients};
+}
+
+// 1000 standard deviations away in every coordinate; scales differ by up to 100.
+TEST(Climb, ReachesAGaussiansMass) {
+  for (const double widest : {1e-3, 1.0})
+    for (const int n : {1, 2, 31, 65}) {
+      Vector sd(n);
+      for (int i = 0; i < n; ++i) sd[i] = widest * std::pow(0.01, n > 1 ? double(i) / (n - 1) : 0);
+      const Climbed c = climbed([&](const Vector& x) { return Vector(-x.cwiseQuotient(sd.cwiseAbs2())); }, 1000 * sd);
+      EXPECT_LT(c.at.cwiseQuotient(sd).squaredNorm(), 1e3 * n) << n << " " << widest;  // 1e6 n at the start
+    }
+}
+
+// A Poisson regression whose means begin near e^60: gradients fall by 26 orders of magnitude on the way.
+TEST(Climb, ComesDownFromExponentials) {
+  const int n = 4;
+  const auto lp = [&](const Vector& x) {
+    double sum = 0;
+    for (int k = 0; k < 20; ++k) {
+      const double eta = x.dot(Vector::LinSpaced(n, 1, std::pow(k / 19.0, 3)));
+      sum += 5 * eta - std::exp(eta);
+    }
+    return sum;
+  };
+  const auto gradient = [&](const Vector& x) {
+    Vector g = -0.01 * x;
+    for (int k = 0; k < 20; ++k) {
+      const Vector row = Vector::LinSpaced(n, 1, std::pow(k / 19.0, 3));
+      g += (5 - std::exp(x.dot(row))) * row;
+    }
+    return g;
+  };
+  const Climbed c = climbed(gradient, Vector::Constant(n, 15));
+  const double best = 20 * (5 * std::log(5) - 5);  // of any means
+  EXPECT_GT(lp(c.at), best - 40);
+}
+
+// v ~ N(0, 3^2), x_i | v ~ N(0, e^v): the density has no bound as v falls and x_i are 0, where next to no mass is.
+TEST(Climb, StaysOutOfAFunnelsNeck) {
+  const int n = 20;
+  const auto gradient = [&](const Vector& x) {
+    Vector g(n);
+    const double square = x.tail(n - 1).squaredNorm();
+    g.tail(n - 1) = -x.tail(n - 1) * std::exp(-x[0]);
+    g[0] = -x[0] / 9 + square * std::exp(-x[0]) / 2 - (n - 1) / 2.0;
+    return g;
+  };
+  const Climbed c = climbed(gradient, Vector::Ones(n));
+  EXPECT_GT(c.at[0], -3);  // a standard deviation; the density rises by 9.5 for each unit further
+}
+
+TEST(Climb, StaysWhereThereIsNoGradient) {
+  const Climbed c = climbed([](const Vector& x) { return Vector(Vector::Constant(x.size(), NAN)); }, Vector::Ones(3));
+  EXPECT_EQ(c.at, Vector::Ones(3));
+  EXPECT_EQ(c.gradients, 1);
+}
+
+/// A covariance with strong correlations, and probes about the mean.
+TEST(Probes, TellTheMetricOfAGaussian) {
+  for (const Index n : {1, 2, 33, 65}) {
+    Eigen::MatrixXd root = Eigen::MatrixXd::Identity(n, n);
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < i; ++j) root(i, j) = std::sin(7.0 * i + 3.0 * j) / std::sqrt(n);
+    root = Vector::LinSpaced(n, 0.01, 3).asDiagonal() * root;
+    const Eigen::MatrixXd covariance = root * root.transpose(), precision = covariance.inverse();
+    const auto gradients = of_points([&](const Vector& x) { return Vector(-precision * x); }, n);
+    std::vector<double> identity(n * n), place(n, 0.5);
+    for (Index i = 0; i < n; ++i) identity[i * n + i] = 1;
+    const std::vector<double> slope = gradients(place);
+    MetricLearner learner(n);
+    add_probes<double>(gradients, identity, place, slope, 3 * n + 2, Rng{1, 2, 3}, learner);
+    const std::vector<double> factor = learner.factor();
+    using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const Eigen::MatrixXd F = Eigen::Map<const RowMajor>(factor.data(), n, n),
+                          whitened = root.inverse() * F * F.transpose() * root.inverse().transpose();
+    // Differences over 1e-3 of a gradient's rounding; off-diagonals are shrunk by e^-27.
+    EXPECT_LT((whitened - Eigen::MatrixXd::Identity(n, n)).norm(), 1e-5 * n) << n;
+  }
+}
+
+}  // namespace
+}  // namespace kilochain
