@@ -9,32 +9,32 @@ namespace {
 constexpr int most_rounds = 200;
 constexpr int short_steps = 3;  // gain little, one after another, before it ends: an H may be that of a steeper place
 constexpr std::size_t kept_pairs = 10;
-constexpr double steepest = 0.9, shortest = 1e-12, little = 4;  // little: of n
+constexpr double rises = 1e-4, shortest = 1e-12, little = 4;  // of what the slope promises; of n
 
 }  // namespace
 
-Climber::Climber(Vector x, Vector g) : x_(std::move(x)), g_(std::move(g)), ends_(!g_.allFinite() || !(g_.norm() > 0)) {
+Climber::Climber(Vector x, double lp, Vector g)
+    : x_(std::move(x)), g_(std::move(g)), lp_(lp), ends_(!std::isfinite(lp_) || !g_.allFinite() || !(g_.norm() > 0)) {
   if (!ends_) way_ = g_ / g_.norm();
 }
 
-void Climber::take(const Vector& g) {
-  const double before = g_.dot(way_), after = g.dot(way_);
-  if (!g.allFinite() || after < -steepest * before) {
-    const double zero = g.allFinite() ? before / (before - after) : 0;  // of the slope, were it linear
-    length_ *= std::clamp(zero, 0.1, 0.5);
+void Climber::take(double lp, const Vector& g) {
+  const double slope = g_.dot(way_);
+  if (!g.allFinite() || !(lp >= lp_ + rises * length_ * slope)) {
+    const double bends = lp_ + length_ * slope - lp;  // the highest point of a parabola lies at length slope / 2 bends
+    length_ *= std::isfinite(bends) ? std::clamp(length_ * slope / (2 * bends), 0.1, 0.5) : 0.1;
     ends_ = length_ < shortest;
     return;
   }
   remember(length_ * way_, g_ - g);
-  x_ += length_ * way_;
-  g_ = g;
   longest_ = std::max(longest_, length_ * way_.norm());
+  gained_little_ = lp - lp_ > little * static_cast<double>(x_.size()) ? 0 : gained_little_ + 1;
+  x_ += length_ * way_;
+  g_ = g, lp_ = lp;
   way_ = newton_step();
   length_ = 1;
   const double most = gained_little_ > 0 ? longest_ : 2 * longest_;
   way_ *= std::min(1.0, most / way_.norm());
-  const bool gains = g_.dot(way_) > little * static_cast<double>(x_.size());
-  gained_little_ = gains ? 0 : gained_little_ + 1;
   ends_ = !(g_.norm() > 0) || gained_little_ >= short_steps;
 }
 
@@ -69,8 +69,9 @@ std::int64_t climb(const GradientsAt<Real>& gradients_at, std::vector<Real>& x, 
     return Row(rows.data() + k * n, n).template cast<double>().eval();
   };
   std::vector<Climber> climbers;
-  std::vector<Real> g = gradients_at(x);
-  for (std::size_t k = 0; k < x.size() / n; ++k) climbers.emplace_back(row(x, k), row(g, k));
+  std::vector<double> lp;
+  std::vector<Real> g = gradients_at(x, &lp);
+  for (std::size_t k = 0; k < lp.size(); ++k) climbers.emplace_back(row(x, k), lp[k], row(g, k));
   std::int64_t gradients = std::ssize(climbers);
   for (int round = 0; round < most_rounds && !stop; ++round) {
     std::vector<Climber*> up;
@@ -81,8 +82,8 @@ std::int64_t climb(const GradientsAt<Real>& gradients_at, std::vector<Real>& x, 
       for (const double value : c.next()) points.push_back(static_cast<Real>(value));
     }
     if (up.empty()) break;
-    g = gradients_at(points);
-    for (std::size_t k = 0; k < up.size(); ++k) up[k]->take(row(g, k));
+    g = gradients_at(points, &lp);
+    for (std::size_t k = 0; k < up.size(); ++k) up[k]->take(lp[k], row(g, k));
     gradients += std::ssize(up);
   }
   for (std::size_t k = 0; k < climbers.size(); ++k)

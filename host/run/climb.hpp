@@ -1,10 +1,8 @@
 // From far out to where the posterior's mass begins, before any chain runs: L-BFGS from each starting point (Nocedal
-// 1980), all points in one evaluation. It ends where three steps together promise little, 4 n of log density each: a draw
-// of a Gaussian stands n/2 below its mode. A step is at most twice as long as the longest so far, and no longer than
-// that where the last promised little. So a climb ends before a funnel's neck, whose density has no bound and whose mass
-// is nothing.
-// Steps are judged by gradients alone: one is shortened where the density falls again at its end as steeply as it rose
-// at its beginning.
+// 1980), all points in one evaluation. It ends after three steps together that gained little, at most 4 n of log
+// density each: a draw of a Gaussian stands n/2 below its mode. A step is at most twice as long as the longest so far,
+// and no longer than that after one that gained little. So a climb ends before a funnel's neck, whose density has no
+// bound and whose mass is nothing. It never goes down: a point in a narrow mode stays in it.
 // Cost: a gradient of each point a round, at most 200 rounds; O(n) beside it.
 #pragma once
 #include <Eigen/Core>
@@ -20,14 +18,14 @@ class Climber {
  public:
   using Vector = Eigen::VectorXd;
 
-  /// x: (n), where the gradient is g.
-  Climber(Vector x, Vector g);
+  /// x: (n), where log density and gradient are lp and g.
+  Climber(Vector x, double lp, Vector g);
   bool ends() const { return ends_; }
   const Vector& at() const { return x_; }
-  /// The next point whose gradient is wanted.
+  /// The next point that is to be evaluated.
   Vector next() const { return x_ + length_ * way_; }
-  /// The gradient there.
-  void take(const Vector& g);
+  /// What was found there.
+  void take(double lp, const Vector& g);
 
  private:
   struct Pair {
@@ -38,8 +36,9 @@ class Climber {
   Vector newton_step() const;
 
   Vector x_, g_, way_;
+  double lp_;
   double length_ = 1, longest_ = 1;  ///< of the next step, in units of way_; of any so far
-  int gained_little_ = 0;            ///< steps since one promised more
+  int gained_little_ = 0;            ///< steps since one gained more
   bool ends_;
   std::deque<Pair> pairs_;
 };

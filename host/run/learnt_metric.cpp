@@ -168,16 +168,21 @@ std::vector<double> agreement(const std::vector<Real>& x, const std::vector<Real
 }
 
 template <class Real>
-std::vector<Real> gradients_at(const Phases<Real>& run, const std::vector<Real>& points) {
+std::vector<Real> gradients_at(const Phases<Real>& run, const std::vector<Real>& points, std::vector<double>* lp) {
   const Index count = static_cast<Index>(std::ssize(points) / run.dim());
+  if (lp) lp->assign(static_cast<std::size_t>(count), NAN);
   if (count == 0) return {};
   const auto chains = make_chains<Real>(run.context, run.options.sampler, run.options.sampler_settings, count,
                                         run.target.info(), Scope::pooled);
   Rounds<Real> rounds(run.context, run.target, *chains, count);
   rounds.start(points);
   std::vector<Real> out = chains->gradients();
+  if (lp) copy_to_host(run.context, lp->data(), chains->exchange(Phase::start).lp, lp->size() * sizeof(double));
   for (Index k = 0; const ChainControl& c : chains->controls()) {
-    if (c.status != ChainStatus::running) std::fill_n(out.begin() + k * run.dim(), run.dim(), Real(NAN));
+    if (c.status != ChainStatus::running) {
+      std::fill_n(out.begin() + k * run.dim(), run.dim(), Real(NAN));
+      if (lp) (*lp)[static_cast<std::size_t>(k)] = NAN;
+    }
     ++k;
   }
   return out;
@@ -189,7 +194,7 @@ template std::vector<double> agreement(const std::vector<float>&, const std::vec
                                        Index);
 template std::vector<double> agreement(const std::vector<double>&, const std::vector<double>&,
                                        const std::vector<double>&, Index);
-template std::vector<float> gradients_at(const Phases<float>&, const std::vector<float>&);
-template std::vector<double> gradients_at(const Phases<double>&, const std::vector<double>&);
+template std::vector<float> gradients_at(const Phases<float>&, const std::vector<float>&, std::vector<double>*);
+template std::vector<double> gradients_at(const Phases<double>&, const std::vector<double>&, std::vector<double>*);
 
 }  // namespace kilochain

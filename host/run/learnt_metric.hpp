@@ -48,12 +48,13 @@ template <class Real>
 std::vector<double> agreement(const std::vector<Real>& x, const std::vector<Real>& g, const std::vector<double>& factor,
                               Index n);
 
-/// Gradients at points, both (point, n); NaN where there is none.
+/// Gradients at points, both (point, n), and log densities (point) where they are wanted; NaN where there is none.
 template <class Real>
-using GradientsAt = std::function<std::vector<Real>(const std::vector<Real>&)>;
+using GradientsAt = std::function<std::vector<Real>(const std::vector<Real>& points, std::vector<double>* lp)>;
 
 /// Those of the target.
 template <class Real>
-std::vector<Real> gradients_at(const Phases<Real>& run, const std::vector<Real>& points);
+std::vector<Real> gradients_at(const Phases<Real>& run, const std::vector<Real>& points,
+                               std::vector<double>* lp = nullptr);
 
 }  // namespace kilochain

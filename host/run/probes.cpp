@@ -21,7 +21,7 @@ void add_probes(const GradientsAt<Real>& gradients_at, const std::vector<double>
       points.push_back(static_cast<Real>(place[i] + share * way));
     }
   }
-  const std::vector<Real> there = gradients_at(points);
+  const std::vector<Real> there = gradients_at(points, nullptr);
   std::vector<double> slopes(there.size());
   for (std::size_t k = 0; k < there.size(); ++k) slopes[k] = (there[k] - slope[k % n]) / share;
   learner.add(ways.data(), slopes.data(), count);

@@ -1,7 +1,7 @@
 // Curvature about a place, for the metric: points x + c F z near it, z standard normal, F the metric's factor so far,
 // and their gradients g + c h. A Gaussian with the curvature of the place would have draws F z with gradients h, which
-// is what the learner is given: as soon as they span the space they tell all of that curvature. Chains' draws do so too,
-// but only after as many iterations.
+// is what the learner is given: as soon as they span the space they tell all of that curvature. Chains' draws do so
+// too, but only after as many iterations.
 // Cost: a gradient a probe, and n^2 for its point.
 #pragma once
 #include <span>

@@ -114,7 +114,7 @@ class Party {
 
  private:
   GradientsAt<Real> gradients() const {
-    return [this](const std::vector<Real>& points) { return gradients_at(run_, points); };
+    return [this](const std::vector<Real>& points, std::vector<double>* lp) { return gradients_at(run_, points, lp); };
   }
 
   /// Where the log density or its gradient is not finite, points are drawn again; then they climb.
@@ -251,7 +251,7 @@ class Party {
       x.insert(x.end(), t.draws.begin() + std::ssize(t.lp) / 2 * dim_, t.draws.end());
       counts.push_back(static_cast<Index>(std::ssize(t.lp) - std::ssize(t.lp) / 2));
     }
-    const std::vector<Real> g = gradients()(x);
+    const std::vector<Real> g = gradients_at(run_, x);
     const ThreadsOf threads(run_.context, dim_);
     MetricLearner learner(dim_);
     for (std::size_t at = 0; const Index count : counts) {

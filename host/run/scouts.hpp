@@ -1,9 +1,9 @@
 // Scouts find where the posterior is, before all chains share a proposal (docs/decisions/0019-ensemble.md).
-// Starting points climb to where the mass begins (climb.hpp). From there each scout is a NUTS chain that adapts its own
-// step: one in a bad place holds nobody else. They run until their log densities agree and stand still, or until a limit,
-// with metrics learnt on the way (probes.hpp). Scouts that ended far below the others are left behind, by number.
-// Cost: 16 chains times 32 iterations, of which the first 8 know no scales; twice as many again where they have not
-// arrived.
+// Starting points climb to where the mass begins (climb.hpp). From there each scout is a NUTS chain that adapts its
+// own step: one in a bad place holds nobody else. They run until their log densities agree and stand still, or until a
+// limit, with metrics learnt on the way (probes.hpp). Scouts that ended far below the others are left behind, by
+// number.
+// Cost: 16 chains times 32 iterations, of which the first 8 know no scales; twice as many again where they go on.
 #pragma once
 #include <string>
 #include <vector>

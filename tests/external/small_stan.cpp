@@ -3,7 +3,8 @@
 // and two generated quantities: a random number and sigma^2. The text of the data says what else it does:
 // "reject" has no value where mu < 0, "nan" is never a number, "hang" never returns, "print" prints,
 // "throw" throws where mu < 0, "fail" throws in generated quantities, "more" has more values than names,
-// "bad" is refused, "dear" makes a million steps where mu > 3. MANY_POINTS: with gradients of many points in one call, as libraries of `kilochain stan compile`.
+// "bad" is refused, "dear" makes a million steps where mu > 3. MANY_POINTS: with gradients of many points in one call
+// and counted steps, as libraries of `kilochain stan compile`.
 #include <atomic>
 #include <chrono>
 #include <cmath>

@@ -4,7 +4,6 @@
 
 #include <Eigen/LU>
 #include <cmath>
-#include <numbers>
 
 #include "host/run/climb.hpp"
 #include "host/run/probes.hpp"
@@ -13,15 +12,21 @@ namespace kilochain {
 namespace {
 
 using Vector = Climber::Vector;
-using Gradient = std::function<Vector(const Vector&)>;
 
-/// Gradients of n coordinates at many points.
-GradientsAt<double> of_points(const Gradient& gradient, Eigen::Index n) {
-  return [=](const std::vector<double>& x) {
+struct Density {
+  std::function<double(const Vector&)> lp;
+  std::function<Vector(const Vector&)> gradient;
+};
+
+GradientsAt<double> of_points(const Density& density, Eigen::Index n) {
+  return [=](const std::vector<double>& x, std::vector<double>* lp) {
     std::vector<double> out;
+    if (lp) lp->clear();
     for (std::size_t k = 0; k < x.size(); k += n) {
-      const Vector g = gradient(Eigen::Map<const Vector>(x.data() + k, n));
+      const Eigen::Map<const Vector> at(x.data() + k, n);
+      const Vector g = density.gradient(at);
       out.insert(out.end(), g.begin(), g.end());
+      if (lp) lp->push_back(density.lp(at));
     }
     return out;
   };
@@ -31,11 +36,11 @@ struct Climbed {
   Vector at;
   std::int64_t gradients;
 };
-Climbed climbed(const Gradient& gradient, const Vector& from) {
+Climbed climbed(const Density& density, const Vector& from) {
   std::vector<double> x(from.begin(), from.end());
   const std::atomic<bool> stop{false};
   const auto n = static_cast<Index>(x.size());
-  const std::int64_t gradients = climb<double>(of_points(gradient, n), x, n, stop);
+  const std::int64_t gradients = climb<double>(of_points(density, n), x, n, stop);
   return {Eigen::Map<const Vector>(x.data(), from.size()), gradients};
 }
 
@@ -45,7 +50,9 @@ TEST(Climb, ReachesAGaussiansMass) {
     for (const int n : {1, 2, 31, 65}) {
       Vector sd(n);
       for (int i = 0; i < n; ++i) sd[i] = widest * std::pow(0.01, n > 1 ? double(i) / (n - 1) : 0);
-      const Climbed c = climbed([&](const Vector& x) { return Vector(-x.cwiseQuotient(sd.cwiseAbs2())); }, 1000 * sd);
+      const Density gaussian = {[&](const Vector& x) { return -x.cwiseQuotient(sd).squaredNorm() / 2; },
+                                [&](const Vector& x) { return Vector(-x.cwiseQuotient(sd.cwiseAbs2())); }};
+      const Climbed c = climbed(gaussian, 1000 * sd);
       EXPECT_LT(c.at.cwiseQuotient(sd).squaredNorm(), 1e3 * n) << n << " " << widest;  // 1e6 n at the start
     }
 }
@@ -54,7 +61,7 @@ TEST(Climb, ReachesAGaussiansMass) {
 TEST(Climb, ComesDownFromExponentials) {
   const int n = 4;
   const auto lp = [&](const Vector& x) {
-    double sum = 0;
+    double sum = -0.005 * x.squaredNorm();
     for (int k = 0; k < 20; ++k) {
       const double eta = x.dot(Vector::LinSpaced(n, 1, std::pow(k / 19.0, 3)));
       sum += 5 * eta - std::exp(eta);
@@ -69,7 +76,7 @@ TEST(Climb, ComesDownFromExponentials) {
     }
     return g;
   };
-  const Climbed c = climbed(gradient, Vector::Constant(n, 15));
+  const Climbed c = climbed({lp, gradient}, Vector::Constant(n, 15));
   const double best = 20 * (5 * std::log(5) - 5);  // of any means
   EXPECT_GT(lp(c.at), best - 40);
 }
@@ -84,14 +91,37 @@ TEST(Climb, StaysOutOfAFunnelsNeck) {
     g[0] = -x[0] / 9 + square * std::exp(-x[0]) / 2 - (n - 1) / 2.0;
     return g;
   };
-  const Climbed c = climbed(gradient, Vector::Ones(n));
+  const auto lp = [&](const Vector& x) {
+    return -x[0] * x[0] / 18 - x.tail(n - 1).squaredNorm() * std::exp(-x[0]) / 2 - (n - 1) * x[0] / 2;
+  };
+  const Climbed c = climbed({lp, gradient}, Vector::Ones(n));
   EXPECT_GT(c.at[0], -3);  // a standard deviation; the density rises by 9.5 for each unit further
 }
 
 TEST(Climb, StaysWhereThereIsNoGradient) {
-  const Climbed c = climbed([](const Vector& x) { return Vector(Vector::Constant(x.size(), NAN)); }, Vector::Ones(3));
+  const Density none = {[](const Vector&) { return NAN; },
+                        [](const Vector& x) { return Vector(Vector::Constant(x.size(), NAN)); }};
+  const Climbed c = climbed(none, Vector::Ones(3));
   EXPECT_EQ(c.at, Vector::Ones(3));
   EXPECT_EQ(c.gradients, 1);
+}
+
+// A narrow mode in a wide one's slope, as high as it: gradients alone would lead out of it.
+TEST(Climb, StaysInANarrowMode) {
+  constexpr double sd = 1e-4;
+  const auto parts = [](const Vector& x) {
+    const double wide = -x.squaredNorm() / 2, narrow = 10 - (x - Vector::Ones(3)).squaredNorm() / (2 * sd * sd);
+    return std::pair(std::exp(wide), std::exp(narrow));
+  };
+  const Density density = {[&](const Vector& x) { return std::log(parts(x).first + parts(x).second); },
+                           [&](const Vector& x) {
+                             const auto [wide, narrow] = parts(x);
+                             return Vector((-wide * x - narrow * (x - Vector::Ones(3)) / (sd * sd)) / (wide + narrow));
+                           }};
+  for (const double away : {0.0, 0.5, 1.0}) {
+    const Climbed c = climbed(density, Vector::Constant(3, 1 + away * sd));
+    EXPECT_LT((c.at - Vector::Ones(3)).norm(), 4 * sd * std::sqrt(3)) << away;
+  }
 }
 
 /// A covariance with strong correlations, and probes about the mean.
@@ -102,10 +132,10 @@ TEST(Probes, TellTheMetricOfAGaussian) {
       for (Index j = 0; j < i; ++j) root(i, j) = std::sin(7.0 * i + 3.0 * j) / std::sqrt(n);
     root = Vector::LinSpaced(n, 0.01, 3).asDiagonal() * root;
     const Eigen::MatrixXd covariance = root * root.transpose(), precision = covariance.inverse();
-    const auto gradients = of_points([&](const Vector& x) { return Vector(-precision * x); }, n);
+    const auto gradients = of_points({{}, [&](const Vector& x) { return Vector(-precision * x); }}, n);
     std::vector<double> identity(n * n), place(n, 0.5);
     for (Index i = 0; i < n; ++i) identity[i * n + i] = 1;
-    const std::vector<double> slope = gradients(place);
+    const std::vector<double> slope = gradients(place, nullptr);
     MetricLearner learner(n);
     add_probes<double>(gradients, identity, place, slope, 3 * n + 2, Rng{1, 2, 3}, learner);
     const std::vector<double> factor = learner.factor();
