@@ -4,32 +4,32 @@
 // its own tape (STAN_THREADS).
 // A function that can fail returns -1 or null and says why in *error, which bs_free_error_msg frees.
 #include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
 #include <limits>
+#include <sstream>
+#include <stan/io/empty_var_context.hpp>
+#include <stan/io/json/json_data.hpp>
 #include <stdexcept>
+#include <streambuf>
 
 namespace {
 
-/// Calls of the program's own functions, which `kilochain stan compile` lets begin with kilochain_step(). A differential
-/// equation calls one at each step, and at a point without sense it may take millions.
-std::atomic<long> most_steps{std::numeric_limits<long>::max()};
-thread_local long steps = 0;
+/// Calls of the program's own functions in this thread's call of the density, and how many it may make.
+/// `kilochain stan compile` lets each begin with kilochain_step(). A differential equation calls one at each step, and at
+/// a point without sense it may take millions.
+constexpr long no_limit = std::numeric_limits<long>::max();
+thread_local long steps = 0, most_steps = no_limit;
 
 inline int kilochain_step() {
-  if (++steps > most_steps.load(std::memory_order_relaxed))
+  if (++steps > most_steps)
     throw std::domain_error("given up in the warm-up: it calls its functions far more often than elsewhere");
   return 0;
 }
 
 }  // namespace
-
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <iostream>
-#include <sstream>
-#include <stan/io/empty_var_context.hpp>
-#include <stan/io/json/json_data.hpp>
-#include <streambuf>
 
 #include "stan_class.hpp"
 
@@ -42,6 +42,7 @@ struct bs_rng {
 struct bs_model {
   std::unique_ptr<stan::model::model_base> program;
   std::string name, info, unconstrained_names, names[2][2];
+  std::atomic<long> most_steps{no_limit};     // of a call of its density
   int num_unconstrained = 0, num[2][2] = {};  // [with transformed parameters][with generated quantities]
 };
 
@@ -65,9 +66,9 @@ class Printed : public std::streambuf {
   }
 };
 
-/// What a thread needs before it calls the program: a tape of its own, and a stream.
+/// What a thread needs before it calls the program: a tape of its own, and a stream. Steps have no limit.
 std::ostream* ready() {
-  steps = 0;
+  most_steps = no_limit;
   thread_local const stan::math::ChainableStack tape;
   thread_local Printed printed;
   thread_local std::ostream out(&printed);
@@ -122,7 +123,7 @@ using Variables = Eigen::Matrix<stan::math::var, -1, 1>;
 void gradient_at(const bs_model& m, bool propto, bool jacobian, const double* x, double* lp, double* gradient,
                  Variables& at, std::ostream* out) {
   const stan::math::nested_rev_autodiff nested;
-  steps = 0;
+  steps = 0, most_steps = m.most_steps.load(std::memory_order_relaxed);
   at = Eigen::Map<const Eigen::VectorXd>(x, m.num_unconstrained);
   stan::math::var result = log_density(m, propto, jacobian, at, out);
   stan::math::grad(result.vi_);
@@ -243,10 +244,10 @@ int kilochain_gradients(const bs_model* m, int points, std::size_t row, const do
   return found;
 }
 
-/// Not of BridgeStan: calls of the program's own functions in this thread's last call, and how many a call may make
-/// before it ends without a value; the latter holds for all threads.
+/// Not of BridgeStan: calls of the program's own functions in this thread's last gradient, and how many a gradient of
+/// this model may make, in any thread, before it ends without a value.
 long kilochain_steps() { return steps; }
-void kilochain_most_steps(long most) { most_steps = most; }
+void kilochain_most_steps(bs_model* m, long most) { m->most_steps = most; }
 
 bs_rng* bs_rng_construct(unsigned seed, char** error) {
   return guarded(error, [&] { return new bs_rng{stan::services::util::create_rng(seed, 0)}; });

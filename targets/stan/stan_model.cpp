@@ -54,7 +54,7 @@ struct StanModel::Functions {
   void (*destroy_rng)(bs_rng*);
   int (*set_print)(void (*)(const char*, std::size_t), char** error);
   long (*steps)();  ///< null, both: not a library of `kilochain stan compile`
-  void (*most_steps)(long);
+  void (*most_steps)(bs_model*, long);
 
   explicit Functions(const SharedObject& library) {
     const auto take = [&](auto& function, const char* name) {
@@ -151,7 +151,7 @@ void StanModel::gives_up(bool does) const {
     std::ranges::nth_element(made, made.begin() + made.size() / 2);
     most_steps_ = std::max(least, times * made[made.size() / 2]);
   }
-  call_->most_steps(does ? most_steps_ : std::numeric_limits<long>::max());
+  call_->most_steps(model_, does ? most_steps_ : std::numeric_limits<long>::max());
 }
 
 bool StanModel::constrain(const double* x, bool transformed, bool generated, std::uint32_t seed, double* values,

@@ -92,7 +92,7 @@ int bs_log_density_gradient(const bs_model* m, bool, bool, const double* x, doub
 }
 #ifdef MANY_POINTS
 long kilochain_steps() { return steps; }
-void kilochain_most_steps(long most) { most_steps = most; }
+void kilochain_most_steps(bs_model*, long most) { most_steps = most; }
 int kilochain_gradients(const bs_model* m, int points, std::size_t row, const double* x, double* lp, double* gradient,
                         void (*next)(void*), void* watch, char** error) {
   for (int k = 0; k < points; ++k) {
