@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "host/run/choose_chains.hpp"
+#include "host/run/learn_coordinates.hpp"
 #include "host/run/learnt_metric.hpp"
 #include "host/run/mixing.hpp"
 #include "host/run/relocate.hpp"
@@ -23,6 +24,7 @@ constexpr std::int64_t most_climbs = 10;
 constexpr double long_steps = 8, longest = 512;  // steps of a trajectory: a metric that fits needs fewer; at most
 constexpr double narrow = 0.25, longer = 1.3;    // times of pairs: spread about their mean; from one trial to the next
 constexpr double quarter = 1.5;                  // of a whitened Gaussian's period, less a little
+constexpr double fits = 0.8;                     // agreement of a coordinate with its gradient that a metric gives
 constexpr int seldom = 7;                        // odd: with all lengths of the sequence
 
 /// Whether the log density rises or falls between the halves of a block: surely, and by half of what it differs by
@@ -44,6 +46,10 @@ bool climb(const FrozenDraws<Real>& block) {
   const double way = ways / n, error = std::sqrt((ways2 / n - way * way) / (n - 1)),
                sd = std::sqrt(levels2 / n - levels / n * levels / n);
   return std::abs(way) > 4 * error && std::abs(way) > sd / 2;
+}
+
+bool all_above(const std::vector<double>& values, double bar) {
+  return std::ranges::all_of(values, [&](double v) { return v > bar; });
 }
 
 }  // namespace
@@ -252,7 +258,8 @@ void EnsembleWarmUp<Real>::pairs(double time, double largest) {
 template <class Real>
 bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
   const std::int64_t dim = run_.dim(), draws = iterations * 2 / 3 * run_.options.num_chains,
-                     every = draws / std::max<std::int64_t>(1000, 4 * dim) | 1;  // odd: it meets all chains
+                     times = all_above(out_.agreement, fits) ? 1 : 4,       // coordinates are learnt from more
+      every = draws / (times * std::max<std::int64_t>(1000, 4 * dim)) | 1;  // odd: it meets all chains
   tell("metric");
   std::vector<Real>& x = stand_.x;
   for (std::int64_t& done = stand_.done; done < iterations; done += piece) {
@@ -267,20 +274,78 @@ bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
   if (!stand_.drawing) {
     MetricLearner learner(run_.dim());
     const auto count = static_cast<Index>(std::ssize(x) / dim);
-    const std::vector<Real> gradients = gradients_at(run_, x);
+    std::vector<Real> gradients = gradients_at(run_, x);
     const ThreadsOf threads(run_.context, run_.dim());
-    learner.add(x.data(), gradients.data(), count);
     out_.gradients += count;
+    std::optional<LearntCoordinates> better = settled_ ? learn_coordinates(gradients) : std::nullopt;
+    stand_.moved = better.has_value();
+    learner.add(x.data(), gradients.data(), static_cast<Index>(std::ssize(x) / dim));
     metric_.factor = learner.factor(attempt_ > 0 ? metric_.step_size : 0);
     metric_.finer_every = 1;
     out_.agreement = agreement(x, gradients, metric_.factor, run_.dim());
-    leapfrog(metric_.num_steps, std::min(1.0, run_.chains.averaged_step()));
-    run_.chains.set_metric(metric_);
+    leapfrog(metric_.num_steps, stand_.moved ? 0.5 : std::min(1.0, run_.chains.averaged_step()));
+    if (better)
+      move_chains(*std::move(better));
+    else
+      run_.chains.set_metric(metric_);
   }
   const FrozenDraws<Real> block = draw(piece / 2, true);
-  const bool again = !out_.interrupted && climbed_ < most_climbs && climb(block);
+  if (out_.interrupted) return false;
+  const bool climbs = climb(block), first = !std::exchange(settled_, !climbs) && settled_,
+             may_move = run_.coordinates && dim <= most_coordinates && !all_above(out_.agreement, fits),
+             again = climbed_ < most_climbs && (climbs || stand_.moved || (first && may_move));
   climbed_ += again;
   return again;
+}
+
+/// Where positions and gradients do not agree, coordinates that fit the draws of `stand_` better, or none. The draws and
+/// their gradients are taken along, without those that are not finite.
+template <class Real>
+std::optional<LearntCoordinates> EnsembleWarmUp<Real>::learn_coordinates(std::vector<Real>& gradients) {
+  std::vector<Real>& x = stand_.x;
+  const Index n = run_.dim(), count = static_cast<Index>(std::ssize(x) / n);
+  if (!run_.coordinates || n > most_coordinates) return {};
+  LearntCoordinates better = run_.coordinates->coordinates();
+  MetricLearner learner(n);
+  learner.add(x.data(), gradients.data(), count);
+  const std::vector<double> agree = agreement(x, gradients, learner.factor(), n);
+  if (all_above(agree, fits)) return {};
+  using Columns = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
+  const Eigen::Map<const Columns> points(x.data(), n, count), slopes(gradients.data(), n, count);
+  std::vector<Eigen::Index> finite;
+  for (Index k = 0; k < count; ++k)
+    if (points.col(k).allFinite() && slopes.col(k).allFinite()) finite.push_back(k);
+  DrawsAndGradients draws{points(Eigen::all, finite).template cast<double>(),
+                          slopes(Eigen::all, finite).template cast<double>()};
+  if (!kilochain::learn_coordinates(better, draws)) return {};
+  const auto take = [](std::vector<Real>& to, const Eigen::MatrixXd& from) {
+    to.resize(static_cast<std::size_t>(from.size()));
+    Eigen::Map<Columns>(to.data(), from.rows(), from.cols()) = from.cast<Real>();
+  };
+  take(x, draws.x), take(gradients, draws.g);
+  return better;
+}
+
+/// All chains begin again where they stand, in other coordinates, with the metric that was learnt in them.
+template <class Real>
+void EnsembleWarmUp<Real>::move_chains(LearntCoordinates coordinates) {
+  const std::int64_t dim = run_.dim();
+  std::vector<Real> x;
+  run_.chains.each([&](Index, Chains<Real>& chains) {
+    const std::vector<Real> part = chains.positions();
+    x.insert(x.end(), part.begin(), part.end());
+  });
+  run_.coordinates->to_target(x);
+  out_.coordinates = coordinates.to_numbers();
+  run_.coordinates->set(std::move(coordinates));
+  run_.coordinates->from_target(x);
+  out_.gradients += run_.chains.take_gradients();
+  run_.chains.start(
+      [&](Index first, Index count) {
+        return std::vector<Real>(x.begin() + first * dim, x.begin() + (first + count) * dim);
+      },
+      &metric_);
+  keeper_.forget_now();
 }
 
 /// Iterations of so many gradients: the longer trajectories are, the less their draws depend on each other.
@@ -331,7 +396,7 @@ void EnsembleWarmUp<Real>::try_lengths() {
 /// Whether positions and gradients agree in the last metric, in all coordinates.
 template <class Real>
 bool EnsembleWarmUp<Real>::nearly_gaussian() const {
-  return !out_.agreement.empty() && std::ranges::all_of(out_.agreement, [](double a) { return a > 0.9; });
+  return !out_.agreement.empty() && all_above(out_.agreement, 0.9);
 }
 
 /// Leapfrog of every length up to twice a mean that doubles while that pays; then pairs of steps; where those do not

@@ -10,6 +10,8 @@
 
 namespace kilochain {
 
+class LearntCoordinates;
+
 template <class Real>
 class EnsembleWarmUp {
  public:
@@ -19,7 +21,7 @@ class EnsembleWarmUp {
   static void visit(const Visitor& visit, Self& self) {
     visit("stage", self.stage_), visit("attempt", self.attempt_), visit("missing", self.missing_);
     visit("relocated", self.relocated_), visit("stuck", self.stuck_), visit("lp", self.lp_);
-    visit("climbed", self.climbed_);
+    visit("climbed", self.climbed_), visit("settled", self.settled_);
     visit("agreement", self.out_.agreement), visit("scouting", self.scouting_);
     visit("factor", self.metric_.factor), visit("step_size", self.metric_.step_size);
     visit("num_steps", self.metric_.num_steps), visit("spread", self.metric_.spread);
@@ -30,7 +32,7 @@ class EnsembleWarmUp {
     visit("best", s.best), visit("length", s.length), visit("drawing", s.drawing);
     visit("leap", s.leap), visit("largest", s.largest), visit("first_time", s.first_time);
     visit("next_time", s.next_time), visit("time", s.time), visit("best_of_pairs", s.best_of_pairs);
-    visit("shorter", s.shorter);
+    visit("shorter", s.shorter), visit("moved", s.moved);
     s.drawn.visit(visit, s.drawn);
     if constexpr (!std::is_const_v<Self>) self.resumed_ = true;
   }
@@ -48,6 +50,7 @@ class EnsembleWarmUp {
     double first_time = 0, next_time = 0, time = 0;  ///< lengths of pairs, as times: first tried, to be tried, best
     double best_of_pairs = 0;                        ///< what that was worth
     bool shorter = false;                            ///< longer ones did not pay
+    bool moved = false;                              ///< chains: to coordinates that this metric was learnt in
     std::vector<Real> began;                         ///< where chains stood when they were frozen
     bool drawing = false;                            ///< `drawn` is under way, since iteration `first`
     std::int64_t first = 0;
@@ -59,6 +62,8 @@ class EnsembleWarmUp {
   void scout();
   void relocate();
   bool learn_metric(std::int64_t iterations);
+  std::optional<LearntCoordinates> learn_coordinates(std::vector<Real>& gradients);
+  void move_chains(LearntCoordinates coordinates);
   bool nearly_gaussian() const;
   void learn_length();
   void try_lengths();
@@ -83,6 +88,7 @@ class EnsembleWarmUp {
   int stage_ = scouts;
   std::int64_t attempt_ = 0, relocated_ = 0;  ///< relocated: chains
   std::int64_t climbed_ = 0;                  ///< metrics that were learnt while chains were on their way
+  bool settled_ = false;                      ///< chains no longer climb: their draws tell coordinates
   std::vector<std::int64_t> stuck_;           ///< chains that accepted nothing in the last audit
   double lp_ = 0;                             ///< what was usual in it
   Stand stand_;

@@ -10,6 +10,7 @@
 #include "host/run/flat.hpp"
 #include "host/run/output_file.hpp"
 #include "host/run/start.hpp"
+#include "host/run/target_in_coordinates.hpp"
 #include "host/run/time_limit.hpp"
 
 namespace kilochain {
@@ -42,6 +43,7 @@ struct Phases {
   const std::atomic<bool>& stop;
   TimeLimit* limit = nullptr;                         ///< what raises `stop`, where the run has it
   std::shared_ptr<Scouted<Real>>* scouted = nullptr;  ///< of a run of more chains, or what one of fewer shall have
+  TargetInCoordinates<Real>* coordinates = nullptr;   ///< `target`, where chains may move in learnt coordinates
 
   Index dim() const { return target.info().dim; }
   /// Values recorded of each draw: the coordinates, or what the target makes of them.
@@ -79,14 +81,20 @@ struct Phases {
                             first.reason, fmt::join(x, ", "), whole ? "" : ", ..."),
                 "Choose other starting points with --init?");
   }
+  /// Along what the density does not fall off, as far as the chains have come: flat_along.
+  std::string flat() const {
+    std::vector<Real> positions = chains.first_positions();
+    if (coordinates) coordinates->to_target(positions);
+    return flat_along(options, context, coordinates ? coordinates->plain() : target, positions);
+  }
   /// Throws Error (data) when no chain is left.
   void require_chains(std::int64_t iteration) const {
     if (chains.any_left()) return;
     const std::string all = "all " + std::to_string(options.num_chains) + " are quarantined by iteration " +
                             std::to_string(iteration) + "; the first: " + chains.quarantine().list()[0].reason;
-    const std::string flat = flat_along(options, context, target, chains.first_positions());
+    const std::string endless = flat();
     throw Error(ExitStatus::data, "no chain is left", all,
-                !flat.empty() ? "The density does not fall off along " + flat + ": has it a prior?"
+                !endless.empty() ? "The density does not fall off along " + endless + ": has it a prior?"
                 : options.sampler == ensemble_sampler
                     ? "Does the target have a finite density where the chains start? Try another --init?"
                     : "If the target has a finite density there, the adaptation was lost: --sampler ensemble_hmc?");

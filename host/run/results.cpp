@@ -164,7 +164,7 @@ Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sam
     for (std::string& note : told()) r.notes.push_back(std::move(note));
   r.evaluation = run.target.evaluation();
   if (const std::string products = run.chains.products(); !products.empty()) r.evaluation += "; factor: " + products;
-  r.summary.flat = flat_along(run.options, run.context, run.target, run.chains.first_positions());
+  r.summary.flat = run.flat();
   run.file.add_attributes(closing_attributes(r.summary, run.chains.quarantine(), r.interrupted));
   if (stores_draws(run.options)) run.file.close();
   r.summary.parameters = warm.last ? warm.last_figures : parameters_of(run, warm, sampled);

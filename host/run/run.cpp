@@ -41,10 +41,15 @@ std::optional<Result> begin(const Phases<Real>& phases, const RunState* before) 
 
 /// None: fewer chains are wanted, for which the scouts have been sent.
 template <class Real>
-std::optional<Result> run_once(const Options& o, const Context& context, Target<Real>& target,
+std::optional<Result> run_once(const Options& o, const Context& context, Target<Real>& plain,
                                const ProgressCallback& progress, TimeLimit& limit,
                                std::shared_ptr<Scouted<Real>>& scouted) {
   const std::atomic<bool>& stop = limit.flag();
+  TargetInCoordinates<Real> moved(plain);
+  const bool may_move = o.sampler == ensemble_sampler && context.backend == Backend::cpu && !plain.info().spin_model &&
+                        plain.info().offers >= Needs::gradient;
+  if (o.resume && may_move) moved.set(o.resume->warm.coordinates);
+  Target<Real>& target = may_move ? moved : plain;
   refuse_if_too_large(o, estimate_for(o, context, target.info(), precision_of<Real>));
   std::optional<StartingPoints<Real>> points;
   if (!o.resume) {
@@ -55,7 +60,8 @@ std::optional<Result> run_once(const Options& o, const Context& context, Target<
   OutputFile file(o, target.info(), precision_of<Real>);
   Reporter reporter(progress);
   Ensemble<Real> chains(context, target, setup_of(o), reporter, stop);
-  const Phases<Real> phases{o, context, target, chains, file, reporter, stop, &limit, &scouted};
+  auto* const coordinates = may_move ? &moved : nullptr;
+  const Phases<Real> phases{o, context, target, chains, file, reporter, stop, &limit, &scouted, coordinates};
   if (!o.resume) {
     {
       const MayGiveUp may(target.info());
@@ -69,7 +75,8 @@ std::optional<Result> run_once(const Options& o, const Context& context, Target<
   file.begin_again(to_bytes(*o.resume));
   Options rest = o;  // what follows is a run like any other
   rest.resume = nullptr;
-  return begin(Phases<Real>{rest, context, target, chains, file, reporter, stop, &limit}, o.resume.get());
+  return begin(Phases<Real>{rest, context, target, chains, file, reporter, stop, &limit, nullptr, coordinates},
+               o.resume.get());
 }
 
 template <class Real>

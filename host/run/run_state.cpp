@@ -24,6 +24,7 @@ void visit_state(const Visitor& visit, State& s) {
   visit("warmup_superchains", s.warm.superchains);
   visit("warmup_note", s.warm.note);
   visit("warmup_advice", s.warm.advice);
+  visit("warmup_coordinates", s.warm.coordinates);
   visit("iterations", s.iterations);
   visit("draws", s.draws);
   visit("wanted", s.wanted);
@@ -40,6 +41,9 @@ struct Read {
   }
   void operator()(const char* name, double& value) const {  // JSON has no NaN: null
     value = in.at(name).is_null() ? NAN : in.at(name).get<double>();
+  }
+  void operator()(const char* name, std::vector<double>& value) const {  // older files have none
+    if (in.contains(name)) in.at(name).get_to(value);
   }
   void operator()(const char* name, std::optional<bool>& value) const {
     if (in.contains(name)) value = in.at(name).get<bool>();

@@ -69,7 +69,7 @@ void Sampling<Real>::draw() {
   shape.spins = kept_spins(o, run_.target.info());
   Windows<Real> windows = run_.chains.windows(shape, stores_draws(o) ? 1 : 0);
   windows.thin = o.thin, windows.origin = num_warmup_;
-  RecordedValues<Real> values(run_.target.info(), o.seed, run_.context.threads);
+  RecordedValues<Real> values(run_);
   const auto sinks = make_sinks(num_draws);  // they may read windows and values until they are gone
   if (out_.summary_from == SummaryFrom::memory) windows.seconds = 1;
   const auto take = [&](Window<Real>& window) {

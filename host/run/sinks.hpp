@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/chains/thread_team.hpp"
-#include "host/run/reporter.hpp"
+#include "host/run/phases.hpp"
 #include "host/statistics/progress_statistic.hpp"
 #include "host/statistics/scratch.hpp"
 #include "host/statistics/streaming/streaming.hpp"
@@ -131,45 +131,65 @@ class DivergenceSink final : public Sink<Real> {
   std::vector<Divergence> first_;
 };
 
-/// Replaces the coordinates of a window by the values that the target records in their place, in memory that stays
-/// until the next but one.
+/// Replaces the coordinates of a window by the values that the target records in their place, and log densities in
+/// learnt coordinates by the target's own; in memory that stays until the next but one.
 template <class Real>
 class RecordedValues {
  public:
-  RecordedValues(const TargetInfo& info, std::uint64_t seed, int threads)
-      : info_(info), seed_(seed), threads_(threads) {}
+  explicit RecordedValues(const Phases<Real>& run)
+      : info_(run.target.info()),
+        coordinates_(run.coordinates && run.coordinates->moves() ? run.coordinates : nullptr),
+        seed_(run.options.seed),
+        threads_(run.context.threads) {}
   /// Throws what the target's function throws.
   void put_into(Window<Real>& window) {
-    if (!info_.constrain) return;
+    if (!info_.constrain && !coordinates_) return;
     const auto width = std::ssize(info_.names);
     std::vector<Real>& memory = memory_[turn_ = 1 - turn_];
     memory.resize(static_cast<std::size_t>(window.draws.planes * window.draws.rows * width));
     const View3<Real> values{memory.data(), window.draws.planes, window.draws.rows, width};
+    std::vector<double>& lp = lp_[turn_];
+    if (coordinates_) lp.assign(window.lp.data, window.lp.data + window.lp.rows * window.lp.columns);
     in_team(threads_, [&](const TeamMember& member) {
       std::vector<double> x(static_cast<std::size_t>(window.draws.columns)), v(static_cast<std::size_t>(width));
       for (Count c = member.rank; c < values.planes; c += member.size)
         for (Count s = 0; s < window.count; ++s) {
           std::copy_n(window.draws.row(c, s).data, window.draws.columns, x.begin());
-          if (std::isnan(x[0]))  // not drawn
+          if (std::isnan(x[0])) {  // not drawn
             std::fill(v.begin(), v.end(), NAN);
-          else
-            info_.constrain(x.data(), {seed_, c, window.first + s}, v.data());
+          } else {
+            const double added = record(x, {seed_, c, window.first + s}, v);
+            if (coordinates_) lp[static_cast<std::size_t>(c * window.lp.columns + s)] -= added;
+          }
           std::transform(v.begin(), v.end(), values.row(c, s).data, [](double one) { return static_cast<Real>(one); });
         }
     });
     window.draws = {values.data, values.planes, values.rows, values.columns};
+    if (coordinates_) window.lp = {lp.data(), window.lp.rows, window.lp.columns};
     for (Divergence& d : window.divergences) {
       std::vector<double> v(static_cast<std::size_t>(width));
-      info_.constrain(d.point.data(), {seed_, d.chain, d.draw}, v.data());
+      record(d.point, {seed_, d.chain, d.draw}, v);
       d.point = std::move(v);
     }
   }
 
  private:
+  /// What learnt coordinates have added to the log density.
+  double record(std::vector<double>& x, const DrawId& draw, std::vector<double>& recorded) const {
+    const double added = coordinates_ ? coordinates_->to_target(x.data()) : 0;
+    if (info_.constrain)
+      info_.constrain(x.data(), draw, recorded.data());
+    else
+      recorded = x;
+    return added;
+  }
+
   const TargetInfo& info_;
+  const TargetInCoordinates<Real>* coordinates_;  ///< or null: the target's own
   std::uint64_t seed_;
   int threads_, turn_ = 0;
   std::vector<Real> memory_[2];
+  std::vector<double> lp_[2];
 };
 
 }  // namespace kilochain

@@ -22,13 +22,15 @@ struct WarmedUp {
   double ess_per_iteration = 0;   ///< of the slowest coordinate, over all chains; 0: not known
   std::optional<bool> converged;  ///< an automatic one: its signs said so
   bool interrupted = false;
-  std::int64_t fewer_chains = 0;     ///< it has ended, for a run with so many may be sooner; 0: it goes on
-  std::int64_t superchains = 0;      ///< chain c began in superchain c mod so many (rhat.hpp); 0: none
-  std::string note;                  ///< what ended an automatic one; how many chains were relocated
-  std::vector<double> agreement;     ///< of each coordinate with its gradient (learnt_metric.hpp); empty: not known
-  std::string advice;                ///< what to do about one that has not converged
-  bool resumable = false;            ///< the file has a state of it
-  std::optional<LastOfWarmup> last;  ///< of one that was stopped: its last draws
+  std::int64_t fewer_chains = 0;  ///< it has ended, for a run with so many may be sooner; 0: it goes on
+  std::int64_t superchains = 0;   ///< chain c began in superchain c mod so many (rhat.hpp); 0: none
+  std::string note;               ///< what ended an automatic one; how many chains were relocated
+  std::vector<double> agreement;  ///< of each coordinate with its gradient (learnt_metric.hpp); empty: not known
+  std::string advice;             ///< what to do about one that has not converged
+  std::vector<double>
+      coordinates;         ///< in which the chains move, as numbers (learnt_coordinates.hpp); empty: the target's own
+  bool resumable = false;  ///< the file has a state of it
+  std::optional<LastOfWarmup> last;            ///< of one that was stopped: its last draws
   std::vector<ParameterSummary> last_figures;  ///< of these draws
   std::vector<double> last_acceptance;         ///< as that: mean of each chain; NaN of a quarantined one
   std::shared_ptr<WarmupDraws> draws;  ///< in memory, where they are kept (Options::keep_warmup) or it was stopped

@@ -85,6 +85,11 @@ bool WarmupKeeper<Real>::run(Ensemble<Real>& chains, const Segment<Real>& segmen
 }
 
 template <class Real>
+void WarmupKeeper<Real>::forget_now() {
+  last_ = LastDraws<Real>(room_for_last(run_));
+}
+
+template <class Real>
 std::vector<char> WarmupKeeper<Real>::state() {
   if (!saves_) return {};
   RunState s;
@@ -120,7 +125,7 @@ void WarmupKeeper<Real>::leave_draws() {
   Window<Real> window = last_.in_order();
   if (window.count == 0) return;
   const TargetInfo& info = run_.target.info();
-  RecordedValues<Real> values(info, run_.options.seed, run_.context.threads);
+  RecordedValues<Real> values(run_);
   values.put_into(window);
   const auto& iterations = last_.iterations();
   const Count chains = window.draws.planes, width = window.draws.columns;

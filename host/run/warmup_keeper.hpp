@@ -77,6 +77,8 @@ class WarmupKeeper {
            Windows<Real>& windows, const Take& take = nullptr);
   /// The chains begin anew, elsewhere.
   void forget() { last_.forget(); }
+  /// The same at once: they were in other coordinates.
+  void forget_now();
   /// The state now, for save; empty where none is kept.
   std::vector<char> state();
   void save(const std::vector<char>& state);

@@ -1,0 +1,65 @@
+// Coordinates y in which chains move, in place of the target's own x: a chain of steps, each of which scales and shifts
+// directions of all other coordinates by one of them, v = y_parent (docs/decisions/0026-coordinates.md):
+//   x = y + W (q' - q),   q = D y,   D W = I,   t = v - centre,
+//   q'_k = p_k + d_k (1 - w_k) + r_k w_k e^{c_k t} + e^{s_k} (q_k - p_k),
+//   w_k = 1/(1 + b_k e^{2 c_k t}),   s_k = c_k t + (log w_k + log(1 + b_k))/2,   log |dx/dy| = sum s_k
+// That is what a conjugate hierarchical model has, v the log sd of its effects: given v the precision of a direction is
+// e^{-2 t} from above and b from the data, its mean goes from p to p + d. c: rates, 1 of a log sd; b = 0: no data.
+// Rows of W and columns of D of the parent are zero. Whatever was learnt, the map is one to one: draws of y are draws
+// of x. Cost: 4 n k multiply-adds for a point of each step, as many for its gradient.
+#pragma once
+#include <Eigen/Core>
+#include <memory>
+#include <vector>
+
+namespace kilochain {
+
+/// One step.
+struct Noncentring {
+  Eigen::Index parent = 0;
+  double centre = 0;
+  Eigen::MatrixXd directions, along;                   ///< W and the transpose of D, both (n, k)
+  Eigen::ArrayXd rates, data, fixed, shifts, between;  ///< c, b, p, d and r, (k)
+
+  /// w and s at v = centre + t.
+  Eigen::ArrayXd above(double t) const;
+  Eigen::ArrayXd log_scales(double t, const Eigen::ArrayXd& above) const;
+};
+
+class LearntCoordinates {
+ public:
+  using Vector = Eigen::VectorXd;
+  /// Of a point: what its gradient takes.
+  struct Trace {
+    /// Of each step, (k): e^s, w, and the derivatives of q' and of s with respect to v.
+    struct OfStep {
+      Eigen::ArrayXd scales, above, slopes, rates;
+    };
+    std::vector<OfStep> steps;
+    double log_jacobian = 0;
+  };
+
+  /// `step`: of those that are left after the ones before it.
+  void add(Noncentring step) { steps_.push_back(std::move(step)); }
+  std::size_t size() const { return steps_.size(); }
+  const std::vector<Noncentring>& steps() const { return steps_; }
+
+  /// x (n) from y (n), in place, and its trace.
+  void to_target(Eigen::Ref<Vector> y, Trace& trace) const;
+  /// y from x, in place.
+  void from_target(Eigen::Ref<Vector> x) const;
+  /// The gradient with respect to y of log density and log_jacobian, from the density's with respect to x, in place.
+  void pull_back(Eigen::Ref<Vector> gradient, const Trace& trace) const;
+
+  /// Back: the density's gradient with respect to x.
+  void push_forward(Eigen::Ref<Vector> gradient, const Trace& trace) const;
+
+  /// As numbers, and back; none of none. Throws Error (data) for numbers that to_numbers has not made.
+  std::vector<double> to_numbers() const;
+  static LearntCoordinates of_numbers(const std::vector<double>& numbers);
+
+ private:
+  std::vector<Noncentring> steps_;
+};
+
+}  // namespace kilochain

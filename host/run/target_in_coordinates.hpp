@@ -1,0 +1,44 @@
+// A target as chains see it that move in learnt coordinates (learnt_coordinates.hpp): their points y become x, the density's
+// gradient at x becomes that at y. Until coordinates are set it is the target itself, at the cost of one call more.
+// They are set between iterations, never while threads evaluate. On the CPU alone.
+#pragma once
+#include "targets/target.hpp"
+
+namespace kilochain {
+
+class LearntCoordinates;
+
+template <class Real>
+class TargetInCoordinates final : public Target<Real> {
+ public:
+  /// `target` outlives this one.
+  explicit TargetInCoordinates(Target<Real>& target);
+  ~TargetInCoordinates();
+  void set(LearntCoordinates coordinates);
+  /// As LearntCoordinates::to_numbers makes them.
+  void set(const std::vector<double>& numbers);
+  const LearntCoordinates& coordinates() const { return *coordinates_; }
+  /// Whether any were set.
+  bool moves() const;
+  Target<Real>& plain() const { return target_; }
+
+  /// One point y (n) becomes x in place; what the coordinates add to its log density.
+  double to_target(double* y) const;
+  /// Points (point, n), and back.
+  void to_target(std::vector<Real>& points) const;
+  void from_target(std::vector<Real>& points) const;
+
+  void evaluate(const Exchange<Real>& exchange, Index first, Index last) override;
+  Index tile(Index num_chains, int threads) const override { return target_.tile(num_chains, threads); }
+  bool iterate(const Iterations<Real>& iterations) override { return target_.iterate(iterations); }
+  bool can_be_captured() const override { return target_.can_be_captured(); }
+  std::string evaluation() const override;
+
+ private:
+  template <class F>
+  void for_each(std::vector<Real>& points, F&& f) const;
+  Target<Real>& target_;
+  std::unique_ptr<LearntCoordinates> coordinates_;
+};
+
+}  // namespace kilochain
