@@ -1,5 +1,5 @@
 // Coordinates y in which chains move, in place of the target's own x: a chain of steps, each of which scales and shifts
-// directions of all other coordinates by one of them, v = y_parent (docs/decisions/0026-coordinates.md):
+// directions of all other coordinates by one of them, v = y_parent (docs/decisions/0027-learnt-coordinates.md):
 //   x = y + W (q' - q),   q = D y,   D W = I,   t = v - centre,
 //   q'_k = p_k + d_k (1 - w_k) + r_k w_k e^{c_k t} + e^{s_k} (q_k - p_k),
 //   w_k = 1/(1 + b_k e^{2 c_k t}),   s_k = c_k t + (log w_k + log(1 + b_k))/2,   log |dx/dy| = sum s_k

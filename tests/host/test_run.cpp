@@ -140,7 +140,7 @@ TEST(Run, SaysWhichChainsAcceptNothing) {
   }
 }
 
-/// No step fits a funnel's neck and its mouth: the default does not converge on it either; the advice says what does.
+/// No step fits a funnel's neck and its mouth; the advice says what does.
 TEST(Run, AdviceOfAFunnelIsAnotherForm) {
   const ScratchFiles files;
   Options o = gaussian(64, {}, 200);
