@@ -298,8 +298,8 @@ bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
   return again;
 }
 
-/// Where positions and gradients do not agree, coordinates that fit the draws of `stand_` better, or none. The draws and
-/// their gradients are taken along, without those that are not finite.
+/// Where positions and gradients do not agree, coordinates that fit the draws of `stand_` better, or none. Draws and
+/// gradients are taken along, without those that are not finite.
 template <class Real>
 std::optional<LearntCoordinates> EnsembleWarmUp<Real>::learn_coordinates(std::vector<Real>& gradients) {
   std::vector<Real>& x = stand_.x;

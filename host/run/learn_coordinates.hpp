@@ -20,7 +20,7 @@ struct DrawsAndGradients {
   Eigen::MatrixXd x, g;
 };
 
-/// From draws in `coordinates` others, from the target's own on, if they are better: then draws and gradients are in them.
+/// From draws in `coordinates` others, if they are better: then draws and gradients are in them.
 /// False where they are not, and of fewer than 3 n draws.
 bool learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& draws);
 

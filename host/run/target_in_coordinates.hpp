@@ -1,5 +1,6 @@
-// A target as chains see it that move in learnt coordinates (learnt_coordinates.hpp): their points y become x, the density's
-// gradient at x becomes that at y. Until coordinates are set it is the target itself, at the cost of one call more.
+// A target as chains see it that move in learnt coordinates (learnt_coordinates.hpp): their points y become x, the
+// density's gradient at x becomes that at y. Until coordinates are set it is the target itself, at the cost of one call
+// more.
 // They are set between iterations, never while threads evaluate. On the CPU alone.
 #pragma once
 #include "targets/target.hpp"

@@ -1,4 +1,4 @@
-// LearntCoordinates in which chains move: the map and its derivatives, what is learnt of models whose answer is known, and
+// Coordinates in which chains move: the map and its derivatives, what is learnt of models whose answer is known, and
 // whole runs in them.
 #include <gtest/gtest.h>
 
