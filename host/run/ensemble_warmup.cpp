@@ -157,13 +157,19 @@ void EnsembleWarmUp<Real>::relocate() {
   stuck_.clear();
 }
 
-/// A third for the metric, then lengths; the rest settles the step. Nobody audits it.
+/// A third for the metric: short passes while it has to be learnt again, then one of all that is left of the third. Then
+/// lengths; the rest settles the step. Nobody audits it.
 template <class Real>
 void EnsembleWarmUp<Real>::of_given_length(std::int64_t iterations) {
   run_.reporter.begin("warm-up", 0, iterations);
   end_ = iterations;
   if (iterations >= 2 * least_trial) {
-    if (begins(metric)) learn_metric(iterations / 3);
+    const std::int64_t third = iterations / 3, pass = std::max(least, metric_draws / run_.options.num_chains);
+    if (begins(metric)) {
+      while (learn_metric(std::min(third, pass)) && out_.iterations < third) stand_ = {};
+      const std::int64_t left = third - out_.iterations;
+      if (!out_.interrupted && left >= least) stand_ = {}, learn_metric(left);
+    }
     if (begins(lengths)) learn_length();
   }
   if (begins(step)) settle(end_ - out_.iterations);
@@ -257,6 +263,8 @@ void EnsembleWarmUp<Real>::pairs(double time, double largest) {
 /// From some of the last two thirds of the draws. Whether to learn it again, as chains are still on their way.
 template <class Real>
 bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
+  if (stand_.total < 0) stand_.total = iterations;
+  iterations = stand_.total;
   const std::int64_t dim = run_.dim(), draws = iterations * 2 / 3 * run_.options.num_chains,
                      times = all_above(out_.agreement, fits) ? 1 : 4,       // coordinates are learnt from more
       every = draws / (times * std::max<std::int64_t>(1000, 4 * dim)) | 1;  // odd: it meets all chains

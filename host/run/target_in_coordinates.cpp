@@ -91,7 +91,8 @@ void TargetInCoordinates<Real>::evaluate(const Exchange<Real>& exchange, Index f
   std::vector<LearntCoordinates::Trace>& traces = memory.traces;
   Vector& at = memory.point;
   Eigen::Matrix<Real, Eigen::Dynamic, 1>& points = memory.points;
-  if (points.size() < row * last - offset) points.setZero(row * last - offset);
+  constexpr Eigen::Index beyond = 128 / sizeof(Real);  // a row may be read a little past its end
+  if (points.size() < row * last - offset + beyond) points.setZero(row * last - offset + beyond);
   if (traces.size() < count) traces.resize(count);
   for (std::size_t c = 0; c < count; ++c) {
     if (exchange.needs[first + static_cast<Index>(c)] == Needs::nothing) continue;
