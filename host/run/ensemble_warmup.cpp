@@ -157,8 +157,8 @@ void EnsembleWarmUp<Real>::relocate() {
   stuck_.clear();
 }
 
-/// A third for the metric: short passes while it has to be learnt again, then one of all that is left of the third. Then
-/// lengths; the rest settles the step. Nobody audits it.
+/// A third for the metric: short passes while it has to be learnt again, then one of all that is left. Then lengths;
+/// the rest settles the step. Nobody audits it.
 template <class Real>
 void EnsembleWarmUp<Real>::of_given_length(std::int64_t iterations) {
   run_.reporter.begin("warm-up", 0, iterations);
