@@ -10,6 +10,7 @@ namespace kilochain {
 namespace {
 
 constexpr double far = 100;
+constexpr double hopeless = -1e15;  // log density of a starting point that is so far out that all others are above it
 
 /// Log densities at (count, dim) points.
 template <class Real>
@@ -53,6 +54,7 @@ bool is_flat(const Context& context, Target<Real>& target, const std::vector<Rea
       points.insert(points.end(), moved.begin(), moved.end());
     }
     const std::vector<double> lp = values_at(context, target, points);
+    if (lp[0] < hopeless) return false;
     const auto stays = [&](double value) { return std::isfinite(value) && value >= lp[0] - 0.5; };
     if (lp.size() > 1 && std::all_of(lp.begin(), lp.end(), stays)) return true;
   }

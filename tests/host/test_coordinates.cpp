@@ -283,6 +283,16 @@ TEST(RunInCoordinates, IsRightOnAFunnel) {
   }
 }
 
+/// Where starts are far out the log density is -1e69, and nothing is told of a v without a prior.
+TEST(RunInCoordinates, ArrivesFromFarOut) {
+  Options o = funnel("");
+  o.target_settings = {{"dim", "5"}};
+  o.num_chains = 64, o.init = "normal:100", o.seed = 12;
+  const Result r = run_quietly(o);
+  EXPECT_EQ(status_of(r), 0) << verdict_of(r.summary).reason;
+  EXPECT_EQ(r.summary.flat, "");
+}
+
 /// Saved states know the coordinates.
 TEST(RunInCoordinates, IsResumedWithTheSameDraws) {
   const ScratchFiles files;
