@@ -1,12 +1,12 @@
 // Coordinates learnt from draws and their gradients: whether a scale of some directions goes with one coordinate v, as
 // in a centred hierarchical model, where no linear metric fits a funnel's neck and its mouth.
-// Local scales are told as a metric is (learnt_metric.hpp), by draws and gradients alike. With both whitened, z and h,
-// and S(v) = e^{2 M (v - centre)} the covariance given v,
-//   E[z z^T - h h^T | v] = S - S^-1 = 2 sinh(2 M (v - centre)),   0 of a Gaussian draw by draw, as there h = -z.
-// The v whose covariance with z z^T - h h^T is largest is tried first; M is found by Newton's steps on that, about the
-// conditional mean of z. Its eigenvectors are the directions, its eigenvalues their rates. A step is kept where it
+// With draws and gradients whitened, z and h, z z^T - h h^T is 0 of a Gaussian draw by draw, as there h = -z. The v
+// whose covariance with it is largest is tried first. Least squares fit the gradients of a conjugate hierarchical
+// model, t = v - its median:
+//   h = -(e^{-2 c t} P + R) z + e^{-2 c t} a + e^{-c t} m + b
+// for c of 1, 1/2, -1 and -1/2. P and R made diagonal together give directions and shapes. A step is kept where it
 // lowers log det Cov(y) + log det Cov(g_y), which no linear map changes and a Gaussian alone has at 0.
-// Cost: some 100 n^2 a draw for each step that is tried.
+// Cost: some 10 n^2 a draw for each c that is tried, and O(n^3).
 #pragma once
 #include "host/run/learnt_coordinates.hpp"
 

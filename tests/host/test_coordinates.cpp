@@ -186,8 +186,7 @@ Hierarchy effects(Index m, double rate, double data_precision) {
   return out;
 }
 
-/// Covariance times precision of draws less I, at most: how far they are from a Gaussian's. The covariance of z with
-/// -A g is 1 for one.
+/// The least correlation of a coordinate with that of -A g, A the covariance of the draws: 1 of a Gaussian.
 double least_agreement(const DrawsAndGradients& d) {
   double least = 1;
   const MatrixXd x = d.x.colwise() - d.x.rowwise().mean(), g = d.g.colwise() - d.g.rowwise().mean();
@@ -220,8 +219,8 @@ TEST(LearnCoordinates, FindAConjugateHierarchy) {
       }
 }
 
-/// Laws that have no such parent. False alarms are as rare as the scores of n coordinates spread: 200 draws of each
-/// size were looked at while this was written, and none was one.
+/// Laws that have no such parent, from one fixed seed each: how often draws of others would be a false alarm has not
+/// been counted. One would cost speed alone.
 TEST(LearnCoordinates, AreNoneOfOthers) {
   Random random(9);
   for (const Index n : {1, 2, 5, 31, 65}) {
