@@ -44,8 +44,8 @@ def page(files):
             out += "## Ceilings\n\n" + table(["what", "reached"], rows)
         for k in d.get("kernels", []):
             out += f"## Kernels of {k['target']}{' ' + k['how'] if k['how'] else ''}, {k['chains']} chains\n\n" + table(
-                ["kernel", "launches", "us", "registers", "% of warps", "% of memory", "% of arithmetic"],
-                [[f"`{r['kernel'][:80]}`", str(r["calls"]), cell(r["us"]), cell(r["registers"], "{:.0f}"), cell(r["warps_percent"], "{:.0f}"),
+                ["kernel", "blocks x threads", "launches", "us", "registers", "% of warps", "% of memory", "% of arithmetic"],
+                [[f"`{r['kernel'][:80]}`", f"{r.get('blocks', '-')} x {r.get('threads', '-')}", str(r["calls"]), cell(r["us"]), cell(r["registers"], "{:.0f}"), cell(r["warps_percent"], "{:.0f}"),
                   cell(r["memory_percent"], "{:.0f}"), cell(r["arithmetic_percent"], "{:.0f}")] for r in k["rows"][:15]])
     peers = [(p["problem"], p["chains"], r) for d in every for p in d.get("peers", []) for r in p["rows"]]
     if peers:

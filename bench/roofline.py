@@ -51,7 +51,7 @@ def factor_together(n):
 def panel_width(rows, chains):
     """Columns of a product of chains that ask: targets/asking.cuh."""
     fast = min(1024, math.ceil(330 / math.ceil(rows / 128)) * 128)
-    width = min(max(math.ceil(chains // 8 / 128) * 128, 128), fast)
+    width = min(max(math.ceil(chains // 4 / 128) * 128, 256), max(fast, 256))
     return math.ceil(math.ceil(chains / math.ceil(chains / width)) / 32) * 32
 
 

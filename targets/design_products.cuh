@@ -59,6 +59,17 @@ struct PlacedDesign {
   Index row, num_padded;
 };
 
+/// What `automatic` is for data whose products are made: tensor cores where X is of bytes, from the device on that was
+/// measured. An H100, 4 096 chains of MNIST: 3.7 ms an iteration in float, 1.3 on tensor cores; 512 of Caravan, whose X
+/// must be split too: 2.1 s a run in float, 3.7 (docs/decisions/0028-first-device.md).
+template <class Real>
+Matmul matmul_for(Matmul asked, const Design& design, const Context& context) {
+  constexpr int measured = 90;
+  if (asked != Matmul::automatic) return asked;
+  const bool faster = std::is_same_v<Real, float> && context.capability >= measured && byte_unit(design) > 0;
+  return faster ? Matmul::bf16x3 : Matmul::float32;
+}
+
 template <class Real>
 class DesignProducts {
  public:

@@ -42,7 +42,8 @@ std::unique_ptr<Target<Real>> LogisticRegression<Real>::make_cuda(const Context&
   BlockModel<LogisticRegression<Real>, Real> block;
   if (settings.matmul == Matmul::automatic && fit_block(shape, block.K, context, block)) return nullptr;
   return std::make_unique<cuda::DesignTarget<LogisticRegression<Real>, LogisticTerms<Real>, Real>>(
-      context, design, describe_logistic(design, settings, sizeof(Real)), settings.prior_sd, settings.matmul);
+      context, design, describe_logistic(design, settings, sizeof(Real)), settings.prior_sd,
+      cuda::matmul_for<Real>(settings.matmul, design, context));
 }
 template std::unique_ptr<Target<float>> LogisticRegression<float>::make_cuda(const Context&, const LogisticSettings&);
 template std::unique_ptr<Target<double>> LogisticRegression<double>::make_cuda(const Context&, const LogisticSettings&);

@@ -9,7 +9,8 @@
 
 namespace kilochain {
 
-/// automatic: products only of data that do not fit into the shared memory of a block, and in float.
+/// automatic: products only of data that do not fit into the shared memory of a block, in float or on tensor cores,
+/// whichever is faster for such data (matmul_for).
 enum class Matmul { automatic, float32, bf16x3 };
 
 template <class V>
@@ -17,7 +18,8 @@ void matmul_field(V&& visit, Matmul& matmul) {
   visit(
       "matmul", matmul, Names{"auto", "float32", "bf16x3"},
       "whether a CUDA device makes matrix products of all chains, in float or on tensor cores with a float's accuracy; "
-      "auto: in float, of data that do not fit into a block's shared memory");
+      "auto: of data that do not fit into a block's shared memory, on tensor cores where data are of bytes and the "
+      "compute capability is 9.0 or higher");
 }
 
 /// Why this CUDA device has no tensor cores for such numbers; empty where it has them.

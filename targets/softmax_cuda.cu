@@ -35,7 +35,8 @@ std::unique_ptr<Target<Real>> SoftmaxRegression<Real>::make_cuda(const Context& 
   const std::size_t read = design.rows * design.columns * design.classes.size() * sizeof(Real);
   if (settings.matmul == Matmul::automatic && read <= context.shared_bytes) return nullptr;
   return std::make_unique<cuda::DesignTarget<SoftmaxRegression<Real>, SoftmaxTerms<Real>, Real>>(
-      context, design, describe_softmax(design, settings, sizeof(Real)), settings.prior_sd, settings.matmul);
+      context, design, describe_softmax(design, settings, sizeof(Real)), settings.prior_sd,
+      cuda::matmul_for<Real>(settings.matmul, design, context));
 }
 template std::unique_ptr<Target<float>> SoftmaxRegression<float>::make_cuda(const Context&, const SoftmaxSettings&);
 template std::unique_ptr<Target<double>> SoftmaxRegression<double>::make_cuda(const Context&, const SoftmaxSettings&);

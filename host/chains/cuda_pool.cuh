@@ -14,14 +14,14 @@ namespace kilochain::cuda {
 
 inline constexpr int adapt_block = 512;
 
-/// How the sum over chains is cut: about as many blocks as a device has multiprocessors, never less than 32 chains to a
-/// chunk, and at most 64 chunks, which the step reads one after the other. Not by the device's own number: a run has
-/// the same bits on all of them.
+/// How the sum over chains is cut: about eight blocks for each multiprocessor of a large device, whose batches wait for
+/// memory by turns; never less than 32 chains to a chunk, and at most 64 chunks, which the step reads one after the
+/// other. Not by the device's own number: a run has the same bits on all of them.
 struct PoolSplit {
   Index tiles = 1, chunk = 1, chunks = 1;
   PoolSplit() = default;
   PoolSplit(Index num_chains, Index tiles_) : tiles(tiles_) {
-    const Index wanted = (132 + tiles - 1) / tiles, most = (num_chains + 31) / 32;
+    const Index wanted = (8 * 132 + tiles - 1) / tiles, most = (num_chains + 31) / 32;
     const Index count = std::min({wanted, most, Index(64)});
     chunk = (num_chains + count - 1) / count;
     chunks = (num_chains + chunk - 1) / chunk;

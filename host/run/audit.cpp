@@ -117,10 +117,10 @@ AuditFigures audit_of(const FrozenDraws<Real>& block, std::span<const Real> bega
   std::set_union(far.begin(), far.end(), out.stuck.begin(), out.stuck.end(), std::back_inserter(apart));
   out.stuck = std::move(apart);
 
-  double worst = 0;
-  Count where = 0;
-  std::vector<double> first(block.running.size()), last(block.running.size());
+  std::vector<double> kept(static_cast<std::size_t>(dim));  // of where each coordinate began
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
   for (Count i = 0; i < dim; ++i) {
+    std::vector<double> first(block.running.size()), last(block.running.size());
     for (std::size_t k = 0; k < block.running.size(); ++k) {
       const auto c = block.running[k];
       first[k] = static_cast<double>(began[static_cast<std::size_t>(c * dim + i)]);
@@ -128,9 +128,11 @@ AuditFigures audit_of(const FrozenDraws<Real>& block, std::span<const Real> bega
       for (Count s = third; s < block.count; ++s) sum += static_cast<double>(block.at(c, s, i));
       last[k] = sum;
     }
-    const double z = std::abs(correlation_z(first, last));
-    if (z > worst) worst = z, where = i;
+    kept[static_cast<std::size_t>(i)] = std::abs(correlation_z(first, last));
   }
+  const auto largest = std::ranges::max_element(kept);
+  const double worst = *largest;
+  const Count where = largest - kept.begin();
   const double bar = -normal_quantile(0.5e-3 / static_cast<double>(dim));
   if (worst > bar)
     fail(fmt::format("coordinate {} has not forgotten where it began (z = {:.1f}, {:.1f} at most)", where, worst, bar));

@@ -7,13 +7,23 @@
 
 #include "base/units.hpp"
 #include "host/chains/rounds.hpp"
+#include "host/run/learnt_metric.hpp"
 #include "host/run/start.hpp"
 
 namespace kilochain {
 namespace {
 
 constexpr Index timed = 16;
-constexpr std::int64_t without_ensemble = 256, on_device = 2048;
+constexpr std::int64_t without_ensemble = 256, on_device = 2048, on_busy_device = 512;
+constexpr double busy_flops = 2e9;  // of a round: beyond, more chains take a device as much longer
+
+/// Not timed, so that the same model has the same number of chains whenever it is run. A step of a trajectory
+/// multiplies by the metric's factor twice.
+ChainsChosen chains_on_device(const TargetInfo& info) {
+  const double n = info.dim, flops = info.flops + (info.dim <= most_dense ? 4 * n * n : 0);
+  const std::int64_t chains = on_device * flops > busy_flops ? on_busy_device : on_device;
+  return {chains, fmt::format("{} chains, on a device", chains)};
+}
 
 /// Seconds of one thread for a gradient of one chain, when `timed` chains are evaluated together.
 template <class Real>
@@ -44,7 +54,7 @@ template <class Real>
 ChainsChosen choose_chains(const Options& o, const Context& context, Target<Real>& target) {
   if (o.sampler != ensemble_sampler || target.info().spin_model || target.info().offers < Needs::gradient)
     return {without_ensemble, ""};
-  if (context.backend == Backend::cuda) return {on_device, fmt::format("{} chains, on a device", on_device)};
+  if (context.backend == Backend::cuda) return chains_on_device(target.info());
   const double seconds = seconds_of_gradient(o, context, target);
   const std::int64_t chains = seconds < 2e-4 ? 64 : seconds < 1e-3 ? 32 : 16;
   return {chains, fmt::format("{} chains, because a gradient takes {}", chains, seconds_text(seconds))};

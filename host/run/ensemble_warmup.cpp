@@ -208,8 +208,9 @@ void EnsembleWarmUp<Real>::scout() {
   if (o.superchains == 0 && many && places >= 4) out_.superchains = places;
   metric_ = scouted.metric;
   metric_.num_steps = 2;
+  const Metric learns = while_adapting();
   run_.chains.start([&](Index first, Index count) { return scouted.starts(first, count, run_.dim(), o.superchains); },
-                    &metric_);
+                    &learns);
   keeper_.forget();
 }
 
@@ -252,6 +253,14 @@ template <class Real>
 void EnsembleWarmUp<Real>::leapfrog(double num_steps, double step) {
   metric_.stages = 1, metric_.spread = 1, metric_.num_steps = num_steps, metric_.step_size = step;
 }
+/// With it on a device that adapts: there all chains of an iteration wait for one that makes its trajectory again, with
+/// 26 times the steps, while others ask for nothing.
+template <class Real>
+Metric EnsembleWarmUp<Real>::while_adapting() const {
+  Metric m = metric_;
+  if (run_.context.backend == Backend::cuda) m.finer_every = seldom;
+  return m;
+}
 /// As few as make up `time` by steps that are not larger.
 template <class Real>
 void EnsembleWarmUp<Real>::pairs(double time, double largest) {
@@ -282,7 +291,7 @@ bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
   if (!stand_.drawing) {
     MetricLearner learner(run_.dim());
     const auto count = static_cast<Index>(std::ssize(x) / dim);
-    std::vector<Real> gradients = gradients_at(run_, x);
+    std::vector<Real> gradients = TargetGradients<Real>(run_)(x);
     const ThreadsOf threads(run_.context, run_.dim());
     out_.gradients += count;
     std::optional<LearntCoordinates> better = settled_ ? learn_coordinates(gradients) : std::nullopt;
@@ -295,7 +304,7 @@ bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
     if (better)
       move_chains(*std::move(better));
     else
-      run_.chains.set_metric(metric_);
+      run_.chains.set_metric(while_adapting());
   }
   const FrozenDraws<Real> block = draw(piece / 2, true);
   if (out_.interrupted) return false;
@@ -366,7 +375,7 @@ std::int64_t EnsembleWarmUp<Real>::affordable(std::int64_t gradients) const {
 template <class Real>
 double EnsembleWarmUp<Real>::worth(bool adapting) {
   tell(fmt::format("trajectories of {:.3g} steps", metric_.num_steps));
-  if (!stand_.drawing) run_.chains.set_metric(metric_);
+  if (!stand_.drawing) run_.chains.set_metric(adapting ? while_adapting() : metric_);
   const std::int64_t fewest = adapting ? least_trial : least_frozen;  // a step needs some to follow a new length
   const std::int64_t wanted = std::min(trial_draws / run_.options.num_chains, affordable(trial_gradients));
   const FrozenDraws<Real> block = draw(std::clamp(wanted, fewest, piece), adapting);
@@ -438,7 +447,7 @@ void EnsembleWarmUp<Real>::learn_pairs() {
       s.leap = run_.chains.averaged_step();
       s.first_time = s.next_time = s.best > 0 ? s.leap * s.length : quarter;
       pairs(s.first_time, 1.3 * s.leap);
-      run_.chains.set_metric(metric_);
+      run_.chains.set_metric(while_adapting());
     }
     draw(piece / 2, true);
     if (out_.interrupted) return;
@@ -470,7 +479,7 @@ void EnsembleWarmUp<Real>::settle(std::int64_t iterations) {
   if (total < 0) {
     total = iterations;
     metric_.step_size = run_.chains.averaged_step();
-    run_.chains.set_metric(metric_);
+    run_.chains.set_metric(adapting ? while_adapting() : metric_);
   }
   for (; done < total; done += piece) {
     draw(std::min(piece, total - done), adapting);

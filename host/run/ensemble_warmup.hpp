@@ -72,6 +72,7 @@ class EnsembleWarmUp {
   std::int64_t affordable(std::int64_t gradients) const;
   double worth(bool adapting);
   double beside_gradients() const;
+  Metric while_adapting() const;
   void leapfrog(double num_steps, double step);
   void pairs(double time, double largest);
   void settle(std::int64_t iterations);

@@ -10,6 +10,8 @@ namespace {
 
 using Eigen::MatrixXd, Eigen::VectorXd;
 
+constexpr double least_kept = 0.1;  // of off-diagonals: little is lost, and decompositions take their time
+
 /// The symmetric matrix whose lower triangle is s, in the scale d, shrunk to its diagonal.
 MatrixXd scaled(const MatrixXd& s, const VectorXd& d, double kept) {
   MatrixXd out = s.selfadjointView<Eigen::Lower>();
@@ -131,8 +133,8 @@ std::vector<double> MetricLearner::factor(double step) const {
   Eigen::Map<RowMajor> F(out.data(), n_, n_);
   F.setZero();
   F.diagonal() = scale;
-  if (!dense || freedom_ == 0) return out;
   const double draws = static_cast<double>(freedom_) / static_cast<double>(n_), kept = 1 - std::exp(-3 * draws * draws);
+  if (!dense || kept < least_kept) return out;
   const MatrixXd across = scale.cwiseInverse().asDiagonal() * across_ * scale.asDiagonal(),
                  mean = geometric_mean(scaled(x_, scale.cwiseInverse(), kept), scaled(g_, scale, kept), across,
                                        kept > 0.9 ? step : 0);
@@ -168,19 +170,23 @@ std::vector<double> agreement(const std::vector<Real>& x, const std::vector<Real
 }
 
 template <class Real>
-std::vector<Real> gradients_at(const Phases<Real>& run, const std::vector<Real>& points, std::vector<double>* lp) {
-  const Index count = static_cast<Index>(std::ssize(points) / run.dim());
+std::vector<Real> TargetGradients<Real>::operator()(const std::vector<Real>& points, std::vector<double>* lp) {
+  const Index count = static_cast<Index>(std::ssize(points) / run_.dim());
   if (lp) lp->assign(static_cast<std::size_t>(count), NAN);
   if (count == 0) return {};
-  const auto chains = make_chains<Real>(run.context, run.options.sampler, run.options.sampler_settings, count,
-                                        run.target.info(), Scope::pooled);
-  Rounds<Real> rounds(run.context, run.target, *chains, count);
-  rounds.start(points);
-  std::vector<Real> out = chains->gradients();
-  if (lp) copy_to_host(run.context, lp->data(), chains->exchange(Phase::start).lp, lp->size() * sizeof(double));
-  for (Index k = 0; const ChainControl& c : chains->controls()) {
+  if (count != count_) {
+    rounds_.reset(), chains_.reset();
+    chains_ =
+        make_chains<Real>(run_.context, ensemble_sampler, {{"mass", "unit"}}, count, run_.target.info(), Scope::pooled);
+    rounds_ = std::make_unique<Rounds<Real>>(run_.context, run_.target, *chains_, count);
+    count_ = count;
+  }
+  rounds_->start(points);
+  std::vector<Real> out = chains_->gradients();
+  if (lp) copy_to_host(run_.context, lp->data(), chains_->exchange(Phase::start).lp, lp->size() * sizeof(double));
+  for (Index k = 0; const ChainControl& c : chains_->controls()) {
     if (c.status != ChainStatus::running) {
-      std::fill_n(out.begin() + k * run.dim(), run.dim(), Real(NAN));
+      std::fill_n(out.begin() + k * run_.dim(), run_.dim(), Real(NAN));
       if (lp) (*lp)[static_cast<std::size_t>(k)] = NAN;
     }
     ++k;
@@ -194,7 +200,7 @@ template std::vector<double> agreement(const std::vector<float>&, const std::vec
                                        Index);
 template std::vector<double> agreement(const std::vector<double>&, const std::vector<double>&,
                                        const std::vector<double>&, Index);
-template std::vector<float> gradients_at(const Phases<float>&, const std::vector<float>&, std::vector<double>*);
-template std::vector<double> gradients_at(const Phases<double>&, const std::vector<double>&, std::vector<double>*);
+template class TargetGradients<float>;
+template class TargetGradients<double>;
 
 }  // namespace kilochain

@@ -52,9 +52,18 @@ std::vector<double> agreement(const std::vector<Real>& x, const std::vector<Real
 template <class Real>
 using GradientsAt = std::function<std::vector<Real>(const std::vector<Real>& points, std::vector<double>* lp)>;
 
-/// Those of the target.
+/// Those of the target. Keeps the chains by which it evaluates for the next call with as many points.
 template <class Real>
-std::vector<Real> gradients_at(const Phases<Real>& run, const std::vector<Real>& points,
-                               std::vector<double>* lp = nullptr);
+class TargetGradients {
+ public:
+  explicit TargetGradients(const Phases<Real>& run) : run_(run) {}
+  std::vector<Real> operator()(const std::vector<Real>& points, std::vector<double>* lp = nullptr);
+
+ private:
+  const Phases<Real>& run_;
+  Index count_ = 0;
+  std::unique_ptr<Chains<Real>> chains_;
+  std::unique_ptr<Rounds<Real>> rounds_;
+};
 
 }  // namespace kilochain

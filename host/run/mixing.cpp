@@ -16,6 +16,7 @@ using Eigen::MatrixXd, Eigen::VectorXd;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using FactorRows = Eigen::Map<const RowMajor>;
 constexpr Eigen::Index slow_directions = 8;
+constexpr Count most_draws = 4096;  // of as many chains as that takes: more tell little more
 
 /// In draws of a law, centred, (dim, draw), the directions in which they are widest by the metric: those take the
 /// longest. (dim, direction), so that their transpose times a draw is how far it lies along them. Draws are never
@@ -87,9 +88,11 @@ double slowest_times(const MatrixXd& x, Eigen::Index draws, double part) {
 
 template <class Real>
 double mixing_of(const FrozenDraws<Real>& block, const std::vector<double>& factor) {
-  MatrixXd x(block.dim, std::ssize(block.running) * block.count);
-  for (Eigen::Index at = 0; const auto c : block.running)
-    for (Count s = 0; s < block.count; ++s) std::copy_n(block.row(c, s), block.dim, x.col(at++).data());
+  const Count all = std::ssize(block.running), every = (all * block.count + most_draws - 1) / most_draws,
+              chains = (all + every - 1) / every;
+  MatrixXd x(block.dim, chains * block.count);
+  for (Eigen::Index at = 0; at < x.cols(); ++at)
+    std::copy_n(block.row(block.running[at / block.count * every], at % block.count), block.dim, x.col(at).data());
   x.colwise() -= x.rowwise().mean().eval();
   const double coordinates = slowest_times(x, block.count, 1.0 / 8);  // the slowest one alone is mostly noise
   const MatrixXd along = widest_directions(x, FactorRows(factor.data(), block.dim, block.dim));

@@ -113,15 +113,12 @@ class Party {
   }
 
  private:
-  GradientsAt<Real> gradients() const {
-    return [this](const std::vector<Real>& points, std::vector<double>* lp) { return gradients_at(run_, points, lp); };
-  }
-
   /// Where the log density or its gradient is not finite, points are drawn again; then they climb.
   void start_at_finite_points() {
     const StartingPoints<Real> points(run_.options, dim_);
     std::vector<Real> x = points.of(0, size_);
     bool climbed = false;
+    TargetGradients<Real> gradients_at(run_);
     for (std::int64_t attempt = 1; attempt <= most_starts; ++attempt) {
       chains_.start([&](Index, Index) { return x; });
       Index failed = 0;
@@ -134,7 +131,7 @@ class Party {
         ++s;
       }
       if (failed == 0 && std::exchange(climbed, true)) return;
-      if (failed == 0) out_.gradients += climb<Real>(gradients(), x, dim_, run_.stop);
+      if (failed == 0) out_.gradients += climb<Real>(std::ref(gradients_at), x, dim_, run_.stop);
     }
   }
 
@@ -251,7 +248,8 @@ class Party {
       x.insert(x.end(), t.draws.begin() + std::ssize(t.lp) / 2 * dim_, t.draws.end());
       counts.push_back(static_cast<Index>(std::ssize(t.lp) - std::ssize(t.lp) / 2));
     }
-    const std::vector<Real> g = gradients_at(run_, x);
+    TargetGradients<Real> gradients_at(run_);
+    const std::vector<Real> g = gradients_at(x);
     const ThreadsOf threads(run_.context, dim_);
     MetricLearner learner(dim_);
     for (std::size_t at = 0; const Index count : counts) {
@@ -269,8 +267,8 @@ class Party {
     for (const Index count : counts) {
       draws += static_cast<std::uint32_t>(count);
       const std::size_t last = (draws - 1) * n;
-      add_probes(gradients(), out_.metric.factor, {x.data() + last, n}, {g.data() + last, n}, each,
-                 {~run_.options.seed, draws, out_.iterations}, learner);
+      add_probes<Real>(std::ref(gradients_at), out_.metric.factor, {x.data() + last, n}, {g.data() + last, n}, each,
+                       {~run_.options.seed, draws, out_.iterations}, learner);
     }
     out_.gradients += each * std::ssize(counts);
     out_.metric.factor = learner.factor();

@@ -34,11 +34,11 @@ std::vector<std::int64_t> gradients_of(const Bench<float>& b) {
   return out;
 }
 
-// 130 chains are two panels of 96 columns. The host reads how many ask a round late: the first two rounds of a stretch
+// 257 chains are two panels of 160 columns. The host reads how many ask a round late: the first two rounds of a stretch
 // are of all chains, the others of as many as asked one round before, and the round that finds out that nobody asks is
 // queued as well.
 TEST_F(EmulatedAsking, RoundsCostWhatStillAsks) {
-  constexpr Index count = 130, width = 96;
+  constexpr Index count = 257, width = 160;
   auto b = chains<float>(device(), "nuts", count, Scope::pooled, {{"step_size", "0.1"}});
   b.start();
   std::int64_t expected = 0, made = 0, of_all = 0, asked = 0;
@@ -91,7 +91,7 @@ TEST_F(EmulatedAsking, WhereStretchesAreCutChangesNoBit) {
   for (const Scope scope : {Scope::pooled, Scope::chain}) {
     std::vector<char> saved[2];
     for (const bool cut : {false, true}) {
-      auto b = chains<float>(device(), "nuts", 130, scope, {{"step_size", "0.1"}});
+      auto b = chains<float>(device(), "nuts", 257, scope, {{"step_size", "0.1"}});  // two panels
       b.start();
       b.run(1, true);
       const auto before = emulated::counters();

@@ -100,6 +100,27 @@ TEST(EmulatedProducts, KeepTheBitsThatTheyPromise) {
   EXPECT_TRUE(emulated::faults().empty());
 }
 
+// Of data that no block has room for: on tensor cores where X is of bytes, the device new enough and the run in float.
+TEST(EmulatedProducts, TheWayIsChosenByTheData) {
+  const Context device = cuda_context(0);
+  Context old = device;
+  old.capability = 80;
+  const ScratchFiles files;
+  for (const bool counts : {false, true}) {
+    const SettingTexts settings = {{"data", write_logistic_table(files.path("table.csv"), 2000, 33, counts)},
+                                   {"standardise", "false"}};
+    for (const std::string model : models) {
+      const auto way = [&](auto zero, const Context& context) {
+        return make_target<decltype(zero)>(context, model, settings)->evaluation();
+      };
+      const std::string in_float = "(cuBLAS, float32)";
+      EXPECT_NE(way(0.0F, device).find(counts ? "(cuBLAS, bf16x3)" : in_float), std::string::npos) << model;
+      EXPECT_NE(way(0.0F, old).find(in_float), std::string::npos) << model;
+      EXPECT_NE(way(0.0, device).find(in_float), std::string::npos) << model;
+    }
+  }
+}
+
 TEST(EmulatedProducts, WhatCannotBeDoneIsRefused) {
   const Context device = cuda_context(0), host = cpu_context(1);
   const ScratchFiles files;

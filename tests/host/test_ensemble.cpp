@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
 #include <random>
 
 #include "host/draws/draws_file.hpp"
 #include "host/registry/own_target.hpp"
+#include "host/registry/registry.hpp"
 #include "host/run/audit.hpp"
 #include "host/run/choose_chains.hpp"
 #include "host/run/learnt_metric.hpp"
@@ -201,10 +203,30 @@ TEST(LearntMetric, FewDrawsKeepTheDiagonalAndLostOnesAreLeftOut) {
   learner.add(x.data(), g.data(), 5);
   EXPECT_EQ(learner.freedom(), 2);  // of three draws that can be used
   const std::vector<double> A = product_of(learner.factor(), n), I = product_of(none.factor(), n);
-  for (Count i = 0; i < n; ++i) {
-    EXPECT_NEAR(A[i * n + i], 4, 4 * 0.05) << i;  // 2/(4 * 40) of the off-diagonals are kept
-    EXPECT_EQ(I[i * n + i], 1);
+  for (Count i = 0; i < n; ++i)
+    for (Count j = 0; j < n; ++j) {
+      if (i == j) EXPECT_NEAR(A[i * n + j], 4, 4 * 0.05) << i;
+      if (i != j) EXPECT_EQ(A[i * n + j], 0) << i << " " << j;  // less than a tenth of them would be kept
+      EXPECT_EQ(I[i * n + j], i == j);
+    }
+}
+
+// 1 024 chains of 8 draws are more than it looks at: of every second chain.
+TEST(Mixing, LooksAtSoManyChainsAndNoMore) {
+  constexpr Count n = 3, count = 8, many = 1024;
+  std::mt19937 bits(21);
+  std::normal_distribution<double> normal;
+  FrozenDraws<double> all(many, count, n, 1), half(many / 2, count, n, 1);
+  for (double& v : all.x) v = normal(bits);
+  for (Count c = 0; c < many; ++c) {
+    all.running.push_back(c);
+    if (c % 2) continue;
+    half.running.push_back(c / 2);
+    std::copy_n(all.row(c, 0), count * n, half.x.begin() + c / 2 * count * n);
   }
+  const std::vector<double> F = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  EXPECT_EQ(mixing_of(all, F), mixing_of(half, F));
+  EXPECT_GT(mixing_of(all, F), 0.8);  // independent draws
 }
 
 // One chain of 64 in a narrow place, where gradients of all coordinates are 50 times as large and alike: it would rule
@@ -372,6 +394,24 @@ TEST(EnsembleWarmUp, ChoosesTheNumberOfChainsAndSaysWhy) {
   EXPECT_LE(r.summary.num_chains, 64);
   ASSERT_FALSE(r.notes.empty());
   EXPECT_NE(r.notes[0].find("because a gradient takes"), std::string::npos) << r.notes[0];
+}
+
+// A round of 2 048 chains: 8e7 operations, and 8e9.
+TEST(EnsembleWarmUp, TakesFewerChainsWhereTheyKeepADeviceBusy) {
+  const auto on_a_device = [](const SettingTexts& settings) {
+    const Options o = with_nothing_said("gaussian", settings);
+    const auto target = make_target<double>(cpu_context(1), "gaussian", settings);
+    Context device = cpu_context(1);
+    device.backend = Backend::cuda;
+    return choose_chains(o, device, *target);
+  };
+  EXPECT_EQ(on_a_device({{"preset", "neal_gaussian"}}).why, "2048 chains, on a device");
+  const ScratchFiles files;
+  std::ofstream table(files.path("wide.csv"));
+  for (int i = 0; i < 1000; ++i)
+    for (int j = 0; j < 1000; ++j) table << (i == j) << (j < 999 ? "," : "\n");
+  table.close();
+  EXPECT_EQ(on_a_device({{"covariance", files.path("wide.csv")}}).num_chains, 512);
 }
 
 TEST(EnsembleWarmUp, TakesFewerChainsWhereIterationsTakeLong) {

@@ -4,6 +4,7 @@
 #pragma once
 #include "host/chains/cuda_target.cuh"
 #include "kernels/samplers/barker.hpp"
+#include "kernels/samplers/ensemble_hmc.hpp"
 #include "kernels/samplers/gad_mala_fast.hpp"
 #include "kernels/samplers/gad_rwm.hpp"
 #include "kernels/samplers/hmc.hpp"
@@ -19,8 +20,8 @@ struct SamplersInside {
 };
 template <>
 struct SamplersInside<float> {
-  using List =
-      SamplerList<GadMalaFast<float>, Mala<float>, Barker<float>, Rwm<float>, GadRwm<float>, Hmc<float>, Nuts<float>>;
+  using List = SamplerList<EnsembleHmc<float>, GadMalaFast<float>, Mala<float>, Barker<float>, Rwm<float>,
+                           GadRwm<float>, Hmc<float>, Nuts<float>>;
 };
 
 }  // namespace kilochain
