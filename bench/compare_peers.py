@@ -95,11 +95,12 @@ def ours(seed, folder):
 def write():
     if not a.output:
         return
+    commit = os.environ.get("KILOCHAIN_COMMIT", "")  # of packed programs
     try:
-        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=here).stdout.strip()
+        commit = commit or subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=here).stdout.strip()
     except OSError:  # a bare machine
-        commit = ""
-    commit = commit or os.environ.get("KILOCHAIN_COMMIT", "unknown")
+        pass
+    commit = commit or "unknown"
     with open(a.output, "w") as f:
         json.dump(dict(date=datetime.date.today().isoformat(), commit=commit, machine=platform.processor() or platform.machine(), cores=os.cpu_count(), device=a.device, rows=rows), f, indent=1)
 

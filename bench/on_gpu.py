@@ -88,7 +88,7 @@ for name in a.problems.split(","):
 kept = dict(
     date=datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
     device=line_of(["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]) or "none",
-    commit=line_of(["git", "rev-parse", "--short", "HEAD"]) or os.environ.get("KILOCHAIN_COMMIT", "unknown"),
+    commit=os.environ.get("KILOCHAIN_COMMIT") or line_of(["git", "rev-parse", "--short", "HEAD"]) or "unknown",  # a pack names its own
     host_cores=os.cpu_count(), smoke=a.smoke, checks=[], not_done=[], rows=[])
 failures = []
 
@@ -320,7 +320,8 @@ def timed(target, chains, matmul="float32", sampler="gad_mala_fast", scope="pool
     many = [4 * n if trees else 6 * n for n in few]
     if a.smoke:
         few, many = ([1, 1], [3, 3]) if trees else ([6, 6], [12, 12])
-    if matmul != "float32":
+    # By itself it chooses by the data.
+    if matmul != "float32" or (target in ("mnist", "caravan") and not {"--matmul", "--evaluator"} & set(more)):
         more = (*more, "--matmul", matmul)
     runs = dict(draws=draws, more=more, sampler=sampler, scope=scope)
     short = sample(target, "cuda", chains, *few, **runs)

@@ -1,6 +1,6 @@
 """Arithmetic beside every kernel: writes bench/roofline.md and bench/roofline.json (docs: the head of the page).
 usage: bench/roofline.py [--ptxas LOG]    LOG: compilers' reports (tools/check_spills.sh leaves one); else nvcc is asked here.
-Standard library only; nvcc is needed, a GPU is not. Nothing here was measured on a GPU."""
+Standard library only; nvcc is needed, a GPU is not. Nothing here was measured on a GPU; what was stands in results/*h100.md."""
 import argparse, json, math, os
 
 from roofline_model import (CLOCK, DEVICES, IN_FLIGHT, LATENCY, MEETING, NODE, REACHED, Kernel, kernels_of, occupancy, ptxas_report,
@@ -354,7 +354,7 @@ def main():
     w = page.append
     w("# What each kernel must cost\n")
     w("Written by `bench/roofline.py` from the compiled kernels (float, sm_90) and the shapes of four problems; not by hand, and **nothing here was")
-    w("measured on a GPU**. `floor`: the largest of bytes over bandwidth and flops over rate, at the data sheet's figures. `predicted`: the same at")
+    w("measured on a GPU**; what was stands in [results/2026-11-27-h100.md](results/2026-11-27-h100.md). `floor`: the largest of bytes over bandwidth and flops over rate, at the data sheet's figures. `predicted`: the same at")
     w(f"{REACHED['memory']:.0%} of a memory's bandwidth, {REACHED['product']:.0%} of the rate of products and {REACHED['pipe']:.0%} of arithmetic and of the path to L1 and shared memory,")
     w(f"and {NODE * 1e6:.1f} us between nodes of a graph; or by latency, where that is longer: steps that wait for each other, as often as warps must take turns,")
     w(f"and {IN_FLIGHT} loads of 128 bytes on the way for each warp, at {LATENCY['hbm']} clocks to device memory, {LATENCY['l2']} to L2, {LATENCY['l1']} to L1, {LATENCY['shuffle']} a shuffle. Not counted: latency inside cuBLAS's")
