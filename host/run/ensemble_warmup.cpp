@@ -253,8 +253,8 @@ template <class Real>
 void EnsembleWarmUp<Real>::leapfrog(double num_steps, double step) {
   metric_.stages = 1, metric_.spread = 1, metric_.num_steps = num_steps, metric_.step_size = step;
 }
-/// With it on a device that adapts: there all chains of an iteration wait for one that makes its trajectory again, with
-/// 26 times the steps, while others ask for nothing.
+/// The metric for iterations that adapt. On a device all chains wait in each of them for one that makes its trajectory
+/// again, with up to 26 times the steps: every seventh may have such trajectories.
 template <class Real>
 Metric EnsembleWarmUp<Real>::while_adapting() const {
   Metric m = metric_;

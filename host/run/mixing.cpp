@@ -88,7 +88,8 @@ double slowest_times(const MatrixXd& x, Eigen::Index draws, double part) {
 
 template <class Real>
 double mixing_of(const FrozenDraws<Real>& block, const std::vector<double>& factor) {
-  const Count all = std::ssize(block.running), every = (all * block.count + most_draws - 1) / most_draws,
+  const Count all = std::ssize(block.running),
+              every = std::max<Count>(1, (all * block.count + most_draws - 1) / most_draws),
               chains = (all + every - 1) / every;
   MatrixXd x(block.dim, chains * block.count);
   for (Eigen::Index at = 0; at < x.cols(); ++at)
