@@ -9,14 +9,17 @@ STEPS = {
     "ceilings": "copies, matrix products in each mode and in the shapes of the runs, the time between nodes of a graph",
     "kernels": "every kernel of an iteration by itself, by ncu where it may read the counters",
     "bars": "the rounds that have a bar: MNIST and German, 4 096 chains",
+    "defaults": "what a user gets who says nothing, on German, Caravan, MNIST and Neal",
     "agreement": "posterior means of the device and of the CPU",
+    "matrix": "samplers, scopes, 4 and 1 024 chains on easy Gaussians, nothing else said",
     "sanitizer": "a part of the tests under memcheck, racecheck, initcheck, synccheck",
     "sizes": "every problem at 256, 1 024, 4 096 and 16 384 chains, products in each mode",
     "samplers": "one sampler for each way of adapting, and trees beside trajectories of one length",
     "evaluators": "the ways to evaluate a logistic regression: what is chosen, a warp for each chain, products",
     "peers": "the JAX samplers on the same problem",
 }
-CALLS = {"1": "tests,bars", "2": "ceilings,kernels,agreement", "3": "peers"}  # a command of nine minutes each
+# A command of nine minutes at most each. On an H100 tests took 55 s, bars 30, kernels 60, sanitizer 60, agreement 75.
+CALLS = {"1": "tests,ceilings,bars,defaults,kernels,sanitizer", "2": "agreement,matrix,sizes,samplers,evaluators", "3": "peers"}
 p = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter,
                             description=__doc__ + "\n" + "\n".join(f"  {k:<11} {v}" for k, v in STEPS.items()))
 p.add_argument("--build", required=True)
@@ -358,6 +361,50 @@ def step_bars():
         for way in ways(target):
             timed(target, 4096, way)
         timed(target, 4096, ways(target)[-1], draws="moments")
+
+
+def step_defaults():
+    if a.smoke:
+        print("SKIPPED ALOUD: 16 scouts take an emulated device minutes", flush=True)
+        return kept["not_done"].append("defaults: in a smoke run")
+    for target in ("german", "caravan", "mnist", "neal"):
+        for seed in (1, 2):  # the first run of a target loads its kernels
+            command = [program, "sample", *targets[target], "--device", "cuda", "--seed", str(seed), "--json", "--quiet"]
+            at = time.time()
+            status, out, err = run(command, 60, quiet=True, env=own)
+            check(f"{target}, nothing said, seed {seed}", status == 0, "" if status == 0 else (err or out)[-500:])
+            if status == 0:
+                r = json.loads(out)
+                row = dict(target=target, seed=seed, cold_seconds=time.time() - at,
+                           **{k: r[k] for k in ("seconds", "num_chains", "num_warmup", "num_samples", "min_ess_per_second", "rhat_max", "gradient_evaluations")})
+                kept.setdefault("defaults", []).append(row)
+                print(json.dumps(row), flush=True)
+
+
+def step_matrix():
+    samplers = [("ensemble_hmc", "hmc", "nuts"), ("gad_mala_fast", "gad_rwm", "entropy_hmc"), ("gad_mala_exact", "gad_mala_low_rank"), ("mala", "fisher_mala"),
+                ("barker", "rwm"), ("adaptive_metropolis", "adaptive_proposal"), ("gaussian_adaptation", "cma"), ("chees_hmc", "mams")]
+    if a.smoke:
+        print("SKIPPED ALOUD: the matrix takes an emulated device hours", flush=True)
+        return kept["not_done"].append("matrix: in a smoke run")
+    running = []
+    for some in samplers:  # side by side: most of a cell is the start of a process
+        command = [sys.executable, os.path.join(root, "tests", "statistical", "matrix.py"), program, "--samplers", ",".join(some),
+                   "--chains", "4,1024", "--targets", "normal_5,normal_1,rotated", "--max-seconds", "5", "--device", "cuda"]
+        running.append((some, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=own)))
+    for some, process in running:
+        try:
+            said, _ = process.communicate(timeout=max(1, min(150, seconds_left())))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            kept["not_done"].append("matrix: the rest of " + ", ".join(some))
+            said, _ = process.communicate()
+        cells = [line for line in said.splitlines() if re.search(r" status \d", line)]
+        kept.setdefault("matrix", []).extend(cells)
+        wrong = [line for line in cells if "WRONG" in line]
+        print("\n".join(line for line in cells if "WRONG" in line or "DEAF" in line), flush=True)
+        if cells or process.returncode is None or process.returncode >= 0:  # not of those that had no time for one
+            check("matrix of " + ", ".join(some), not wrong and cells, f"{len(cells)} cells, {sum(' right ' in c for c in cells)} right")
 
 
 def step_sizes():

@@ -7,8 +7,8 @@
 #   bench/on_gpu.sh --smoke --build build/emulated [--output DIR]
 # The first hour on a new machine is three commands of nine minutes at most. Carry the sources and the folder build/gpu,
 # which `bench/on_gpu.sh --pack build/gpu` makes beforehand (programs, their libraries, data, the peers); there:
-#   bench/on_gpu.sh --build build/gpu/pack.tar.xz --output OUT --call 1     tests by suite, without graphs and with; bars
-#   bench/on_gpu.sh --build build/gpu/pack.tar.xz --output OUT --call 2     ceilings, kernels by ncu, agreement with the CPU
+#   bench/on_gpu.sh --build build/gpu/pack.tar.xz --output OUT --call 1     tests, ceilings, bars, kernels, sanitizers: 4 minutes
+#   bench/on_gpu.sh --build build/gpu/pack.tar.xz --output OUT --call 2     agreement with the CPU, all sizes, other samplers
 #   bench/on_gpu.sh --build build/gpu/pack.tar.xz --output OUT --call 3     peers on German, Caravan and MNIST
 # Without build/gpu: --build names a build with CUDA; without it build/cuda is configured and built.
 # --steps: some of those that `python3 bench/on_gpu.py --help` lists (the sanitizers' tools, all sizes, other samplers).
