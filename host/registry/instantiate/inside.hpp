@@ -14,14 +14,18 @@
 
 namespace kilochain {
 
-template <class Real>
+template <class Real, class Model>
 struct SamplersInside {
   using List = SamplerList<>;
 };
-template <>
-struct SamplersInside<float> {
-  using List = SamplerList<EnsembleHmc<float>, GadMalaFast<float>, Mala<float>, Barker<float>, Rwm<float>,
-                           GadRwm<float>, Hmc<float>, Nuts<float>>;
+template <class Model>
+struct SamplersInside<float, Model> {
+  template <class... More>
+  using And = SamplerList<GadMalaFast<float>, Mala<float>, Barker<float>, Rwm<float>, GadRwm<float>, Hmc<float>,
+                          Nuts<float>, More...>;
+  /// The default where a block answers for several chains. Where a warp answers its own, nvcc keeps that sampler's
+  /// fields in local memory.
+  using List = std::conditional_t<BlockModel<Model, float>::by_warps, And<>, And<EnsembleHmc<float>>>;
 };
 
 }  // namespace kilochain

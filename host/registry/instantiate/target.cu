@@ -13,14 +13,16 @@ std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts& t
   const auto settings = parse_settings<Model>(name, texts);
   if constexpr (requires { Model::is_grouped(settings); })  // another model, then
     if (Model::is_grouped(settings))
-      return std::make_unique<CudaTarget<typename Model::Grouped, Real, typename SamplersInside<Real>::List>>(
+      return std::make_unique<
+          CudaTarget<typename Model::Grouped, Real, typename SamplersInside<Real, typename Model::Grouped>::List>>(
           context, settings, true);
   if constexpr (requires { Model::make_cuda(context, settings); })  // it may evaluate many chains together
     if (auto together = Model::make_cuda(context, settings)) return together;
   bool in_blocks = true;
   if constexpr (requires { settings.evaluator == decltype(settings.evaluator)::team; })
     in_blocks = settings.evaluator != decltype(settings.evaluator)::team;
-  return std::make_unique<CudaTarget<Model, Real, typename SamplersInside<Real>::List>>(context, settings, in_blocks);
+  return std::make_unique<CudaTarget<Model, Real, typename SamplersInside<Real, Model>::List>>(context, settings,
+                                                                                               in_blocks);
 }
 
 const RegisterCudaTarget registered(name, {make<float>, make<double>});
