@@ -2,7 +2,10 @@
 
 What came out is in OUTPUT/on_gpu.json (of some steps: on_gpu.STEPS.json) after each step and each run, so whoever is cut
 off keeps what was done. A step that fails says so and the next one begins. Steps, in the order of what is wanted most:"""
-import argparse, csv, datetime, glob, gzip, json, math, os, random, re, shutil, struct, subprocess, sys, tempfile, time
+import argparse, datetime, glob, json, math, os, re, shutil, subprocess, sys, tempfile, time
+
+from gpu_kernels import METRICS, kernel_rows
+from gpu_stand_ins import stand_ins
 
 STEPS = {
     "tests": "tests/test_gpu, a process for each suite: without graphs, then with them",
@@ -105,6 +108,7 @@ def keep():
 
 
 def check(name, ok, detail=""):
+    detail = detail.replace(root + os.sep, "")  # results are committed: no path of this machine
     print(("ok     " if ok else "FAILED ") + name + (": " + detail if detail else ""), flush=True)
     kept["checks"].append(dict(name=name, ok=bool(ok), detail=detail))
     if not ok:
@@ -205,34 +209,6 @@ def step_ceilings():
     if status == 0:
         kept["ceilings"] = json.loads(out)
         print(out.strip(), flush=True)
-
-
-METRICS = {"gpu__time_duration.sum": "us", "launch__registers_per_thread": "registers",  # grid and block besides
-           "sm__warps_active.avg.pct_of_peak_sustained_active": "warps_percent",
-           "dram__throughput.avg.pct_of_peak_sustained_elapsed": "memory_percent",
-           "sm__throughput.avg.pct_of_peak_sustained_elapsed": "arithmetic_percent"}
-
-
-def kernel_rows(csv_text):
-    """ncu's table as rows {kernel, calls, and the median of each metric}."""
-    lines = csv_text.splitlines()
-    begins = next((k for k, line in enumerate(lines) if "Kernel Name" in line), None)
-    if begins is None:
-        return []
-    table = list(csv.DictReader(lines[begins:]))
-    scale = {"ns": 1e-3, "nsecond": 1e-3, "us": 1.0, "usecond": 1.0, "ms": 1e3, "msecond": 1e3, "s": 1e6, "second": 1e6}
-    unit = scale.get(table[0].get("gpu__time_duration.sum", ""), 1.0) if table else 1.0
-    found = {}
-    for line in table[1:]:  # the first has the units
-        found.setdefault((line["Kernel Name"][:160], line.get("launch__grid_size"), line.get("launch__block_size")), []).append(line)
-    rows = []
-    for (kernel, blocks, threads), calls in found.items():  # cuBLAS makes products of several shapes by one kernel
-        row = dict(kernel=kernel, blocks=blocks, threads=threads, calls=len(calls))
-        for metric, name in METRICS.items():
-            values = sorted(float(c[metric].replace(",", "")) for c in calls if c.get(metric))
-            row[name] = values[len(values) // 2] * (unit if name == "us" else 1) if values else None
-        rows.append(row)
-    return sorted(rows, key=lambda r: -(r["us"] or 0) * r["calls"])
 
 
 def step_kernels():
@@ -469,36 +445,6 @@ def step_peers():
                 keep()
 
 
-# ---- what stands in for data and peers in a smoke run -----------------------------------------------------------------
-def stand_ins(folder):
-    """Tiny tables and images, a peers' script that makes its figures up, and the two modules that compare_peers.py reads draws with."""
-    draw = random.Random(7)
-    for name, rows, columns in (("german", 60, 6), ("caravan", 90, 9)):
-        with open(os.path.join(folder, name + ".csv"), "w") as f:
-            f.write(",".join(f"x{j}" for j in range(columns)) + ",y\n")
-            for i in range(rows):
-                f.write(",".join(str(draw.randint(0, 9)) for _ in range(columns)) + f",{i % 2}\n")
-    with gzip.open(os.path.join(folder, "mnist56-images-idx3-ubyte.gz"), "wb") as f:
-        f.write(struct.pack(">IIII", 0x803, 50, 4, 4) + bytes(draw.randint(0, 255) for _ in range(50 * 16)))
-    with gzip.open(os.path.join(folder, "mnist56-labels-idx1-ubyte.gz"), "wb") as f:
-        f.write(struct.pack(">II", 0x801, 50) + bytes(5 + i % 2 for i in range(50)))
-    with open(os.path.join(folder, "peers.py"), "w") as f:
-        f.write(f"import os\nassert {a.libraries!r} not in os.environ.get('LD_LIBRARY_PATH', ''), 'peers see our libraries'\n"
-                "import json, sys\nname = sys.argv[sys.argv.index('--peer') + 1]\n"
-                "print(json.dumps(dict(peer=name, samples=1, warmup=1, seconds_warm=1.0, seconds_cold=2.0, ess_min=1.0, ess_squares_min=1.0, min_ess_per_second=1.0, rhat_max=1.0)))\n")
-    with open(os.path.join(folder, "numpy.py"), "w") as f:
-        f.write("def save(path, x):\n    open(path, 'w').close()\n")
-    with open(os.path.join(folder, "netCDF4.py"), "w") as f:
-        f.write("class Variable:\n    ndim = 3\n    def __getitem__(self, at): return self\n    def filled(self): return self\n"
-                "class Group:\n    variables = dict(x=Variable())\n"
-                "def Dataset(path):\n    assert open(path, 'rb').read(4) == b'\\x89HDF'\n    return dict(posterior=Group())\n")
-    a.data, a.peers = folder, os.path.join(folder, "peers.py")
-    os.environ["PYTHONPATH"] = folder
-    for name, file in (("german", "german.csv"), ("caravan", "caravan.csv")):
-        targets[name][-1] = data(file)
-    targets["mnist"][3], targets["mnist"][5] = data("mnist56-images-idx3-ubyte.gz"), data("mnist56-labels-idx1-ubyte.gz")
-
-
 def figure(x, digits=1):
     return "-" if x is None else f"{x:.{digits}f}"
 
@@ -520,7 +466,11 @@ print(json.dumps({k: kept[k] for k in ("date", "device", "commit", "host_cores")
 scratch = tempfile.mkdtemp()
 try:
     if a.smoke:
-        stand_ins(scratch)
+        stand_ins(scratch, a.libraries)
+        a.data, a.peers, os.environ["PYTHONPATH"] = scratch, os.path.join(scratch, "peers.py"), scratch
+        for name, file in (("german", "german.csv"), ("caravan", "caravan.csv")):
+            targets[name][-1] = data(file)
+        targets["mnist"][3], targets["mnist"][5] = data("mnist56-images-idx3-ubyte.gz"), data("mnist56-labels-idx1-ubyte.gz")
     elif set(steps) - {"tests", "ceilings", "sanitizer"} and not os.path.exists(data("german.csv")):
         sys.exit(f"on_gpu: no german.csv in {a.data}. Name the data's folder with --data?")
     for name in steps:
