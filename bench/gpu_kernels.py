@@ -8,7 +8,7 @@ METRICS = {"gpu__time_duration.sum": "us", "launch__registers_per_thread": "regi
 
 
 def kernel_rows(csv_text):
-    """ncu's table as rows {kernel, calls, and the median of each metric}."""
+    """ncu's table as rows {kernel, blocks, threads, calls, and the median of each metric}: one for each shape of a launch."""
     lines = csv_text.splitlines()
     begins = next((k for k, line in enumerate(lines) if "Kernel Name" in line), None)
     if begins is None:

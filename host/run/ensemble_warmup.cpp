@@ -8,7 +8,6 @@
 #include "host/run/choose_chains.hpp"
 #include "host/run/learn_coordinates.hpp"
 #include "host/run/learnt_metric.hpp"
-#include "host/run/mixing.hpp"
 #include "host/run/relocate.hpp"
 #include "host/run/run_summary.hpp"
 
@@ -16,16 +15,12 @@ namespace kilochain {
 namespace {
 
 // Draws are those of all chains, the other numbers are iterations.
-constexpr std::int64_t metric_draws = 2000, trial_draws = 1024, audit_draws = 1000, trial_gradients = 100000,
-                       metric_gradients = 300000;
-constexpr std::int64_t attempts = 5, least = 50, least_trial = 24, least_frozen = 8, settles = 50, most_room = 500;
-constexpr std::int64_t piece = 64;  // longer ones would begin a window of the kernels' own mass
+constexpr std::int64_t metric_draws = 2000, audit_draws = 1000, metric_gradients = 300000;
+constexpr std::int64_t attempts = 5, least = 50, settles = 50, most_room = 500;
 constexpr std::int64_t most_climbs = 10;
-constexpr double long_steps = 8, longest = 512;  // steps of a trajectory: a metric that fits needs fewer; at most
-constexpr double narrow = 0.25, longer = 1.3;    // times of pairs: spread about their mean; from one trial to the next
-constexpr double quarter = 1.5;                  // of a whitened Gaussian's period, less a little
-constexpr double fits = 0.8;                     // agreement of a coordinate with its gradient that a metric gives
-constexpr int seldom = 7;                        // odd: with all lengths of the sequence
+constexpr double long_steps = 8;  // of a trajectory: a metric that fits needs fewer
+constexpr double narrow = 0.25;   // spread of the times of pairs about their mean
+constexpr double fits = 0.8;      // agreement of a coordinate with its gradient that a metric gives
 
 /// Whether the log density rises or falls between the halves of a block: surely, and by half of what it differs by
 /// between chains.
@@ -371,103 +366,10 @@ std::int64_t EnsembleWarmUp<Real>::affordable(std::int64_t gradients) const {
   return gradients / (run_.options.num_chains * static_cast<std::int64_t>(metric_.num_steps));
 }
 
-/// Draws that a gradient is worth, of trajectories as the metric has them.
-template <class Real>
-double EnsembleWarmUp<Real>::worth(bool adapting) {
-  tell(fmt::format("trajectories of {:.3g} steps", metric_.num_steps));
-  if (!stand_.drawing) run_.chains.set_metric(adapting ? while_adapting() : metric_);
-  const std::int64_t fewest = adapting ? least_trial : least_frozen;  // a step needs some to follow a new length
-  const std::int64_t wanted = std::min(trial_draws / run_.options.num_chains, affordable(trial_gradients));
-  const FrozenDraws<Real> block = draw(std::clamp(wanted, fewest, piece), adapting);
-  if (block.count < fewest || out_.interrupted) return 0;
-  if (metric_.finer_every == 1 && finer_for_all(block)) metric_.finer_every = seldom;
-  const ThreadsOf threads(run_.context, run_.dim());
-  return mixing_of(block, metric_.factor) / (block.mean_steps() + beside_gradients());
-}
-
-/// What a draw costs beside its trajectory, in steps of that: its normals and the keeping of its values, some 40
-/// operations a coordinate. 0 where a target does not say what a gradient takes.
-template <class Real>
-double EnsembleWarmUp<Real>::beside_gradients() const {
-  const double n = run_.dim(), flops = run_.target.info().flops;
-  return flops > 0 ? 40 * n / (flops + (is_diagonal(metric_, run_.dim()) ? 12 * n : 4 * n * n)) : 0;
-}
-
-/// Leapfrog of the lengths that stand to be tried; doubled while that pays.
-template <class Real>
-void EnsembleWarmUp<Real>::try_lengths() {
-  Stand& s = stand_;
-  while (!s.lengths.empty()) {
-    const double num_steps = s.lengths.front();
-    if (!s.drawing) leapfrog(num_steps, s.leap > 0 ? s.leap : run_.chains.averaged_step());
-    const double now = worth(true);
-    if (out_.interrupted) return;
-    if (now > s.best) s.length = num_steps;
-    const bool pays = now > 0.8 * s.best;
-    s.best = std::max(s.best, now);
-    s.lengths.erase(s.lengths.begin());
-    if (!s.neighbours && pays && 2 * num_steps <= longest) s.lengths = {2 * num_steps};
-  }
-}
-
 /// Whether positions and gradients agree in the last metric, in all coordinates.
 template <class Real>
 bool EnsembleWarmUp<Real>::nearly_gaussian() const {
   return !out_.agreement.empty() && all_above(out_.agreement, 0.9);
-}
-
-/// Leapfrog of every length up to twice a mean that doubles while that pays; then pairs of steps; where those do not
-/// pay, half a doubling to both sides. Of what is all but a Gaussian pairs alone: there they always pay.
-template <class Real>
-void EnsembleWarmUp<Real>::learn_length() {
-  Stand& s = stand_;
-  if (nearly_gaussian()) s.lengths.clear();
-  try_lengths();
-  if (!out_.interrupted) learn_pairs();
-  if (out_.interrupted) return;
-  constexpr double noise = 1.1;  // must not choose between neighbours
-  if (s.best_of_pairs > noise * s.best) {
-    pairs(s.time, s.largest);
-  } else {
-    if (!std::exchange(s.neighbours, true))
-      s.best *= noise, s.lengths = {std::round(0.7 * s.length), std::round(1.4 * s.length)};
-    try_lengths();
-    if (out_.interrupted) return;
-    leapfrog(s.length, run_.chains.averaged_step());
-  }
-  run_.chains.set_metric(metric_);
-}
-
-/// Pairs of steps, of nearly one length: as long as leapfrog's best, longer while that pays, else shorter.
-template <class Real>
-void EnsembleWarmUp<Real>::learn_pairs() {
-  Stand& s = stand_;
-  if (s.largest == 0) {
-    if (!s.drawing) {
-      s.leap = run_.chains.averaged_step();
-      s.first_time = s.next_time = s.best > 0 ? s.leap * s.length : quarter;
-      pairs(s.first_time, 1.3 * s.leap);
-      run_.chains.set_metric(while_adapting());
-    }
-    draw(piece / 2, true);
-    if (out_.interrupted) return;
-    s.largest = run_.chains.averaged_step();
-    const double fits = s.first_time / (2.6 * s.largest), whole = std::floor(fits);
-    if (s.best == 0 && whole >= 1 && fits < whole + 0.25) s.first_time = s.next_time = whole * 2.6 * s.largest;
-  }
-  while (s.next_time > 0) {
-    if (!s.drawing) pairs(s.next_time, s.largest);
-    const double now = worth(false);
-    if (out_.interrupted) return;
-    const bool better = now > s.best_of_pairs;
-    if (better) s.best_of_pairs = now, s.time = s.next_time;
-    if (better)
-      s.next_time *= s.shorter ? 1 / longer : longer;
-    else if (!std::exchange(s.shorter, true) && s.time == s.first_time)
-      s.next_time = s.first_time / longer;
-    else
-      s.next_time = 0;
-  }
 }
 
 template <class Real>

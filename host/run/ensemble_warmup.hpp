@@ -40,6 +40,9 @@ class EnsembleWarmUp {
 
  private:
   enum Stage { scouts, metric, lengths, step, audits };
+  static constexpr std::int64_t piece = 64;        ///< longer ones would begin a window of the kernels' own mass
+  static constexpr std::int64_t least_trial = 24;  ///< iterations, of a length that is tried while steps adapt
+  static constexpr int seldom = 7;                 ///< odd: with all lengths of the sequence
   /// Where the warm-up stands within a stage.
   struct Stand {
     std::int64_t done = 0, seen = 0, total = -1;     ///< iterations; draws met; iterations wanted, -1: not begun
