@@ -193,6 +193,7 @@ double timed_iteration(const Options& few, const Context& context, Target<Real>&
   Ensemble<Real> chains(context, target, setup, silent, never);
   const StartingPoints<Real> points(few, target.info().dim);
   const auto first = points.of(0, 1);
+  const MayGiveUp may(target.info());
   target.check_evaluation(std::vector<double>(first.begin(), first.end()).data());
   chains.start([&](Index first, Index count) { return points.of(first, count); });
   std::int64_t now = 0;

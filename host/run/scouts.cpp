@@ -83,7 +83,7 @@ class Party {
       if (out_.interrupted) return std::move(out_);
       judge();
       learn_metric();
-      if (round_ + 1 < rounds_at_most && !out_.arrived) trails_.clear();
+      if (round_ + 1 < rounds_at_most && !out_.arrived) relocate(), trails_.clear();
     }
     leave_behind();
     return std::move(out_);
@@ -93,6 +93,7 @@ class Party {
     visit("round", self.round_), visit("from", self.from_), visit("end", self.end_), visit("seen", self.out_.seen);
     visit("iterations", self.out_.iterations), visit("gradients", self.out_.gradients);
     visit("factor", self.out_.metric.factor), visit("step_size", self.out_.metric.step_size);
+    visit("left", self.out_.left), visit("left_below", self.out_.left_below);
     for (Index s = 0; s < self.size_; ++s)
       visit(fmt::format("lp_{}", s).c_str(), self.trails_[s].lp),
           visit(fmt::format("x_{}", s).c_str(), self.trails_[s].draws);
@@ -198,7 +199,7 @@ class Party {
     Index agree = 0, stay = 0;
     for (const auto& t : trails_) {
       if (!std::isfinite(t.mean) || std::abs(t.mean - at) > near * width) {
-        stay += t.mean < at - far_below(width) && t.drift() < 2 * t.sd;
+        stay += stays_below(t, at, width);
         continue;
       }
       const double d = t.drift();
@@ -214,14 +215,33 @@ class Party {
   /// Even a mode ten times as wide in every coordinate would not make up for such a low density.
   double far_below(double width) const { return 10 * width + static_cast<double>(dim_) * std::log(10.0); }
 
+  bool stays_below(const Trail<Real>& t, double at, double width) const {
+    return t.mean < at - far_below(width) && t.drift() < 2 * t.sd;
+  }
+
+  void leave(Index scout, double below) {
+    const auto place = std::ranges::lower_bound(out_.left, scout);
+    if (place == out_.left.end() || *place != scout) out_.left.insert(place, scout);
+    out_.left_below = std::max(out_.left_below, below);
+  }
+
+  /// Scouts that stay far below go on from others' places: trajectories there may take many times as long, and the
+  /// others would wait.
+  void relocate() {
+    const auto [at, width] = usual();
+    std::vector<std::int64_t> stay;
+    for (Index s = 0; s < size_; ++s)
+      if (stays_below(trails_[s], at, width)) stay.push_back(s), leave(s, at - trails_[s].mean);
+    chains_.relocate(stay, 0);
+  }
+
   void leave_behind() {
     const auto [at, width] = usual();
     const double bar = far_below(width);
     for (Index s = 0; s < size_; ++s) {
       const Trail<Real>& t = trails_[s];
       if (t.mean < at - bar || !std::isfinite(t.mean)) {
-        out_.left.push_back(s);
-        out_.left_below = std::max(out_.left_below, at - t.mean);
+        leave(s, at - t.mean);
         continue;
       }
       std::vector<Real> late;

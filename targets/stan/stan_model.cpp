@@ -137,7 +137,7 @@ std::string StanModel::text_of(std::exception_ptr thrown) {
 }
 
 void StanModel::gives_up(bool does) const {
-  constexpr long least = 100'000, times = 100;
+  constexpr long least = 30'000, times = 30;
   if (!call_->steps || !call_->most_steps) return;
   if (does && most_steps_ == 0) {
     std::vector<double> gradient(static_cast<std::size_t>(dim_));
