@@ -1,8 +1,8 @@
 // Scouts find where the posterior is, before all chains share a proposal (docs/decisions/0019-ensemble.md).
 // Starting points climb to where the mass begins (climb.hpp). From there each scout is a NUTS chain that adapts its
 // own step: one in a bad place holds nobody else. They run until their log densities agree and stand still, or until a
-// limit, with metrics learnt on the way (probes.hpp). Scouts that ended far below the others are left behind, by
-// number.
+// limit, with metrics learnt on the way (probes.hpp). Scouts that stay far below the others go on from their
+// places after a round; they, and those that end there, are named by number.
 // Cost: 16 chains times 32 iterations, of which the first 8 know no scales; twice as many again where they go on.
 #pragma once
 #include <string>
@@ -21,7 +21,7 @@ struct Scouted {
   bool interrupted = false;
   double seconds = 0, seconds_of_iteration = 0;  ///< of all; of one scout's in the last round
   std::string seen;                              ///< how many agree, when they were looked at last
-  std::vector<std::int64_t> left;                ///< scouts that ended far below the others, ascending
+  std::vector<std::int64_t> left;                ///< scouts that stood far below the others after a round, ascending
   double left_below = 0;                         ///< how far the lowest of them ended below the others, in log density
   Metric metric;                                 ///< from the scouts' draws
   std::vector<std::vector<Real>> points;         ///< of each scout that arrived: (draw, dim), late draws first
