@@ -281,6 +281,16 @@ void Ensemble<Real>::load(const std::vector<std::vector<char>>& saved) {
 }
 
 template <class Real>
+std::vector<Real> Ensemble<Real>::positions() {
+  std::vector<Real> x;
+  each([&](Index, Chains<Real>& chains) {
+    const std::vector<Real> part = chains.positions();
+    x.insert(x.end(), part.begin(), part.end());
+  });
+  return x;
+}
+
+template <class Real>
 std::int64_t Ensemble<Real>::take_gradients() {
   std::int64_t gradients = 0;
   each([&](Index, Chains<Real>& chains) {

@@ -91,6 +91,8 @@ class Ensemble {
   /// Checkpoints of all batches, and back: in place of start.
   std::vector<std::vector<char>> save();
   void load(const std::vector<std::vector<char>>& saved);
+  /// Where all chains are, (chain, dim).
+  std::vector<Real> positions();
   /// Gradients since they were last taken; counts begin anew.
   std::int64_t take_gradients();
 

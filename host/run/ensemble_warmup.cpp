@@ -18,9 +18,10 @@ namespace {
 constexpr std::int64_t metric_draws = 2000, audit_draws = 1000, metric_gradients = 300000;
 constexpr std::int64_t attempts = 5, least = 50, settles = 50, most_room = 500;
 constexpr std::int64_t most_climbs = 10;
-constexpr double long_steps = 8;  // of a trajectory: a metric that fits needs fewer
-constexpr double narrow = 0.25;   // spread of the times of pairs about their mean
-constexpr double fits = 0.8;      // agreement of a coordinate with its gradient that a metric gives
+constexpr double long_steps = 8;     // of a trajectory: a metric that fits needs fewer
+constexpr double narrow = 0.25;      // spread of the times of pairs about their mean
+constexpr double steps_to_mix = 32;  // of trajectories, where draws are not mixed enough to learn coordinates from
+constexpr double fits = 0.8;         // agreement of a coordinate with its gradient that a metric gives
 
 /// Whether the log density rises or falls between the halves of a block: surely, and by half of what it differs by
 /// between chains.
@@ -132,13 +133,9 @@ void EnsembleWarmUp<Real>::relocate() {
   const std::int64_t dim = run_.dim();
   double bar = lp_ - std::log(1e4) - 3 * std::sqrt(static_cast<double>(dim));
   for (std::int64_t i = 0; i < dim; ++i) bar += std::log(metric_.factor[i * dim + i]);
+  const std::vector<Real> x = run_.chains.positions();
   std::vector<Real> points;
-  run_.chains.each([&](Index first, Chains<Real>& chains) {
-    const std::vector<Real> x = chains.positions();
-    for (const auto c : stuck_)
-      if (first <= c && (c - first + 1) * dim <= std::ssize(x))
-        points.insert(points.end(), x.begin() + (c - first) * dim, x.begin() + (c - first + 1) * dim);
-  });
+  for (const auto c : stuck_) points.insert(points.end(), x.begin() + c * dim, x.begin() + (c + 1) * dim);
   const std::vector<double> masses = log_masses(run_, points, out_.gradients);
   if (run_.stop) {
     keeper_.save(before);
@@ -198,6 +195,8 @@ void EnsembleWarmUp<Real>::scout() {
     }
   }
   if (sent_before) keeper_.took(scouted.seconds);
+  if (sent_before && !scouted.coordinates.empty()) run_.coordinates->set(scouted.coordinates);
+  out_.coordinates = scouted.coordinates;
   const auto places = static_cast<std::int64_t>(scouted.points.size());
   const bool many = o.num_chains * ess_for_rhat > static_cast<double>(o.target_ess) && o.num_chains >= 8 * places;
   if (o.superchains == 0 && many && places >= 4) out_.superchains = places;
@@ -290,12 +289,12 @@ bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
     const ThreadsOf threads(run_.context, run_.dim());
     out_.gradients += count;
     std::optional<LearntCoordinates> better = settled_ ? learn_coordinates(gradients) : std::nullopt;
-    stand_.moved = better.has_value();
+    stand_.moved |= better.has_value();
     learner.add(x.data(), gradients.data(), static_cast<Index>(std::ssize(x) / dim));
     metric_.factor = learner.factor(attempt_ > 0 ? metric_.step_size : 0);
     metric_.finer_every = 1;
     out_.agreement = agreement(x, gradients, metric_.factor, run_.dim());
-    leapfrog(metric_.num_steps, stand_.moved ? 0.5 : std::min(1.0, run_.chains.averaged_step()));
+    leapfrog(metric_.num_steps, better ? 0.5 : std::min(1.0, run_.chains.averaged_step()));
     if (better)
       move_chains(*std::move(better));
     else
@@ -322,14 +321,11 @@ std::optional<LearntCoordinates> EnsembleWarmUp<Real>::learn_coordinates(std::ve
   learner.add(x.data(), gradients.data(), count);
   const std::vector<double> agree = agreement(x, gradients, learner.factor(), n);
   if (all_above(agree, fits)) return {};
+  DrawsAndGradients draws = finite_of(x, gradients, n);
+  const Learning learning = kilochain::learn_coordinates(better, draws);
+  if (learning == Learning::unmixed && metric_.num_steps < steps_to_mix) metric_.num_steps *= 4, stand_.moved = true;
+  if (learning != Learning::better) return {};
   using Columns = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
-  const Eigen::Map<const Columns> points(x.data(), n, count), slopes(gradients.data(), n, count);
-  std::vector<Eigen::Index> finite;
-  for (Index k = 0; k < count; ++k)
-    if (points.col(k).allFinite() && slopes.col(k).allFinite()) finite.push_back(k);
-  DrawsAndGradients draws{points(Eigen::all, finite).template cast<double>(),
-                          slopes(Eigen::all, finite).template cast<double>()};
-  if (!kilochain::learn_coordinates(better, draws)) return {};
   const auto take = [](std::vector<Real>& to, const Eigen::MatrixXd& from) {
     to.resize(static_cast<std::size_t>(from.size()));
     Eigen::Map<Columns>(to.data(), from.rows(), from.cols()) = from.cast<Real>();
@@ -342,11 +338,7 @@ std::optional<LearntCoordinates> EnsembleWarmUp<Real>::learn_coordinates(std::ve
 template <class Real>
 void EnsembleWarmUp<Real>::move_chains(LearntCoordinates coordinates) {
   const std::int64_t dim = run_.dim();
-  std::vector<Real> x;
-  run_.chains.each([&](Index, Chains<Real>& chains) {
-    const std::vector<Real> part = chains.positions();
-    x.insert(x.end(), part.begin(), part.end());
-  });
+  std::vector<Real> x = run_.chains.positions();
   run_.coordinates->to_target(x);
   out_.coordinates = coordinates.to_numbers();
   run_.coordinates->set(std::move(coordinates));
@@ -395,11 +387,7 @@ template <class Real>
 AuditFigures EnsembleWarmUp<Real>::audit(std::int64_t iterations) {
   tell("audit");
   std::vector<Real>& began = stand_.began;
-  if (!stand_.drawing)
-    run_.chains.each([&](Index, Chains<Real>& chains) {
-      const auto x = chains.positions();
-      began.insert(began.end(), x.begin(), x.end());
-    });
+  if (!stand_.drawing) began = run_.chains.positions();
   const FrozenDraws<Real> block = draw(iterations, false);
   return out_.interrupted ? AuditFigures{} : audit_of<Real>(block, std::span<const Real>(began), run_.context.threads);
 }

@@ -1,12 +1,12 @@
 #include "host/run/learn_coordinates.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
 #include <random>
+
+#include "host/run/hierarchy.hpp"
 
 namespace kilochain {
 namespace {
@@ -14,71 +14,11 @@ namespace {
 using Eigen::ArrayXd, Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr double least_gain = 1, of_coordinate = 0.05, of_direction = 0.1;  // of log det Cov(y) + log det Cov(g_y)
-constexpr double stands_out = 3;                                            // a parent's score, of the median
-// Of a direction's precision, at the parent's median: 1 where the data say nothing; beyond, it is no such model.
-constexpr double least_share = 0.01, most_share = 1.3;
+constexpr double unmixed =
+    0.1;  // of log det Cov(x) + log det Cov(g), a coordinate below 0, beside what few draws make of it
+constexpr double stands_out = 3;  // a parent's score, of the median
 constexpr int candidates = 3, probes = 8;
 constexpr std::size_t most_steps = 8;
-
-double median(VectorXd v) {
-  std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
-  return v[v.size() / 2];
-}
-/// About the median, as a Gaussian's standard deviation.
-double robust_sd(const VectorXd& v) { return 1.4826 * median((v.array() - median(v)).abs()); }
-
-/// A draw far out, in position or gradient, counts less: beyond twice the usual length as the inverse square.
-ArrayXd weights_of(const MatrixXd& z, const MatrixXd& h) {
-  const ArrayXd longest = z.colwise().squaredNorm().cwiseMax(h.colwise().squaredNorm()).transpose();
-  return (longest / (4 * static_cast<double>(z.rows()))).max(1).inverse();
-}
-
-/// x = mean + L z, g = L^-T h, where Cov(z) Cov(h) is as near to I as a metric gets.
-struct Whitened {
-  VectorXd mean;
-  MatrixXd L, z, h;
-  double divergence = INFINITY;  ///< log det Cov(x) + log det Cov(g)
-};
-
-std::optional<Whitened> whitened(const DrawsAndGradients& d) {
-  const Index n = d.x.rows();
-  Whitened out;
-  VectorXd scale(n), middle(n);
-  for (Index i = 0; i < n; ++i) {
-    middle[i] = median(d.x.row(i));
-    const double s = std::sqrt(robust_sd(d.x.row(i)) / median(d.g.row(i).cwiseAbs()));
-    if (!(s > 0 && std::isfinite(s))) return {};
-    scale[i] = s;
-  }
-  const MatrixXd x = scale.cwiseInverse().asDiagonal() * (d.x.colwise() - middle), g = scale.asDiagonal() * d.g;
-  ArrayXd weights = weights_of(x, g);
-  for (int round = 0; round < 3; ++round) {
-    const double sum = weights.sum();
-    out.mean = x * weights.matrix() / sum;
-    const VectorXd root = weights.sqrt();
-    MatrixXd Sx = MatrixXd::Zero(n, n), Sg = Sx;
-    Sx.selfadjointView<Eigen::Lower>().rankUpdate(MatrixXd((x.colwise() - out.mean) * root.asDiagonal()), 1 / sum);
-    Sg.selfadjointView<Eigen::Lower>().rankUpdate(MatrixXd(g * root.asDiagonal()), 1 / sum);
-    Sx.diagonal().array() += 1e-9, Sg.diagonal().array() += 1e-9;
-    Sg = MatrixXd(Sg.selfadjointView<Eigen::Lower>());
-    const Eigen::LLT<MatrixXd> llt(Sx);
-    const MatrixXd lower = llt.matrixL();
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(lower.transpose() * Sg * lower);
-    if (llt.info() != Eigen::Success || eigen.info() != Eigen::Success || !(eigen.eigenvalues()[0] > 0)) return {};
-    const VectorXd values = eigen.eigenvalues();
-    const MatrixXd half = lower * eigen.eigenvectors() * values.array().pow(-0.25).matrix().asDiagonal();
-    const Eigen::LLT<MatrixXd> metric(half * half.transpose());
-    if (metric.info() != Eigen::Success) return {};
-    out.L = metric.matrixL();
-    out.z = out.L.triangularView<Eigen::Lower>().solve(MatrixXd(x.colwise() - out.mean));
-    out.h = out.L.transpose() * g;
-    out.divergence = values.array().log().sum();  // that of lower^T Sg lower is det Sx det Sg
-    weights = weights_of(out.z, out.h);
-  }
-  out.mean = middle + scale.cwiseProduct(out.mean);
-  out.L = scale.asDiagonal() * out.L;
-  return out;
-}
 
 /// v about its median, in standard deviations, with what lies far out drawn in.
 ArrayXd along(const VectorXd& v) {
@@ -105,78 +45,11 @@ VectorXd scores(const MatrixXd& x, const Whitened& w) {
   return out;
 }
 
-/// The step by coordinate v as a conjugate hierarchical model has it, whose scales go with e^{c t}: given v
-///   h = -(e^{-2 c t} P + R) z + e^{-2 c t} a + e^{-c t} m + b
-/// is linear in P, R, a, m and b; of a Gaussian model these are exact, whatever the draws.
 std::optional<Noncentring> step_by(Index v, double c, const DrawsAndGradients& d, const Whitened& w) {
-  const Index n = d.x.rows(), draws = d.x.cols(), m = n - 1;
-  std::vector<Index> others;
-  for (Index i = 0; i < n; ++i)
-    if (i != v) others.push_back(i);
-  const MatrixXd A = (w.L * w.L.transpose())(others, others);
-  const Eigen::LLT<MatrixXd> llt(A);
-  const double sd = robust_sd(d.x.row(v)), centre = median(d.x.row(v));
-  if (llt.info() != Eigen::Success || !(sd > 0) || draws < 3 * n) return {};
-  const MatrixXd L = llt.matrixL();
-  const ArrayXd t = (d.x.row(v).array() - centre).transpose();
-  MatrixXd about = d.x(others, Eigen::all);
-  about.colwise() -= VectorXd(w.mean(others));
-  const MatrixXd z = L.triangularView<Eigen::Lower>().solve(about), h = L.transpose() * d.g(others, Eigen::all);
-  const ArrayXd above = (-2 * c * t).min(30).exp();
-  const ArrayXd weights = (h.colwise().squaredNorm().transpose().array() / m)
-                              .max(z.colwise().squaredNorm().transpose().array() / m)
-                              .max(1)
-                              .inverse();
-  MatrixXd basis(2 * m + 3, draws);
-  basis.topRows(m) = z * above.matrix().asDiagonal();
-  basis.middleRows(m, m) = z;
-  basis.row(2 * m) = above.matrix().transpose();
-  basis.row(2 * m + 1) = above.sqrt().matrix().transpose();
-  basis.row(2 * m + 2).setOnes();
-  const MatrixXd weighted = basis * weights.matrix().asDiagonal();
-  MatrixXd gram = weighted * basis.transpose();
-  gram.diagonal() *= 1 + 1e-6;
-  const Eigen::LDLT<MatrixXd> ldlt(gram);
-  if (ldlt.info() != Eigen::Success) return {};
-  const MatrixXd fit = ldlt.solve(weighted * h.transpose());  // (2 m + 3, m)
-  if (!fit.allFinite()) return {};
-  const MatrixXd P = -(fit.topRows(m) + fit.topRows(m).transpose()) / 2,
-                 R = -(fit.middleRows(m, m) + fit.middleRows(m, m).transpose()) / 2;
-  // B = P + R = C C^T; C^-1 P C^-T = U share U^T.
-  Eigen::SelfAdjointEigenSolver<MatrixXd> whole(P + R);
-  const VectorXd values = whole.eigenvalues();
-  const MatrixXd C = whole.eigenvectors() * values.cwiseMax(0.02).cwiseSqrt().asDiagonal() *
-                     whole.eigenvectors().transpose(),
-                 inverse = whole.eigenvectors() * values.cwiseMax(0.02).cwiseSqrt().cwiseInverse().asDiagonal() *
-                           whole.eigenvectors().transpose();
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(inverse * P * inverse);
-  // What the noise of P alone would show: the largest eigenvalue of a symmetric matrix of independent errors.
-  const MatrixXd left = (h - fit.transpose() * basis) * weights.sqrt().matrix().asDiagonal();
-  const MatrixXd covariance = ldlt.solve(MatrixXd::Identity(2 * m + 3, m));
-  const double error = left.squaredNorm() / static_cast<double>(m * (draws - 2 * m - 3)) *
-                       covariance.topRows(m).diagonal().mean(),
-               noise = std::sqrt(2 * static_cast<double>(m) * error);
-  std::vector<Index> kept;
-  if (!(eigen.eigenvalues()[m - 1] < most_share + noise)) return {};
-  for (Index k = 0; k < m; ++k)
-    if (eigen.eigenvalues()[k] > std::max(least_share, noise)) kept.push_back(k);
-  if (kept.empty()) return {};
-  const auto count = static_cast<Index>(kept.size());
-  const MatrixXd U = eigen.eigenvectors()(Eigen::all, kept), W = inverse * U, D = U.transpose() * C;
-  const ArrayXd share = eigen.eigenvalues()(kept).array().min(1);
-  Noncentring step{v, centre, MatrixXd::Zero(n, count), MatrixXd::Zero(n, count), {}, {}, {}, {}, {}};
-  step.directions(others, Eigen::all) = L * W;
-  step.along(others, Eigen::all) = MatrixXd(L.transpose().triangularView<Eigen::Upper>().solve(D.transpose()));
-  const ArrayXd a = (W.transpose() * fit.row(2 * m).transpose()).array(),
-                between = (W.transpose() * fit.row(2 * m + 1).transpose()).array(),
-                b = (W.transpose() * fit.row(2 * m + 2).transpose()).array();
-  step.rates = ArrayXd::Constant(count, c);
-  step.data = (1 - share) / share;
-  step.fixed = a / share;
-  step.shifts = (share < 0.999).select(b / (1 - share).max(1e-3) - step.fixed, 0.0);
-  step.between = between / share;
-  step.fixed += (step.along.transpose() * w.mean).array();
-  return step;
+  const auto at = given(v, d, w);
+  if (!at) return {};
+  const auto model = fitted(*at, c);
+  return model ? step_of(*at, c, *model) : std::nullopt;
 }
 
 DrawsAndGradients in(const LearntCoordinates& coordinates, const DrawsAndGradients& d) {
@@ -208,6 +81,35 @@ struct Learnt {
   Whitened white;
 };
 
+double least_gain_of(Index n, Index directions) {
+  return least_gain + of_coordinate * static_cast<double>(n) + of_direction * static_cast<double>(directions);
+}
+
+/// Centred effects u_i = x_i e^{c t} in place of x_i.
+Noncentring centring(const ScaledEffects& scaled, const MatrixXd& x) {
+  const auto k = static_cast<Index>(scaled.effects.size());
+  const ArrayXd zero = ArrayXd::Zero(k);
+  Noncentring step{scaled.parent, median(x.row(scaled.parent)), MatrixXd::Zero(x.rows(), k), {}, {}, zero, zero, zero,
+                   zero};
+  for (Index j = 0; j < k; ++j) step.directions(scaled.effects[static_cast<std::size_t>(j)], j) = 1;
+  step.along = step.directions;
+  step.rates = ArrayXd::Constant(k, -scaled.rate);
+  return step;
+}
+
+/// So far, and one step more by it; none where that is not finite.
+std::optional<Learnt> with(const Learnt& so_far, const Noncentring& step) {
+  LearntCoordinates one;
+  one.add(step);
+  Learnt next{so_far.coordinates, in(one, so_far.draws), {}};
+  if (!next.draws.x.allFinite() || !next.draws.g.allFinite()) return {};
+  auto white = whitened(next.draws);
+  if (!white) return {};
+  next.white = *std::move(white);
+  next.coordinates.add(step);
+  return next;
+}
+
 /// One step more, by the parent that stands out most among those with which it pays.
 bool improve(Learnt& so_far) {
   const Index n = so_far.draws.x.rows();
@@ -223,17 +125,9 @@ bool improve(Learnt& so_far) {
     for (const double rate : {1.0, 0.5, -1.0, -0.5}) {
       const auto step = step_by(parent, rate, so_far.draws, so_far.white);
       if (!step) continue;
-      LearntCoordinates one;
-      one.add(*step);
-      Learnt next{so_far.coordinates, in(one, so_far.draws), {}};
-      const double gain =
-          least_gain + of_coordinate * static_cast<double>(n) + of_direction * static_cast<double>(step->rates.size());
-      if (!next.draws.x.allFinite() || !next.draws.g.allFinite()) continue;
-      const auto white = whitened(next.draws);
-      if (!white || white->divergence > (best ? best->white.divergence : so_far.white.divergence - gain)) continue;
-      next.white = *white;
-      next.coordinates.add(*step);
-      best = std::move(next);
+      auto next = with(so_far, *step);
+      const double bar = best ? best->white.divergence : so_far.white.divergence - least_gain_of(n, step->rates.size());
+      if (next && !(next->white.divergence > bar)) best = std::move(next);
     }
     if (!best) continue;
     so_far = *std::move(best);
@@ -242,20 +136,64 @@ bool improve(Learnt& so_far) {
   return false;
 }
 
+/// Centred effects, and of these the directions of which the data say little non-centred again.
+template <class Cost>
+std::optional<Learnt> centred(const Learnt& so_far, const ScaledEffects& scaled, const Cost& cost) {
+  auto out = with(so_far, centring(scaled, so_far.draws.x));
+  const auto at = out ? given(scaled.parent, out->draws, out->white) : std::nullopt;
+  const auto model = at ? with_priors(*at, scaled) : std::nullopt;
+  if (const auto step = model ? step_of(*at, scaled.rate, *model) : std::nullopt)
+    if (auto next = with(*out, *step); next && cost(*next) < cost(*out)) out = std::move(next);
+  return out;
+}
+
+/// By each coordinate that scales effects, as long as it pays: first by the one with which it pays most. What is left
+/// to gain is `cost` of draws, each step's at least `gain` of it.
+template <class Cost>
+void centre(Learnt& so_far, std::vector<ScaledEffects> left, const Cost& cost, double gain) {
+  double now = cost(so_far);
+  while (!left.empty()) {
+    std::optional<Learnt> best;
+    std::size_t which = 0;
+    double bar = now - gain;
+    for (std::size_t k = 0; k < left.size(); ++k)
+      if (auto next = centred(so_far, left[k], cost))
+        if (const double there = cost(*next); there < bar) best = std::move(next), which = k, bar = there;
+    if (!best) return;
+    so_far = *std::move(best), now = bar;
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(which));
+  }
+}
+
 }  // namespace
 
-bool learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& draws) {
+Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& draws) {
   const Index n = draws.x.rows();
-  if (n < 2 || n > most_coordinates || draws.x.cols() < 3 * n) return false;
+  if (n < 2 || n > most_coordinates || draws.x.cols() < 3 * n) return Learning::none;
   const std::optional<Whitened> now = whitened(draws);
   Learnt learnt{{}, out_of(coordinates, draws), {}};
   auto white = whitened(learnt.draws);
-  if (!now || !white) return false;
+  if (!now || !white) return Learning::none;
   learnt.white = *std::move(white);
+  const double size = static_cast<double>(n), bar = -size * (unmixed + size / static_cast<double>(draws.x.cols()));
+  if (std::min(now->divergence, learnt.white.divergence) < bar) return Learning::unmixed;
+  const auto divergence = [](const Learnt& l) { return l.white.divergence; };
+  centre(learnt, scaled_effects(learnt.draws), divergence, least_gain_of(n, 0));
   while (learnt.coordinates.size() < most_steps && improve(learnt)) continue;
-  if (!(learnt.white.divergence < now->divergence - least_gain)) return false;
+  if (!(learnt.white.divergence < now->divergence - least_gain)) return Learning::none;
   coordinates = std::move(learnt.coordinates), draws = std::move(learnt.draws);
-  return true;
+  return Learning::better;
+}
+
+std::optional<LearntCoordinates> centre_effects(const DrawsAndGradients& points) {
+  auto white = whitened(points);
+  std::vector<ScaledEffects> scaled = scaled_effects(points);
+  if (!white || scaled.empty()) return {};
+  Learnt learnt{{}, points, *std::move(white)};
+  const auto bends = [](const Learnt& l) { return nonlinearity(l.white); };
+  centre(learnt, std::move(scaled), bends, 0.1 * nonlinearity(learnt.white));
+  if (learnt.coordinates.size() == 0) return {};
+  return std::move(learnt.coordinates);
 }
 
 }  // namespace kilochain

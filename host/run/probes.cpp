@@ -4,21 +4,26 @@
 
 namespace kilochain {
 
+Eigen::MatrixXd ways_of(const std::vector<double>& factor, Eigen::Index n, Index count, const Rng& rng) {
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const auto size = static_cast<std::size_t>(n);
+  std::vector<double> z(size + 32);
+  Eigen::MatrixXd ways(n, count);
+  for (Index k = 0; k < count; ++k) {
+    const Rng own{rng.seed, rng.chain, rng.iteration * count + k};
+    normals(HostTeam{}, own, Purpose::start, Row(z.data(), z.size()), n);
+    std::copy_n(z.begin(), size, ways.col(k).data());
+  }
+  return Eigen::Map<const RowMajor>(factor.data(), n, n).triangularView<Eigen::Lower>() * ways;
+}
+
 template <class Real>
 void add_probes(const GradientsAt<Real>& gradients_at, const std::vector<double>& factor, std::span<const Real> place,
                 std::span<const Real> slope, Index count, const Rng& rng, MetricLearner& learner) {
   constexpr double share = std::is_same_v<Real, double> ? 1e-3 : 0.05;  // of a draw's way; beyond a gradient's rounding
   const auto n = place.size();
   const auto size = static_cast<Eigen::Index>(n);
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  std::vector<double> z(n + 32);
-  Eigen::MatrixXd ways(size, count);
-  for (Index k = 0; k < count; ++k) {
-    const Rng own{rng.seed, rng.chain, rng.iteration * count + k};
-    normals(HostTeam{}, own, Purpose::start, Row(z.data(), z.size()), static_cast<Index>(n));
-    std::copy_n(z.begin(), n, ways.col(k).data());
-  }
-  ways = (Eigen::Map<const RowMajor>(factor.data(), size, size).triangularView<Eigen::Lower>() * ways).eval();
+  const Eigen::MatrixXd ways = ways_of(factor, size, count, rng);
   std::vector<Real> points(n * static_cast<std::size_t>(count));
   for (std::size_t k = 0; k < points.size(); ++k) points[k] = static_cast<Real>(place[k % n] + share * ways.data()[k]);
   const std::vector<Real> there = gradients_at(points, nullptr);

@@ -11,6 +11,9 @@
 
 namespace kilochain {
 
+/// F z of `count` z's, (n, count).
+Eigen::MatrixXd ways_of(const std::vector<double>& factor, Eigen::Index n, Index count, const Rng& rng);
+
 /// `count` probes about `place` (n), where the gradient is `slope` (n), added as a group; factor: (n, n), row-major,
 /// lower triangle. rng: where their random numbers come from.
 template <class Real>

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "host/run/climb.hpp"
+#include "host/run/learn_coordinates.hpp"
 #include "host/run/learnt_metric.hpp"
 #include "host/run/probes.hpp"
 #include "host/run/start.hpp"
@@ -16,7 +17,9 @@ namespace {
 
 constexpr Index most_scouts = 16;
 constexpr std::int64_t first_length = 32, rounds_at_most = 5, looks_every = 1;
-constexpr std::int64_t piece = 64;        // iterations before kernels would begin windows of a mass of their own
+constexpr std::int64_t piece = 64;  // iterations before kernels would begin windows of a mass of their own
+constexpr double near = 4;          // of the middle log density, in standard deviations
+constexpr Index points_of_coordinate = 4;
 constexpr std::int64_t first_metric = 8;  // iterations with a unit mass; metrics of the first round at 8, 16 and 32
 
 SettingTexts nuts(Index dim) { return {{"mass", dim <= most_dense ? "dense" : "diagonal"}, {"max_tree_depth", "6"}}; }
@@ -83,7 +86,11 @@ class Party {
       if (out_.interrupted) return std::move(out_);
       judge();
       learn_metric();
-      if (round_ + 1 < rounds_at_most && !out_.arrived) relocate(), trails_.clear();
+      if (round_ + 1 < rounds_at_most && !out_.arrived) {
+        relocate();
+        if (may_centre()) centre();
+        trails_.clear();
+      }
     }
     leave_behind();
     return std::move(out_);
@@ -93,7 +100,8 @@ class Party {
     visit("round", self.round_), visit("from", self.from_), visit("end", self.end_), visit("seen", self.out_.seen);
     visit("iterations", self.out_.iterations), visit("gradients", self.out_.gradients);
     visit("factor", self.out_.metric.factor), visit("step_size", self.out_.metric.step_size);
-    visit("left", self.out_.left), visit("left_below", self.out_.left_below);
+    visit("coordinates", self.out_.coordinates), visit("left", self.out_.left),
+        visit("left_below", self.out_.left_below);
     for (Index s = 0; s < self.size_; ++s)
       visit(fmt::format("lp_{}", s).c_str(), self.trails_[s].lp),
           visit(fmt::format("x_{}", s).c_str(), self.trails_[s].draws);
@@ -194,11 +202,11 @@ class Party {
   /// others may still come: one that is far below and no longer rises stays there.
   void judge() {
     const auto [at, width] = usual();
-    const double near = round_ > 0 ? 4 : 2, rising = round_ > 0 ? 3 : 1;  // a short round sees little of either
+    const double about = round_ > 0 ? near : 2, rising = round_ > 0 ? 3 : 1;  // a short round sees little of either
     double drift = 0, square = 0;
     Index agree = 0, stay = 0;
     for (const auto& t : trails_) {
-      if (!std::isfinite(t.mean) || std::abs(t.mean - at) > near * width) {
+      if (!std::isfinite(t.mean) || std::abs(t.mean - at) > about * width) {
         stay += stays_below(t, at, width);
         continue;
       }
@@ -233,6 +241,42 @@ class Party {
     for (Index s = 0; s < size_; ++s)
       if (stays_below(trails_[s], at, width)) stay.push_back(s), leave(s, at - trails_[s].mean);
     chains_.relocate(stay, 0);
+  }
+
+  bool may_centre() const {
+    return run_.coordinates && !run_.coordinates->moves() && dim_ <= most_coordinates && !out_.metric.factor.empty();
+  }
+
+  /// Where effects are scaled by another coordinate, scouts go on in coordinates that fit them better. Points about
+  /// those with the highest densities, as far as draws are, tell which.
+  void centre() {
+    const auto [at, width] = usual();
+    std::vector<const Real*> places;
+    for (const Trail<Real>& t : trails_)
+      if (t.running && t.mean >= at - near * width) places.push_back(t.draws.data() + (t.lp.size() - 1) * dim_);
+    if (places.empty()) return;
+    const auto each = static_cast<Index>(points_of_coordinate * dim_ / std::ssize(places) + 1);
+    std::vector<Real> x;
+    for (std::uint32_t k = 0; k < places.size(); ++k) {
+      const Eigen::MatrixXd ways =
+          ways_of(out_.metric.factor, dim_, each, {~run_.options.seed, k, std::int64_t(1) << 32});
+      for (Index j = 0; j < each; ++j)
+        for (Index i = 0; i < dim_; ++i) x.push_back(static_cast<Real>(places[k][i] + ways(i, j)));
+    }
+    const std::vector<Real> g = TargetGradients<Real>(run_)(x);
+    out_.gradients += std::ssize(x) / dim_;
+    auto better = centre_effects(finite_of(x, g, dim_));
+    if (!better) return;
+    std::vector<Real> positions = chains_.positions();
+    keeper_.so_far().coordinates = out_.coordinates = better->to_numbers();
+    run_.coordinates->set(*std::move(better));
+    run_.coordinates->from_target(positions);
+    out_.gradients += chains_.take_gradients();
+    chains_.start([&](Index first, Index count) {
+      return std::vector<Real>(positions.begin() + first * dim_, positions.begin() + (first + count) * dim_);
+    });
+    for (Trail<Real>& t : trails_) run_.coordinates->from_target(t.draws);
+    learn_metric();
   }
 
   void leave_behind() {

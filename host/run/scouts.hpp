@@ -1,8 +1,9 @@
 // Scouts find where the posterior is, before all chains share a proposal (docs/decisions/0019-ensemble.md).
 // Starting points climb to where the mass begins (climb.hpp). From there each scout is a NUTS chain that adapts its
 // own step: one in a bad place holds nobody else. They run until their log densities agree and stand still, or until a
-// limit, with metrics learnt on the way (probes.hpp). Scouts that stay far below the others go on from their
-// places after a round; they, and those that end there, are named by number.
+// limit, with metrics learnt on the way (probes.hpp), and after a round that has not arrived in coordinates in which
+// effects that another coordinate scales are centred (learn_coordinates.hpp). Scouts that stay far below the others go
+// on from their places after a round; they, and those that end there, are named by number.
 // Cost: 16 chains times 32 iterations, of which the first 8 know no scales; twice as many again where they go on.
 #pragma once
 #include <string>
@@ -24,6 +25,7 @@ struct Scouted {
   std::vector<std::int64_t> left;                ///< scouts that stood far below the others after a round, ascending
   double left_below = 0;                         ///< how far the lowest of them ended below the others, in log density
   Metric metric;                                 ///< from the scouts' draws
+  std::vector<double> coordinates;               ///< of metric and points, as numbers; empty: the target's own
   std::vector<std::vector<Real>> points;         ///< of each scout that arrived: (draw, dim), late draws first
   /// The starting points of chains first .. first + count - 1: chain c begins where scout c mod points.size() was, with
   /// superchains where scout (c mod superchains) mod points.size() was.

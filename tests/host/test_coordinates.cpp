@@ -208,14 +208,14 @@ TEST(LearnCoordinates, FindAConjugateHierarchy) {
         const double before = least_agreement(draws);
         LearntCoordinates coordinates;
         SCOPED_TRACE(testing::Message() << "rate " << rate << ", data " << data << ", effects " << m);
-        ASSERT_TRUE(learn_coordinates(coordinates, draws)) << before;
+        ASSERT_EQ(learn_coordinates(coordinates, draws), Learning::better) << before;
         ASSERT_EQ(coordinates.size(), 1u);
         const Noncentring& step = coordinates.steps()[0];
         EXPECT_EQ(step.parent, m + 1);
         EXPECT_EQ(step.rates[0], rate);
         EXPECT_GT(least_agreement(draws), 0.9) << before;
         // Again, from draws that are in them: nothing better is found.
-        EXPECT_FALSE(learn_coordinates(coordinates, draws));
+        EXPECT_EQ(learn_coordinates(coordinates, draws), Learning::none);
       }
 }
 
@@ -240,7 +240,7 @@ TEST(LearnCoordinates, AreNoneOfOthers) {
     }
     for (DrawsAndGradients* draws : {&gaussian, &student, &far}) {
       LearntCoordinates coordinates;
-      EXPECT_FALSE(learn_coordinates(coordinates, *draws)) << n;
+      EXPECT_EQ(learn_coordinates(coordinates, *draws), Learning::none) << n;
       EXPECT_EQ(coordinates.size(), 0u);
     }
   }

@@ -1,0 +1,90 @@
+#include "host/run/whitened.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+
+namespace kilochain {
+
+using Eigen::ArrayXd, Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+
+double median(VectorXd v) {
+  std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
+  return v[v.size() / 2];
+}
+
+double robust_sd(const VectorXd& v) { return 1.4826 * median((v.array() - median(v)).abs()); }
+
+ArrayXd weights_of(const MatrixXd& z, const MatrixXd& h) {
+  const ArrayXd longest = z.colwise().squaredNorm().cwiseMax(h.colwise().squaredNorm()).transpose();
+  return (longest / (4 * static_cast<double>(z.rows()))).max(1).inverse();
+}
+
+template <class Real>
+DrawsAndGradients finite_of(const std::vector<Real>& x, const std::vector<Real>& g, Index n) {
+  using Columns = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
+  const auto count = static_cast<Index>(std::ssize(x) / n);
+  const Eigen::Map<const Columns> points(x.data(), n, count), slopes(g.data(), n, count);
+  std::vector<Index> finite;
+  for (Index k = 0; k < count; ++k)
+    if (points.col(k).allFinite() && slopes.col(k).allFinite()) finite.push_back(k);
+  return {points(Eigen::all, finite).template cast<double>(), slopes(Eigen::all, finite).template cast<double>()};
+}
+template DrawsAndGradients finite_of(const std::vector<float>&, const std::vector<float>&, Index);
+template DrawsAndGradients finite_of(const std::vector<double>&, const std::vector<double>&, Index);
+
+std::optional<Whitened> whitened(const DrawsAndGradients& d) {
+  const Index n = d.x.rows();
+  Whitened out;
+  VectorXd scale(n), middle(n);
+  for (Index i = 0; i < n; ++i) {
+    middle[i] = median(d.x.row(i));
+    const double s = std::sqrt(robust_sd(d.x.row(i)) / median(d.g.row(i).cwiseAbs()));
+    if (!(s > 0 && std::isfinite(s))) return {};
+    scale[i] = s;
+  }
+  const MatrixXd x = scale.cwiseInverse().asDiagonal() * (d.x.colwise() - middle), g = scale.asDiagonal() * d.g;
+  ArrayXd weights = weights_of(x, g);
+  for (int round = 0; round < 3; ++round) {
+    const double sum = weights.sum();
+    out.mean = x * weights.matrix() / sum;
+    const VectorXd root = weights.sqrt();
+    MatrixXd Sx = MatrixXd::Zero(n, n), Sg = Sx;
+    Sx.selfadjointView<Eigen::Lower>().rankUpdate(MatrixXd((x.colwise() - out.mean) * root.asDiagonal()), 1 / sum);
+    Sg.selfadjointView<Eigen::Lower>().rankUpdate(MatrixXd(g * root.asDiagonal()), 1 / sum);
+    Sx.diagonal().array() += 1e-9, Sg.diagonal().array() += 1e-9;
+    Sg = MatrixXd(Sg.selfadjointView<Eigen::Lower>());
+    const Eigen::LLT<MatrixXd> llt(Sx);
+    const MatrixXd lower = llt.matrixL();
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(lower.transpose() * Sg * lower);
+    if (llt.info() != Eigen::Success || eigen.info() != Eigen::Success || !(eigen.eigenvalues()[0] > 0)) return {};
+    const VectorXd values = eigen.eigenvalues();
+    const MatrixXd half = lower * eigen.eigenvectors() * values.array().pow(-0.25).matrix().asDiagonal();
+    const Eigen::LLT<MatrixXd> metric(half * half.transpose());
+    if (metric.info() != Eigen::Success) return {};
+    out.L = metric.matrixL();
+    out.z = out.L.triangularView<Eigen::Lower>().solve(MatrixXd(x.colwise() - out.mean));
+    out.h = out.L.transpose() * g;
+    out.divergence = values.array().log().sum();  // that of lower^T Sg lower is det Sx det Sg
+    weights = weights_of(out.z, out.h);
+  }
+  out.mean = middle + scale.cwiseProduct(out.mean);
+  out.L = scale.asDiagonal() * out.L;
+  return out;
+}
+
+double nonlinearity(const Whitened& white) {
+  const MatrixXd &z = white.z, &h = white.h;
+  const VectorXd root = weights_of(z, h).sqrt();
+  MatrixXd basis(z.rows() + 1, z.cols());
+  basis.topRows(z.rows()) = z, basis.row(z.rows()).setOnes();
+  basis = (basis * root.asDiagonal()).eval();
+  const MatrixXd weighted = h * root.asDiagonal();
+  MatrixXd gram = basis * basis.transpose();
+  gram.diagonal() *= 1 + 1e-9;
+  const MatrixXd fit = gram.ldlt().solve(basis * weighted.transpose());
+  const VectorXd mean = weighted * root / root.squaredNorm();
+  return (weighted - fit.transpose() * basis).squaredNorm() / (weighted - mean * root.transpose()).squaredNorm();
+}
+
+}  // namespace kilochain

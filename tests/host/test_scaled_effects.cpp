@@ -1,0 +1,220 @@
+// Effects that a coordinate scales: they are found exactly, nowhere else, and a run is in coordinates where they are
+// centred.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "host/draws/draws_file.hpp"
+#include "host/run/learn_coordinates.hpp"
+#include "host/run/run_state.hpp"
+#include "host/run/scaled_effects.hpp"
+#include "kilochain/run.hpp"
+#include "tests/support/runs.hpp"
+#include "tests/support/scratch_files.hpp"
+
+namespace kilochain {
+namespace {
+
+using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+using testing_support::run_quietly;
+using testing_support::ScratchFiles;
+
+/// A regression in non-centred form: y ~ N(b + e^{c v} Z z, e^{2 w}), z_i ~ N(0, prior_sd^2), v and w ~ N(0, 1).
+/// Coordinates: b, z (k), v, w.
+class Splines {
+ public:
+  Splines(Index effects, double rate, double prior_sd, double noise)
+      : k_(effects), rate_(rate), precision_(1 / (prior_sd * prior_sd)), Z_(4 * effects, effects) {
+    std::mt19937_64 random(5);
+    std::normal_distribution<double> normal;
+    for (Index i = 0; i < Z_.rows(); ++i)
+      for (Index j = 0; j < k_; ++j) Z_(i, j) = normal(random) + 1;
+    VectorXd z(k_);
+    for (double& value : z) value = prior_sd * normal(random);
+    y_ = Z_ * z;
+    for (double& value : y_) value += 2 + noise * normal(random);
+  }
+  Index dim() const { return k_ + 3; }
+  double lp(const VectorXd& x, VectorXd& g) const {
+    const double b = x[0], v = x[k_ + 1], w = x[k_ + 2], scale = std::exp(rate_ * v);
+    const VectorXd z = x.segment(1, k_), r = y_ - (scale * (Z_ * z)).array().operator+(b).matrix(),
+                   pull = std::exp(-2 * w) * r;
+    g.resize(dim());
+    g[0] = pull.sum();
+    g.segment(1, k_) = scale * (Z_.transpose() * pull) - precision_ * z;
+    g[k_ + 1] = rate_ * scale * pull.dot(Z_ * z) - v;
+    g[k_ + 2] = pull.dot(r) - static_cast<double>(y_.size()) - w;
+    return -pull.dot(r) / 2 - w * static_cast<double>(y_.size()) - precision_ * z.squaredNorm() / 2 - v * v / 2 -
+           w * w / 2;
+  }
+  /// Points about the origin: no draws of the posterior.
+  DrawsAndGradients points(Index count) const {
+    std::mt19937_64 random(7);
+    std::normal_distribution<double> normal;
+    DrawsAndGradients out{MatrixXd(dim(), count), MatrixXd(dim(), count)};
+    VectorXd g;
+    for (Index s = 0; s < count; ++s) {
+      VectorXd x(dim());
+      for (double& value : x) value = 0.5 * normal(random);
+      lp(x, g);
+      out.x.col(s) = x, out.g.col(s) = g;
+    }
+    return out;
+  }
+
+ private:
+  Index k_;
+  double rate_, precision_;
+  MatrixXd Z_;
+  VectorXd y_;
+};
+
+TEST(ScaledEffects, AreFoundWithTheirRateAndPriors) {
+  for (const Index effects : {1, 2, 31, 33})
+    for (const double rate : {1.0, 0.5, -0.5})
+      for (const double prior_sd : {1.0, 2.5}) {
+        const Splines model(effects, rate, prior_sd, 0.3);
+        SCOPED_TRACE(testing::Message() << effects << " effects, rate " << rate << ", sd " << prior_sd);
+        const auto found = scaled_effects(model.points(6 * model.dim() + 40));
+        ASSERT_EQ(found.size(), 1u);
+        EXPECT_EQ(found[0].parent, effects + 1);
+        EXPECT_EQ(found[0].rate, rate);
+        ASSERT_EQ(std::ssize(found[0].effects), effects);
+        for (Index k = 0; k < effects; ++k) {
+          EXPECT_EQ(found[0].effects[static_cast<std::size_t>(k)], k + 1);
+          // Least squares with a ridge of 1e-9 of the features' squares, some of which cancel to 1e-3.
+          EXPECT_NEAR(found[0].precisions[static_cast<std::size_t>(k)], 1 / (prior_sd * prior_sd), 0.01);
+        }
+      }
+}
+
+TEST(ScaledEffects, AreNoneOfOthers) {
+  for (const Index n : {1, 2, 5, 33}) {
+    std::mt19937_64 random(3);
+    std::normal_distribution<double> normal;
+    DrawsAndGradients gaussian{MatrixXd(n, 8 * n + 20), MatrixXd(n, 8 * n + 20)}, centred = gaussian;
+    for (Index s = 0; s < gaussian.x.cols(); ++s) {
+      for (Index i = 0; i < n; ++i) gaussian.x(i, s) = normal(random), gaussian.g(i, s) = -gaussian.x(i, s);
+      if (n < 2) continue;
+      // Centred effects with data of their own: v's gradient is one of squares over e^{2 v}.
+      const double v = normal(random);
+      centred.x(0, s) = v, centred.g(0, s) = -v - static_cast<double>(n - 1);
+      for (Index i = 1; i < n; ++i) {
+        const double z = normal(random);
+        centred.x(i, s) = z * std::exp(v), centred.g(i, s) = -z * std::exp(-v) + 1 - centred.x(i, s);
+        centred.g(0, s) += z * z;
+      }
+    }
+    EXPECT_TRUE(scaled_effects(gaussian).empty()) << n;
+    if (n > 1) EXPECT_TRUE(scaled_effects(centred).empty()) << n;
+  }
+}
+
+/// Of centred effects without data that is what they are in a funnel: x_i e^{-v} stands wherever x_i does, without a
+/// prior beside it.
+TEST(ScaledEffects, AreThoseOfAFunnel) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal;
+  DrawsAndGradients funnel{MatrixXd(6, 60), MatrixXd(6, 60)};
+  for (Index s = 0; s < 60; ++s) {
+    const double v = funnel.x(0, s) = normal(random);
+    funnel.g(0, s) = -v / 9 - 5;
+    for (Index i = 1; i < 6; ++i) {
+      const double z = normal(random);
+      funnel.x(i, s) = z * std::exp(v), funnel.g(i, s) = -z * std::exp(-v), funnel.g(0, s) += z * z;
+    }
+  }
+  const auto found = scaled_effects(funnel);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].rate, -1);
+  EXPECT_EQ(found[0].effects.size(), 5u);
+  for (const double precision : found[0].precisions) EXPECT_LT(precision, 1e-6);
+}
+
+/// With many data the effects want to be centred, and the mean that they share with b as well; with none nothing is
+/// changed.
+TEST(ScaledEffects, AreCentredAsFarAsTheDataTell) {
+  for (const double noise : {0.05, 100.0}) {
+    const Splines model(9, 1, 1, noise);
+    const DrawsAndGradients points = model.points(200);
+    const auto white = whitened(points);
+    ASSERT_TRUE(white);
+    const auto coordinates = centre_effects(points);
+    EXPECT_EQ(coordinates.has_value(), noise < 1) << nonlinearity(*white);
+    if (!coordinates) continue;
+    DrawsAndGradients there = points;
+    LearntCoordinates::Trace trace;
+    for (Index s = 0; s < points.x.cols(); ++s) {
+      coordinates->from_target(there.x.col(s));
+      VectorXd y = there.x.col(s);
+      coordinates->to_target(y, trace);
+      coordinates->pull_back(there.g.col(s), trace);
+      EXPECT_LT((y - points.x.col(s)).norm(), 1e-10 * (1 + y.norm()));
+    }
+    EXPECT_LT(nonlinearity(*whitened(there)), 0.8 * nonlinearity(*white));
+  }
+}
+
+/// A run of such a model: right, in coordinates that its scouts have found, and resumed with the same bits wherever
+/// among them it was stopped.
+struct Sampled {
+  Splines model{12, 1, 1, 0.02};
+  std::atomic<std::int64_t> calls{0}, at{-1};
+  std::atomic<bool> stop{false};
+  OwnTarget mine{"mine", function()};
+
+  FunctionDensity function() {
+    FunctionDensity f;
+    f.one = density, f.user_data = this, f.dim = static_cast<std::size_t>(model.dim());
+    return f;
+  }
+  static int density(std::size_t n, const double* x, double* gradient, double* lp, void* self) {
+    auto& me = *static_cast<Sampled*>(self);
+    if (++me.calls == me.at) me.stop = true;
+    VectorXd g;
+    *lp = me.model.lp(Eigen::Map<const VectorXd>(x, static_cast<Index>(n)), g);
+    std::copy(g.begin(), g.end(), gradient);
+    return 0;
+  }
+};
+
+Options options(const std::string& output) {
+  Options o;
+  o.target = "mine";
+  o.num_chains = 16, o.num_samples = 100, o.seed = 4, o.threads = 1;
+  o.device = "cpu";
+  o.output = output;
+  return o;
+}
+
+std::vector<double> everything(const std::string& path) {
+  const DrawsReader reader(path);
+  std::vector<double> all;
+  reader.read_parameters(0, std::ssize(reader.header().names), all);
+  for (const double lp : reader.lp()) all.push_back(lp);
+  return all;
+}
+
+TEST(ScaledEffects, ARunIsResumedInTheirCoordinates) {
+  const ScratchFiles files;
+  Sampled target;
+  const Options whole = options(files.path("whole.nc"));
+  const Result all = run_quietly(whole);
+  ASSERT_NE(all.evaluation.find("learnt coordinates"), std::string::npos) << all.evaluation;
+  const std::int64_t calls = target.calls;
+  for (const double part : {0.02, 0.05, 0.1, 0.2, 0.4, 0.6}) {
+    Options o = options(files.path("part.nc"));
+    o.overwrite = true;
+    target.calls = 0, target.at = static_cast<std::int64_t>(part * static_cast<double>(calls)), target.stop = false;
+    const Result first = run(o, nullptr, target.stop);
+    target.at = -1, target.stop = false;
+    ASSERT_TRUE(first.interrupted && first.resumable) << part;
+    o.resume = read_run_state(o.output);
+    EXPECT_FALSE(run(o, nullptr, target.stop).interrupted);
+    EXPECT_TRUE(everything(o.output) == everything(whole.output)) << part;
+  }
+}
+
+}  // namespace
+}  // namespace kilochain
