@@ -19,6 +19,7 @@ constexpr std::int64_t metric_draws = 2000, audit_draws = 1000, metric_gradients
 constexpr std::int64_t attempts = 5, least = 50, settles = 50, most_room = 500;
 constexpr std::int64_t most_climbs = 10;
 constexpr double long_steps = 8;     // of a trajectory: a metric that fits needs fewer
+constexpr double most_gone = 0.3;    // of the time limit, for another attempt: it takes twice as long as the last
 constexpr double narrow = 0.25;      // spread of the times of pairs about their mean
 constexpr double steps_to_mix = 32;  // of trajectories, where draws are not mixed enough to learn coordinates from
 constexpr double fits = 0.8;         // agreement of a coordinate with its gradient that a metric gives
@@ -79,7 +80,7 @@ void EnsembleWarmUp<Real>::operator()() {
     const double wanted = run_.options.num_samples
                               ? static_cast<double>(*run_.options.num_samples)
                               : static_cast<double>(run_.options.target_ess) / figures.ess_per_iteration;
-    const bool hurry = run_.limit && run_.limit->gone() > 0.5;
+    const bool hurry = run_.limit && run_.limit->gone() > most_gone;
     const bool shortest = metric_.num_steps <= 2 && nearly_gaussian();
     return figures.passed && (hurry || shortest ||
                               ((k > 1 || metric_.num_steps < long_steps) &&

@@ -180,7 +180,7 @@ Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& dr
   const auto divergence = [](const Learnt& l) { return l.white.divergence; };
   centre(learnt, scaled_effects(learnt.draws), divergence, least_gain_of(n, 0));
   while (learnt.coordinates.size() < most_steps && improve(learnt)) continue;
-  if (!(learnt.white.divergence < now->divergence - least_gain)) return Learning::none;
+  if (!(learnt.white.divergence < now->divergence - least_gain_of(n, 0))) return Learning::none;
   coordinates = std::move(learnt.coordinates), draws = std::move(learnt.draws);
   return Learning::better;
 }
