@@ -14,8 +14,7 @@ namespace {
 using Eigen::ArrayXd, Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr double least_gain = 1, of_coordinate = 0.05, of_direction = 0.1;  // of log det Cov(y) + log det Cov(g_y)
-constexpr double unmixed =
-    0.1;  // of log det Cov(x) + log det Cov(g), a coordinate below 0, beside what few draws make of it
+constexpr double unmixed = 0.1;   // so far below 0 it may be, a coordinate, beside what few draws make of it
 constexpr double stands_out = 3;  // a parent's score, of the median
 constexpr int candidates = 3, probes = 8;
 constexpr std::size_t most_steps = 8;
