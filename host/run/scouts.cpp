@@ -17,10 +17,10 @@ namespace {
 
 constexpr Index most_scouts = 16;
 constexpr std::int64_t first_length = 32, rounds_at_most = 5, looks_every = 1;
-constexpr std::int64_t piece = 64;  // iterations before kernels would begin windows of a mass of their own
-constexpr double near = 4;          // of the middle log density, in standard deviations
-constexpr Index points_of_coordinate = 4;
-constexpr std::int64_t first_metric = 8;  // iterations with a unit mass; metrics of the first round at 8, 16 and 32
+constexpr std::int64_t piece = 64;         // iterations before kernels would begin windows of a mass of their own
+constexpr double near = 4;                 // of the middle log density, in standard deviations
+constexpr Index points_of_coordinate = 4;  // that tell which effects are scaled: three would do
+constexpr std::int64_t first_metric = 8;   // iterations with a unit mass; metrics of the first round at 8, 16 and 32
 
 SettingTexts nuts(Index dim) { return {{"mass", dim <= most_dense ? "dense" : "diagonal"}, {"max_tree_depth", "6"}}; }
 

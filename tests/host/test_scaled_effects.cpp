@@ -5,11 +5,11 @@
 #include <cmath>
 #include <random>
 
-#include "host/draws/draws_file.hpp"
 #include "host/run/learn_coordinates.hpp"
 #include "host/run/run_state.hpp"
 #include "host/run/scaled_effects.hpp"
 #include "kilochain/run.hpp"
+#include "tests/support/file_draws.hpp"
 #include "tests/support/runs.hpp"
 #include "tests/support/scratch_files.hpp"
 
@@ -17,6 +17,7 @@ namespace kilochain {
 namespace {
 
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+using testing_support::everything;
 using testing_support::run_quietly;
 using testing_support::ScratchFiles;
 
@@ -187,14 +188,6 @@ Options options(const std::string& output) {
   o.device = "cpu";
   o.output = output;
   return o;
-}
-
-std::vector<double> everything(const std::string& path) {
-  const DrawsReader reader(path);
-  std::vector<double> all;
-  reader.read_parameters(0, std::ssize(reader.header().names), all);
-  for (const double lp : reader.lp()) all.push_back(lp);
-  return all;
 }
 
 TEST(ScaledEffects, ARunIsResumedInTheirCoordinates) {

@@ -8,6 +8,7 @@
 #include "host/report/advice.hpp"
 #include "host/run/run_state.hpp"
 #include "kilochain/run.hpp"
+#include "tests/support/file_draws.hpp"
 #include "tests/support/runs.hpp"
 #include "tests/support/scratch_files.hpp"
 #include "tests/support/stopping.hpp"
@@ -15,6 +16,7 @@
 namespace kilochain {
 namespace {
 
+using testing_support::everything;
 using testing_support::run_quietly;
 using testing_support::ScratchFiles;
 using testing_support::Stopping;
@@ -46,14 +48,6 @@ Options options(const std::string& output, const char* sampler, std::optional<st
   o.threads = 1;
   o.output = output;
   return o;
-}
-
-std::vector<double> everything(const std::string& path) {
-  const DrawsReader reader(path);
-  std::vector<double> all;
-  reader.read_parameters(0, std::ssize(reader.header().names), all);
-  for (const double lp : reader.lp()) all.push_back(lp);
-  return all;
 }
 
 /// Stops at calls that lie ever farther apart, until one is after the warm-up.
