@@ -5,6 +5,7 @@
 #include "host/chains/advance.hpp"
 #include "host/chains/checkpoint.hpp"
 #include "kernels/adapt/dual_averaging.hpp"
+#include "kernels/adapt/mass.hpp"
 #include "kernels/linalg/triangular.hpp"
 
 namespace kilochain {
@@ -120,7 +121,7 @@ class ChainMemory {
                             view_.settings);
         *a.step = metric.step_size;
         if constexpr (requires { a.num_steps; })
-          *a.num_steps = metric.num_steps, *a.spread = metric.spread, *a.stages = metric.stages,
+          *a.num_steps = metric.num_steps, *a.spread = metric.spread, *a.turns = metric.turns,
           *a.finer_every = metric.finer_every;
         restart_dual_averaging(HostTeam{}, metric.step_size, a.dual, 1);
         write_factor(metric, a.F);
@@ -128,6 +129,8 @@ class ChainMemory {
           if (a.plain.data) write_diagonal(metric, a.diagonal), *a.plain = is_diagonal(metric, dim_);
       }
       adaptations_.upload(bytes.data());
+      if constexpr (requires(typename Sampler::State st) { st.turned; })
+        if (metric.turns) write_whitened(metric);
       return true;
     }
     return false;
@@ -206,20 +209,46 @@ class ChainMemory {
   }
   void write_factor(const Metric& metric, Factor<Real> F) const {
     if (!F.data) return;
-    const View2<const double> from{metric.factor.data(), dim_, dim_};
     for (Index i = 0; i < dim_; ++i) {
-      if (F.shape == FactorShape::dense) {
-        for (Index j = 0; j <= i; ++j) F[factor_index<P>(i, j)] = static_cast<Real>(from(i, j));
-      } else {
-        double variance = 0;
-        for (Index j = 0; j <= i; ++j) variance += from(i, j) * from(i, j);
-        F[std::size_t(i)] = static_cast<Real>(std::sqrt(variance));
-      }
+      if (F.shape == FactorShape::dense)
+        for (Index j = 0; j <= i; ++j) F[factor_index<P>(i, j)] = static_cast<Real>(metric.factor[i * dim_ + j]);
+      else
+        F[std::size_t(i)] = static_cast<Real>(sd_of(metric, i));
     }
   }
   void write_diagonal(const Metric& metric, Row<Real> diagonal) const {
-    const View2<const double> from{metric.factor.data(), dim_, dim_};
-    for (Index i = 0; i < dim_; ++i) diagonal[i] = static_cast<Real>(from(i, i));
+    for (Index i = 0; i < dim_; ++i) diagonal[i] = static_cast<Real>(metric.factor[i * dim_ + i]);
+  }
+  double sd_of(const Metric& metric, Index i) const {
+    double variance = 0;
+    for (Index j = 0; j <= i; ++j) variance += metric.factor[i * dim_ + j] * metric.factor[i * dim_ + j];
+    return std::sqrt(variance);
+  }
+  /// Where chains are in the metric's scale about its mean, F^-1 (x - m), of 16 at once.
+  void write_whitened(const Metric& metric) {
+    constexpr Index wide = 16;
+    const View2<const double> F{metric.factor.data(), dim_, dim_};
+    const Mass mass = view_.settings.mass;
+    const bool plain = mass != Mass::dense || is_diagonal(metric, dim_);
+    std::vector<char> states = states_.host();
+    std::vector<typename Sampler::State> at(wide);
+    std::vector<double> z(std::size_t(dim_) * wide);
+    for (Index first = 0; first < num_chains_; first += wide) {
+      const Index count = std::min(wide, num_chains_ - first);
+      for (Index c = 0; c < count; ++c)
+        Sampler::state(FieldBinder<P>(states.data(), dim_, std::size_t(num_chains_), std::size_t(first + c)), at[c],
+                       view_.settings);
+      for (Index i = 0; i < dim_; ++i) {
+        double* const own = z.data() + i * wide;
+        const double scale = mass == Mass::unit ? 1 : plain ? sd_of(metric, i) : F(i, i);
+        for (Index c = 0; c < count; ++c) own[c] = static_cast<double>(at[c].x[i]) - metric.mean[i];
+        for (Index j = plain ? i : 0; j < i; ++j)
+          for (Index c = 0; c < wide; ++c) own[c] -= F(i, j) * z[j * wide + c];
+        for (Index c = 0; c < wide; ++c) own[c] /= scale;
+        for (Index c = 0; c < count; ++c) at[c].z[i] = static_cast<Real>(own[c]);
+      }
+    }
+    states_.upload(states.data());
   }
 #if defined(KILOCHAIN_CHECKED)
   static constexpr bool checked = true;

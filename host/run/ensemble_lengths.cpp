@@ -1,5 +1,5 @@
-// Which trajectories pay: lengths of leapfrog, then of pairs of steps, are tried on all chains: the third stage of
-// ensemble_warmup.hpp.
+// Which trajectories pay: lengths of leapfrog, then of steps that turn about the mean, are tried on all chains: stage 3
+// of ensemble_warmup.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace {
 constexpr std::int64_t trial_draws = 1024, trial_gradients = 100000;  // of all chains
 constexpr std::int64_t least_frozen = 8;
 constexpr double longest = 512;  // steps of a trajectory, at most
-constexpr double longer = 1.3;   // times of pairs: from one trial to the next
+constexpr double longer = 1.3;   // times of turns: from one trial to the next
+constexpr double more = 1.4;     // and their numbers
 constexpr double quarter = 1.5;  // of a whitened Gaussian's period, less a little
 
 }  // namespace
@@ -59,18 +60,18 @@ void EnsembleWarmUp<Real>::try_lengths() {
   }
 }
 
-/// Leapfrog of every length up to twice a mean that doubles while that pays; then pairs of steps; where those do not
-/// pay, half a doubling to both sides. Of what is all but a Gaussian pairs alone: there they always pay.
+/// Leapfrog of every length up to twice a mean that doubles while that pays; then turns; where those do not pay, half a
+/// doubling to both sides. Of what is all but a Gaussian turns alone: there they always pay.
 template <class Real>
 void EnsembleWarmUp<Real>::learn_length() {
   Stand& s = stand_;
   if (nearly_gaussian()) s.lengths.clear();
   try_lengths();
-  if (!out_.interrupted) learn_pairs();
+  if (!out_.interrupted && !metric_.mean.empty()) learn_turns();
   if (out_.interrupted) return;
   constexpr double noise = 1.1;  // must not choose between neighbours
-  if (s.best_of_pairs > noise * s.best) {
-    pairs(s.time, s.largest);
+  if (s.times.worth > noise * s.best) {
+    turns(s.times.best, turns_in(s.times.best));
   } else {
     if (!std::exchange(s.neighbours, true))
       s.best *= noise, s.lengths = {std::round(0.7 * s.length), std::round(1.4 * s.length)};
@@ -81,35 +82,32 @@ void EnsembleWarmUp<Real>::learn_length() {
   run_.chains.set_metric(metric_);
 }
 
-/// Pairs of steps, of nearly one length: as long as leapfrog's best, longer while that pays, else shorter.
+/// Steps that turn, of trajectories of nearly one length: how many pay, then how long those are at most so large steps.
 template <class Real>
-void EnsembleWarmUp<Real>::learn_pairs() {
+void EnsembleWarmUp<Real>::learn_turns() {
   Stand& s = stand_;
-  if (s.largest == 0) {
-    if (!s.drawing) {
-      s.leap = run_.chains.averaged_step();
-      s.first_time = s.next_time = s.best > 0 ? s.leap * s.length : quarter;
-      pairs(s.first_time, 1.3 * s.leap);
-      run_.chains.set_metric(while_adapting());
-    }
-    draw(piece / 2, true);
-    if (out_.interrupted) return;
-    s.largest = run_.chains.averaged_step();
-    const double fits = s.first_time / (2.6 * s.largest), whole = std::floor(fits);
-    if (s.best == 0 && whole >= 1 && fits < whole + 0.25) s.first_time = s.next_time = whole * 2.6 * s.largest;
+  if (s.first_time == 0) {
+    const double step = run_.chains.averaged_step();
+    s.first_time = s.best > 0 ? step * s.length : quarter;
+    s.leap = step, s.numbers.first = s.numbers.next = std::max(1.0, std::round(s.first_time / (2 * step)));
   }
-  while (s.next_time > 0) {
-    if (!s.drawing) pairs(s.next_time, s.largest);
+  while (s.numbers.next > 0) {
+    if (!s.drawing) turns(s.first_time, s.numbers.next);
     const double now = worth(false);
     if (out_.interrupted) return;
-    const bool better = now > s.best_of_pairs;
-    if (better) s.best_of_pairs = now, s.time = s.next_time;
-    if (better)
-      s.next_time *= s.shorter ? 1 / longer : longer;
-    else if (!std::exchange(s.shorter, true) && s.time == s.first_time)
-      s.next_time = s.first_time / longer;
-    else
-      s.next_time = 0;
+    s.numbers.saw(
+        now, [](double k) { return std::max(k + 1, std::round(more * k)); },
+        [](double k) { return std::min(k - 1, std::round(k / more)); });
+    if (s.numbers.next > 0) continue;
+    s.times = {s.first_time, s.first_time, s.numbers.worth, nearly_gaussian()};
+    s.times.next = s.times.down ? s.first_time / longer : s.first_time * longer;
+  }
+  while (s.times.next > 0) {
+    if (!s.drawing) turns(s.times.next, turns_in(s.times.next));
+    const double now = worth(false);
+    if (out_.interrupted) return;
+    s.times.saw(
+        now, [](double t) { return t * longer; }, [](double t) { return t / longer; });
   }
 }
 

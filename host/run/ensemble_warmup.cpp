@@ -20,7 +20,7 @@ constexpr std::int64_t attempts = 5, least = 50, settles = 50, most_room = 500;
 constexpr std::int64_t most_climbs = 10;
 constexpr double long_steps = 8;     // of a trajectory: a metric that fits needs fewer
 constexpr double most_gone = 0.3;    // of the time limit, for another attempt: it takes twice as long as the last
-constexpr double narrow = 0.25;      // spread of the times of pairs about their mean
+constexpr double narrow = 0.25;      // spread of the times of turns about their mean
 constexpr double steps_to_mix = 32;  // of trajectories, where draws are not mixed enough to learn coordinates from
 constexpr double fits = 0.8;         // agreement of a coordinate with its gradient that a metric gives
 
@@ -94,7 +94,7 @@ void EnsembleWarmUp<Real>::operator()() {
           std::max(least, std::min(std::max(least, metric_draws / chains) << attempt_, affordable(metric_gradients)))))
         stand_ = {};
     if (begins(lengths)) learn_length();
-    if (begins(step)) settle(metric_.stages == 1 ? settles : 0);
+    if (begins(step)) settle(metric_.turns ? 0 : settles);
     if (begins(audits)) figures = audit(std::max(least, audit_draws / chains) << attempt_);
     if (out_.interrupted) break;
     ++attempt_, stage_ = metric, stand_ = {};
@@ -106,13 +106,13 @@ void EnsembleWarmUp<Real>::operator()() {
   const std::string scouts = out_.note;
   constexpr const char* stages[] = {"scouts were on their way", "it learnt the metric", "it tried trajectories",
                                     "its step settled", "it was audited"};
-  out_.note =
-      *out_.converged
-          ? fmt::format("converged after {} iterations; trajectories of {} {} of {:.2g} on average", out_.iterations,
-                        metric_.num_steps, metric_.stages == 1 ? "leapfrog steps" : "steps in pairs", metric_.step_size)
-          : fmt::format(
-                "not converged after {} iterations: {}", out_.iterations,
-                out_.interrupted ? fmt::format("interrupted while {}{}", stages[stage_], missing_) : figures.note);
+  out_.note = *out_.converged
+                  ? fmt::format("converged after {} iterations; trajectories of {} {} of {:.2g} on average",
+                                out_.iterations, metric_.num_steps,
+                                metric_.turns ? "steps that turn about the mean" : "leapfrog steps", metric_.step_size)
+                  : fmt::format("not converged after {} iterations: {}", out_.iterations,
+                                out_.interrupted ? fmt::format("interrupted while {}{}", stages[stage_], missing_)
+                                                 : figures.note);
   if (!scouts.empty()) out_.note += "; " + scouts;
   if (relocated_ > 0)
     out_.note +=
@@ -246,7 +246,7 @@ FrozenDraws<Real> EnsembleWarmUp<Real>::draw(std::int64_t iterations, bool adapt
 
 template <class Real>
 void EnsembleWarmUp<Real>::leapfrog(double num_steps, double step) {
-  metric_.stages = 1, metric_.spread = 1, metric_.num_steps = num_steps, metric_.step_size = step;
+  metric_.turns = false, metric_.spread = 1, metric_.num_steps = num_steps, metric_.step_size = step;
 }
 /// The metric for iterations that adapt. On a device all chains wait in each of them for one that makes its trajectory
 /// again, with up to 26 times the steps: every seventh may have such trajectories.
@@ -256,12 +256,14 @@ Metric EnsembleWarmUp<Real>::while_adapting() const {
   if (run_.context.backend == Backend::cuda) m.finer_every = seldom;
   return m;
 }
-/// As few as make up `time` by steps that are not larger.
 template <class Real>
-void EnsembleWarmUp<Real>::pairs(double time, double largest) {
-  metric_.stages = 2, metric_.spread = narrow;
-  metric_.num_steps = 2 * std::max(1.0, std::ceil(time / (2.6 * largest) - 0.01));
-  metric_.step_size = time / metric_.num_steps;
+void EnsembleWarmUp<Real>::turns(double time, double number) {
+  metric_.turns = true, metric_.spread = narrow, metric_.num_steps = number, metric_.step_size = time / number;
+}
+/// How many make up `time` by steps that are not larger than the best of the first.
+template <class Real>
+double EnsembleWarmUp<Real>::turns_in(double time) const {
+  return std::max(1.0, std::ceil(time / stand_.first_time * stand_.numbers.best - 0.01));
 }
 
 /// From some of the last two thirds of the draws. Whether to learn it again, as chains are still on their way.
@@ -295,6 +297,7 @@ bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
     metric_.factor = learner.factor(attempt_ > 0 ? metric_.step_size : 0);
     metric_.finer_every = 1;
     out_.agreement = agreement(x, gradients, metric_.factor, run_.dim());
+    metric_.mean = mean_of(x, gradients, metric_.factor, out_.agreement);
     leapfrog(metric_.num_steps, better ? 0.5 : std::min(1.0, run_.chains.averaged_step()));
     if (better)
       move_chains(*std::move(better));
@@ -370,7 +373,7 @@ void EnsembleWarmUp<Real>::settle(std::int64_t iterations) {
   std::int64_t &total = stand_.total, &done = stand_.done;
   if (total < 0 && iterations < 1) return;
   tell("step");
-  const bool adapting = metric_.stages == 1;  // pairs have a length that was chosen with their step
+  const bool adapting = !metric_.turns;  // those have a length that was chosen with their step
   if (total < 0) {
     total = iterations;
     metric_.step_size = run_.chains.averaged_step();

@@ -1,7 +1,7 @@
 // The warm-up of ensemble_hmc: scouts arrive, all chains begin at their places and learn one metric, step and
 // trajectory length; then all is frozen and audited. What fails the audit sends them back to learn for twice as long,
 // five times at most.
-//   1. scouts find the posterior (scouts.hpp)           3. lengths of leapfrog, then of pairs, are tried (mixing.hpp)
+//   1. scouts find the posterior (scouts.hpp)           3. lengths of leapfrog, then of turns, are tried (mixing.hpp)
 //   2. all chains adapt the step; a metric from draws   4. the step settles; adaptation ends; audit (audit.hpp)
 // Where no metric fits, as in a funnel, 2 moves the chains to other coordinates (learn_coordinates.hpp).
 #pragma once
@@ -26,14 +26,14 @@ class EnsembleWarmUp {
     visit("agreement", self.out_.agreement), visit("scouting", self.scouting_);
     visit("factor", self.metric_.factor), visit("step_size", self.metric_.step_size);
     visit("num_steps", self.metric_.num_steps), visit("spread", self.metric_.spread);
-    visit("stages", self.metric_.stages), visit("finer_every", self.metric_.finer_every);
+    visit("turns", self.metric_.turns), visit("finer_every", self.metric_.finer_every);
+    visit("mean", self.metric_.mean);
     auto& s = self.stand_;
     visit("done", s.done), visit("seen", s.seen), visit("total", s.total), visit("first", s.first);
     visit("x", s.x), visit("began", s.began), visit("lengths", s.lengths), visit("neighbours", s.neighbours);
     visit("best", s.best), visit("length", s.length), visit("drawing", s.drawing);
-    visit("leap", s.leap), visit("largest", s.largest), visit("first_time", s.first_time);
-    visit("next_time", s.next_time), visit("time", s.time), visit("best_of_pairs", s.best_of_pairs);
-    visit("shorter", s.shorter), visit("moved", s.moved);
+    visit("leap", s.leap), visit("first_time", s.first_time), visit("moved", s.moved);
+    s.numbers.visit(visit, "numbers", s.numbers), s.times.visit(visit, "times", s.times);
     s.drawn.visit(visit, s.drawn);
     if constexpr (!std::is_const_v<Self>) self.resumed_ = true;
   }
@@ -43,20 +43,39 @@ class EnsembleWarmUp {
   static constexpr std::int64_t piece = 64;        ///< longer ones would begin a window of the kernels' own mass
   static constexpr std::int64_t least_trial = 24;  ///< iterations, of a length that is tried while steps adapt
   static constexpr int seldom = 7;                 ///< odd: with all lengths of the sequence
+  /// The best of values that are tried one after the other: upwards while that pays, else downwards from the first.
+  struct Search {
+    double first = 0, best = 0, worth = 0;  ///< best: of those that were tried; worth: of that
+    bool down = false;
+    double next = 0;  ///< to be tried, 0: none
+
+    /// What `next` was worth; above and below are functions of a value.
+    void saw(double now, auto above, auto below) {
+      const bool better = now >= worth;
+      if (better) worth = now, best = next;
+      const bool back = !better && best == first && !std::exchange(down, true);
+      next = !better && !back ? 0 : down ? below(best) : above(best);
+    }
+    template <class Visitor, class Self>
+    static void visit(const Visitor& visit, const std::string& of, Self& self) {
+      visit((of + "_first").c_str(), self.first), visit((of + "_best").c_str(), self.best);
+      visit((of + "_worth").c_str(), self.worth), visit((of + "_down").c_str(), self.down);
+      visit((of + "_next").c_str(), self.next);
+    }
+  };
   /// Where the warm-up stands within a stage.
   struct Stand {
-    std::int64_t done = 0, seen = 0, total = -1;     ///< iterations; draws met; iterations wanted, -1: not begun
-    std::vector<Real> x;                             ///< some draws, for the metric
-    std::vector<double> lengths = {2};               ///< to be tried
-    bool neighbours = false;                         ///< are tried: doubling does not pay, nor do pairs
-    double best = 0, length = 2;                     ///< what the best was worth, with noise allowed for; its steps
-    double leap = 0, largest = 0;                    ///< steps that acceptance allows, of leapfrog and of pairs
-    double first_time = 0, next_time = 0, time = 0;  ///< lengths of pairs, as times: first tried, to be tried, best
-    double best_of_pairs = 0;                        ///< what that was worth
-    bool shorter = false;                            ///< longer ones did not pay
-    bool moved = false;                              ///< chains: to coordinates that this metric was learnt in
-    std::vector<Real> began;                         ///< where chains stood when they were frozen
-    bool drawing = false;                            ///< `drawn` is under way, since iteration `first`
+    std::int64_t done = 0, seen = 0, total = -1;  ///< iterations; draws met; iterations wanted, -1: not begun
+    std::vector<Real> x;                          ///< some draws, for the metric
+    std::vector<double> lengths = {2};            ///< to be tried
+    bool neighbours = false;                      ///< are tried: doubling does not pay, nor do turns
+    double best = 0, length = 2;                  ///< what the best was worth, with noise allowed for; its steps
+    double leap = 0;                              ///< step of leapfrog that acceptance allows
+    double first_time = 0;                        ///< of trajectories that turn, while their numbers are tried
+    Search numbers, times;                        ///< of their steps; of their lengths, as times
+    bool moved = false;                           ///< chains: to coordinates that this metric was learnt in
+    std::vector<Real> began;                      ///< where chains stood when they were frozen
+    bool drawing = false;                         ///< `drawn` is under way, since iteration `first`
     std::int64_t first = 0;
     FrozenDraws<Real> drawn;
   };
@@ -71,13 +90,14 @@ class EnsembleWarmUp {
   bool nearly_gaussian() const;
   void learn_length();
   void try_lengths();
-  void learn_pairs();
+  void learn_turns();
   std::int64_t affordable(std::int64_t gradients) const;
   double worth(bool adapting);
   double beside_gradients() const;
   Metric while_adapting() const;
   void leapfrog(double num_steps, double step);
-  void pairs(double time, double largest);
+  void turns(double time, double number);
+  double turns_in(double time) const;
   void settle(std::int64_t iterations);
   AuditFigures audit(std::int64_t iterations);
   FrozenDraws<Real> draw(std::int64_t iterations, bool adapting);

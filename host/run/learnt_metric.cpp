@@ -170,6 +170,25 @@ std::vector<double> agreement(const std::vector<Real>& x, const std::vector<Real
 }
 
 template <class Real>
+std::vector<double> mean_of(const std::vector<Real>& x, const std::vector<Real>& g, const std::vector<double>& factor,
+                            const std::vector<double>& agreement) {
+  using Factor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const Index n = std::ssize(agreement), all = std::ssize(x) / n;
+  VectorXd mean = VectorXd::Zero(n), slope = mean;
+  double kept = 0;
+  for (Index k = 0; k < all; ++k) {
+    const VectorXd at = Eigen::Map<const Eigen::Matrix<Real, Eigen::Dynamic, 1>>(&x[k * n], n).template cast<double>(),
+                   by = Eigen::Map<const Eigen::Matrix<Real, Eigen::Dynamic, 1>>(&g[k * n], n).template cast<double>();
+    if (at.allFinite() && by.allFinite()) mean += at, slope += by, ++kept;
+  }
+  const Eigen::Map<const Factor> F(factor.data(), n, n);
+  const VectorXd way = F * (F.transpose() * slope);
+  std::vector<double> out;
+  for (Index i = 0; i < n; ++i) out.push_back((mean[i] + std::max(0.0, agreement[i]) * way[i]) / kept);
+  return out;
+}
+
+template <class Real>
 std::vector<Real> TargetGradients<Real>::operator()(const std::vector<Real>& points, std::vector<double>* lp) {
   const Index count = static_cast<Index>(std::ssize(points) / run_.dim());
   if (lp) lp->assign(static_cast<std::size_t>(count), NAN);
@@ -200,6 +219,10 @@ template std::vector<double> agreement(const std::vector<float>&, const std::vec
                                        Index);
 template std::vector<double> agreement(const std::vector<double>&, const std::vector<double>&,
                                        const std::vector<double>&, Index);
+template std::vector<double> mean_of(const std::vector<float>&, const std::vector<float>&, const std::vector<double>&,
+                                     const std::vector<double>&);
+template std::vector<double> mean_of(const std::vector<double>&, const std::vector<double>&, const std::vector<double>&,
+                                     const std::vector<double>&);
 template class TargetGradients<float>;
 template class TargetGradients<double>;
 

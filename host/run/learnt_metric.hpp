@@ -52,6 +52,11 @@ std::vector<double> agreement(const std::vector<Real>& x, const std::vector<Real
 template <class Real>
 using GradientsAt = std::function<std::vector<Real>(const std::vector<Real>& points, std::vector<double>* lp)>;
 
+/// (n): m_i + a_i (A mean of g)_i, m the mean of x, a the agreement: of a normal exactly its mean, however few draws.
+template <class Real>
+std::vector<double> mean_of(const std::vector<Real>& x, const std::vector<Real>& g, const std::vector<double>& factor,
+                            const std::vector<double>& agreement);
+
 /// Those of the target. Keeps the chains by which it evaluates for the next call with as many points.
 template <class Real>
 class TargetGradients {

@@ -28,7 +28,7 @@ struct Leaps {
 
 /// The rule of a trajectory's length that settings, or a policy, give.
 struct ChosenLength {
-  static constexpr bool learnt = false;
+  static constexpr bool learnt = false, may_turn = false;
   static constexpr int finer_levels = 0;
   static constexpr const char* meaning = "Hamiltonian Monte Carlo, trajectories of a chosen number of leapfrog steps";
 };
@@ -94,6 +94,7 @@ struct Hmc : LearnsMassAndStep<Real> {
   struct State : TrajectoryState<Real> {
     Scalar<double> energy, step, steps, left;
     FinerSteps<Real> finer;  ///< where the rule of lengths has such levels
+    Row<Real> z, turned;     ///< where steps may turn: F^-1 (x - m); that of the moving end
   };
   template <class V>
   static KC_HD void state(V&& visit, State& st, const Settings& s) {
@@ -103,6 +104,7 @@ struct Hmc : LearnsMassAndStep<Real> {
     visit("steps", st.steps, Keep::no);
     visit("left", st.left, Keep::no);
     if constexpr (Length::finer_levels > 0) finer_fields(visit, st.finer, s.mass == Mass::dense);
+    if constexpr (Length::may_turn) visit("whitened", st.z, Keep::yes), visit("whitened_end", st.turned, Keep::no);
   }
   template <class Team>
   static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
@@ -111,7 +113,7 @@ struct Hmc : LearnsMassAndStep<Real> {
 
   /// The steps of an iteration's trajectory: of nothing but the settings, what was learnt, and random numbers.
   static KC_HD Leaps leaps_of(const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a) {
-    if constexpr (Length::learnt) return Length::leaps(*a.step, *a.num_steps, *a.spread, int(*a.stages), rng.iteration);
+    if constexpr (Length::learnt) return Length::leaps(*a.step, *a.num_steps, *a.spread, rng.iteration);
     Leaps out{*a.step, s.num_steps};
     bool drawn = false;
     if (!at.adapting) {
@@ -145,42 +147,67 @@ struct Hmc : LearnsMassAndStep<Real> {
       if constexpr (Length::finer_levels > 0) *st.finer.level = 0, *st.finer.back = -1;
     });
     ask(team, query, Needs::gradient);
-    first_step(team, s, a, Real(leaps.size), st.x, st.g, st.ftg, st, query, n);
+    first_step(team, s, a, leaps.size, st.x, st.g, st.ftg, st.z, st, query, n);
   }
-  /// The kick before the last `left` steps, over that of leapfrog.
-  static KC_INLINE Real kick_of([[maybe_unused]] const Adaptation& a, [[maybe_unused]] double left) {
-    if constexpr (Length::learnt) return Real(Length::kick(*a.stages, left));
-    return 1;
+  static KC_INLINE bool turns([[maybe_unused]] const Adaptation& a) {
+    if constexpr (Length::may_turn) return *a.turns != 0;
+    return false;
+  }
+  /// How far a step of size e moves along its momentum.
+  static KC_INLINE Real reach([[maybe_unused]] const Adaptation& a, double e) {
+    if constexpr (Length::may_turn) return Real(turns(a) ? Length::reach(e) : e);
+    return Real(e);
+  }
+  /// `part` of a step's kick (half of it at the ends), from (z, g) with the momentum st.r.
+  template <class Team>
+  static KC_INLINE void push(const Team& team, const Settings& s, const Adaptation& a, double e, double part,
+                             Row<Real> g, [[maybe_unused]] Row<Real> z, State& st, Row<Real> work, Index n) {
+    kick(team, s.mass, a, Real(part * e), g, st.r, work, n);
+    if constexpr (Length::may_turn)
+      if (turns(a)) {
+        const Real c = Real(part * Length::pull(e));
+        team.for_each(n, [&](Index i) { st.r[i] += c * z[i]; });
+        team.sync();
+      }
+  }
+  template <class Team>
+  static KC_INLINE void move(const Team& team, const Settings& s, const Adaptation& a, double e, Row<Real> x,
+                             [[maybe_unused]] Row<Real> z, State& st, const Query<Real>& query, Index n) {
+    const Real far = reach(a, e);
+    if constexpr (Length::may_turn)
+      if (turns(a)) team.for_each(n, [&](Index i) { st.turned[i] = z[i] + far * st.r[i]; });
+    drift(team, s.mass, a, far, x, st.r, query.point, st.work, n);
   }
   /// Half a kick and a drift, from (x, g) with the momentum st.r.
   template <class Team>
-  static KC_INLINE void first_step(const Team& team, const Settings& s, const Adaptation& a, Real e, Row<Real> x,
-                                   Row<Real> g, Row<Real> ftg, State& st, const Query<Real>& query, Index n) {
-    kick(team, s.mass, a, Real(0.5) * kick_of(a, 0) * e, g, st.r, s.mass == Mass::dense ? ftg : st.work, n);
-    drift(team, s.mass, a, e, x, st.r, query.point, st.work, n);
+  static KC_INLINE void first_step(const Team& team, const Settings& s, const Adaptation& a, double e, Row<Real> x,
+                                   Row<Real> g, Row<Real> ftg, Row<Real> z, State& st, const Query<Real>& query,
+                                   Index n) {
+    push(team, s, a, e, 0.5, g, z, st, s.mass == Mass::dense ? ftg : st.work, n);
+    move(team, s, a, e, x, z, st, query, n);
   }
   template <class Team>
-  static KC_HD void place(const Team& team, const Settings&, const Schedule&, const Adaptation&, State& st,
+  static KC_HD void place(const Team& team, const Settings&, const Schedule&, const Adaptation& a, State& st,
                           const Query<Real>& query, Index n) {
-    finish_drift(team, Real(*st.step), st.work, query.point, n);
+    finish_drift(team, reach(a, *st.step), st.work, query.point, n);
   }
 
   template <class Team>
   static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
                            State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
-    const Real e = Real(*st.step);
+    const double e = *st.step;
     const bool finite = math::finite(*reply.lp) && all_finite(team, reply.gradient, n);
     const double left = *st.left - 1;
     team.sync();
     team.single([&] { *st.left = left; });
     if (finite && left > 0) {
-      kick(team, s.mass, a, kick_of(a, left) * e, reply.gradient, st.r, st.work, n);
-      drift(team, s.mass, a, e, query.point, st.r, query.point, st.work, n);
+      push(team, s, a, e, 1, reply.gradient, st.turned, st, st.work, n);
+      move(team, s, a, e, query.point, st.turned, st, query, n);
       return Step::ask;
     }
     double log_r = -std::numeric_limits<double>::infinity();
     if (finite) {
-      kick(team, s.mass, a, Real(0.5) * kick_of(a, 0) * e, reply.gradient, st.r, st.work, n);
+      push(team, s, a, e, 0.5, reply.gradient, st.turned, st, st.work, n);
       log_r = *st.energy - (kinetic(team, st.r, n) - *reply.lp);
     }
     if constexpr (Length::finer_levels > 0) {
@@ -202,7 +229,7 @@ struct Hmc : LearnsMassAndStep<Real> {
     const Leaps leaps = leaps_of(rng, s, at, a);
     int levels = Length::finer_levels;
     if constexpr (Length::learnt)
-      if ((rng.iteration + 1) % static_cast<std::int64_t>(*a.finer_every) != 0) levels = 0;
+      if (turns(a) || (rng.iteration + 1) % static_cast<std::int64_t>(*a.finer_every) != 0) levels = 0;
     while (levels > 0 && leaps.number << (2 * levels) > Length::most_steps) --levels;
     const NextLeg next = Length::next(error, decide(rng, error).accept, levels, level, back);
     const bool again = next == NextLeg::finer || next == NextLeg::back, ends = next == NextLeg::back && back < 0;
@@ -231,7 +258,7 @@ struct Hmc : LearnsMassAndStep<Real> {
         normals(team, rng, Purpose::momentum, st.r, n);
       else
         team.for_each(n, [&](Index i) { st.r[i] = f.r[i]; });
-      first_step(team, s, a, Real(size), forward ? st.x : f.x, forward ? st.g : f.g, forward ? st.ftg : f.ftg, st,
+      first_step(team, s, a, size, forward ? st.x : f.x, forward ? st.g : f.g, forward ? st.ftg : f.ftg, st.z, st,
                  query, n);
     } else if (next == NextLeg::stands) {
       team.for_each(n, [&](Index i) {
@@ -250,6 +277,8 @@ struct Hmc : LearnsMassAndStep<Real> {
     if (refused) move.accept = false, move.probability = 0;
     if constexpr (products_made<Team>)
       if (move.accept) team.for_each(n, [&](Index i) { st.ftg[i] = st.work[i]; });
+    if constexpr (Length::may_turn)
+      if (move.accept && turns(a)) team.for_each(n, [&](Index i) { st.z[i] = st.turned[i]; });
     settle(team, move, st, query, reply, info, n);
     info.diverging = !move.finite || -log_r > s.max_energy_error;
     double signal = s.step_rule == StepRule::multiplicative ? move.accept : move.probability;
