@@ -121,8 +121,8 @@ class ChainMemory {
                             view_.settings);
         *a.step = metric.step_size;
         if constexpr (requires { a.num_steps; })
-          *a.num_steps = metric.num_steps, *a.spread = metric.spread, *a.turns = metric.turns,
-          *a.finer_every = metric.finer_every;
+          *a.num_steps = metric.num_steps, *a.spread = metric.spread, *a.stages = metric.stages,
+          *a.turns = metric.turns, *a.finer_every = metric.finer_every;
         restart_dual_averaging(HostTeam{}, metric.step_size, a.dual, 1);
         write_factor(metric, a.F);
         if constexpr (requires { a.plain; })

@@ -89,7 +89,8 @@ struct Metric {
   double step_size = 1;
   double num_steps = 1;      ///< mean of a trajectory, where the sampler learns it
   double spread = 1;         ///< lengths lie within num_steps (1 +- spread)
-  bool turns = false;        ///< its steps are exact for the normal with this mean and inv_mass_matrix
+  int stages = 1;            ///< leapfrog, or 2: the two-stage integrator
+  bool turns = false;        ///< leapfrog whose steps are exact for the normal with this mean and inv_mass_matrix
   int finer_every = 1;       ///< iterations from one that may be made with finer steps to the next
   std::vector<double> mean;  ///< (dim), where it turns
 };

@@ -1,5 +1,5 @@
-// Which trajectories pay: lengths of leapfrog, then of steps that turn about the mean, are tried on all chains: stage 3
-// of ensemble_warmup.hpp.
+// Which trajectories pay: lengths of leapfrog, then of pairs of steps, are tried on all chains; of what is all but a
+// Gaussian those of steps that turn: stage 3 of ensemble_warmup.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,10 +14,11 @@ namespace {
 
 constexpr std::int64_t trial_draws = 1024, trial_gradients = 100000;  // of all chains
 constexpr std::int64_t least_frozen = 8;
-constexpr double longest = 512;  // steps of a trajectory, at most
-constexpr double longer = 1.3;   // times of turns: from one trial to the next
-constexpr double more = 1.4;     // and their numbers
-constexpr double quarter = 1.5;  // of a whitened Gaussian's period, less a little
+constexpr double least_accepted = 0.5;  // where it is less, chains far out may hardly move
+constexpr double longest = 512;         // steps of a trajectory, at most
+constexpr double longer = 1.3;          // times of turns: from one trial to the next
+constexpr double more = 1.4;            // and their numbers
+constexpr double quarter = 1.5;         // of a whitened Gaussian's period, less a little
 
 }  // namespace
 
@@ -32,7 +33,10 @@ double EnsembleWarmUp<Real>::worth(bool adapting) {
   if (block.count < fewest || out_.interrupted) return 0;
   if (metric_.finer_every == 1 && finer_for_all(block)) metric_.finer_every = seldom;
   const ThreadsOf threads(run_.context, run_.dim());
-  return mixing_of(block, metric_.factor) / (block.mean_steps() + beside_gradients());
+  double accepted = 0;
+  for (const auto c : block.running) accepted += block.accepted[c] / static_cast<double>(block.running.size());
+  if (metric_.turns && accepted < least_accepted) return 0;
+  return mixing_of(block, metric_.factor, !nearly_gaussian()) / (block.mean_steps() + beside_gradients());
 }
 
 /// What a draw costs beside its trajectory, in steps of that: its normals and the keeping of its values, some 40
@@ -60,18 +64,18 @@ void EnsembleWarmUp<Real>::try_lengths() {
   }
 }
 
-/// Leapfrog of every length up to twice a mean that doubles while that pays; then turns; where those do not pay, half a
-/// doubling to both sides. Of what is all but a Gaussian turns alone: there they always pay.
+/// Leapfrog of every length up to twice a mean that doubles while that pays; then pairs of steps; where those do not
+/// pay, half a doubling to both sides.
 template <class Real>
 void EnsembleWarmUp<Real>::learn_length() {
   Stand& s = stand_;
-  if (nearly_gaussian()) s.lengths.clear();
+  if (nearly_gaussian()) return learn_turns();
   try_lengths();
-  if (!out_.interrupted && !metric_.mean.empty()) learn_turns();
+  if (!out_.interrupted) learn_pairs();
   if (out_.interrupted) return;
   constexpr double noise = 1.1;  // must not choose between neighbours
   if (s.times.worth > noise * s.best) {
-    turns(s.times.best, turns_in(s.times.best));
+    pairs(s.times.best, s.largest);
   } else {
     if (!std::exchange(s.neighbours, true))
       s.best *= noise, s.lengths = {std::round(0.7 * s.length), std::round(1.4 * s.length)};
@@ -82,33 +86,60 @@ void EnsembleWarmUp<Real>::learn_length() {
   run_.chains.set_metric(metric_);
 }
 
-/// Steps that turn, of trajectories of nearly one length: how many pay, then how long those are at most so large steps.
+/// Pairs of steps, of nearly one length: as long as leapfrog's best, longer while that pays, else shorter.
+template <class Real>
+void EnsembleWarmUp<Real>::learn_pairs() {
+  Stand& s = stand_;
+  if (s.largest == 0) {
+    if (!s.drawing) {
+      s.leap = run_.chains.averaged_step();
+      s.times.first = s.times.next = s.leap * s.length;
+      pairs(s.times.first, 1.3 * s.leap);
+      run_.chains.set_metric(while_adapting());
+    }
+    draw(piece / 2, true);
+    if (out_.interrupted) return;
+    s.largest = run_.chains.averaged_step();
+  }
+  while (s.times.next > 0) {
+    if (!s.drawing) pairs(s.times.next, s.largest);
+    try_time();
+    if (out_.interrupted) return;
+  }
+}
+
+/// Steps that turn, for nearly a quarter of a period: as many as pay; then for shorter. The leapfrog step that acceptance
+/// allows is where they begin.
 template <class Real>
 void EnsembleWarmUp<Real>::learn_turns() {
   Stand& s = stand_;
-  if (s.first_time == 0) {
-    const double step = run_.chains.averaged_step();
-    s.first_time = s.best > 0 ? step * s.length : quarter;
-    s.leap = step, s.numbers.first = s.numbers.next = std::max(1.0, std::round(s.first_time / (2 * step)));
-  }
+  if (s.numbers.first == 0)
+    s.numbers.first = s.numbers.next = std::max(1.0, std::round(quarter / (2 * run_.chains.averaged_step())));
   while (s.numbers.next > 0) {
-    if (!s.drawing) turns(s.first_time, s.numbers.next);
+    if (!s.drawing) turns(quarter, s.numbers.next);
     const double now = worth(false);
     if (out_.interrupted) return;
     s.numbers.saw(
-        now, [](double k) { return std::max(k + 1, std::round(more * k)); },
+        now, [](double k) { return k < longest ? std::max(k + 1, std::round(more * k)) : 0; },
         [](double k) { return std::min(k - 1, std::round(k / more)); });
-    if (s.numbers.next > 0) continue;
-    s.times = {s.first_time, s.first_time, s.numbers.worth, nearly_gaussian()};
-    s.times.next = s.times.down ? s.first_time / longer : s.first_time * longer;
+    if (s.numbers.next == 0) s.times = {quarter, quarter, s.numbers.worth, true, quarter / longer};
   }
+  const auto number = [&](double time) { return std::max(1.0, std::ceil(time / quarter * s.numbers.best - 0.01)); };
   while (s.times.next > 0) {
-    if (!s.drawing) turns(s.times.next, turns_in(s.times.next));
-    const double now = worth(false);
+    if (!s.drawing) turns(s.times.next, number(s.times.next));
+    try_time();
     if (out_.interrupted) return;
-    s.times.saw(
-        now, [](double t) { return t * longer; }, [](double t) { return t / longer; });
   }
+  turns(s.times.best, number(s.times.best));
+  run_.chains.set_metric(metric_);
+}
+
+template <class Real>
+void EnsembleWarmUp<Real>::try_time() {
+  const double now = worth(false);
+  if (!out_.interrupted)
+    stand_.times.saw(
+        now, [](double t) { return t * longer; }, [](double t) { return t / longer; });
 }
 
 template void EnsembleWarmUp<float>::learn_length();

@@ -8,6 +8,7 @@
 #include "host/run/choose_chains.hpp"
 #include "host/run/learn_coordinates.hpp"
 #include "host/run/learnt_metric.hpp"
+#include "host/run/probes.hpp"
 #include "host/run/relocate.hpp"
 #include "host/run/run_summary.hpp"
 
@@ -20,7 +21,7 @@ constexpr std::int64_t attempts = 5, least = 50, settles = 50, most_room = 500;
 constexpr std::int64_t most_climbs = 10;
 constexpr double long_steps = 8;     // of a trajectory: a metric that fits needs fewer
 constexpr double most_gone = 0.3;    // of the time limit, for another attempt: it takes twice as long as the last
-constexpr double narrow = 0.25;      // spread of the times of turns about their mean
+constexpr double narrow = 0.25;      // spread of the times of pairs and turns about their mean
 constexpr double steps_to_mix = 32;  // of trajectories, where draws are not mixed enough to learn coordinates from
 constexpr double fits = 0.8;         // agreement of a coordinate with its gradient that a metric gives
 
@@ -94,7 +95,7 @@ void EnsembleWarmUp<Real>::operator()() {
           std::max(least, std::min(std::max(least, metric_draws / chains) << attempt_, affordable(metric_gradients)))))
         stand_ = {};
     if (begins(lengths)) learn_length();
-    if (begins(step)) settle(metric_.turns ? 0 : settles);
+    if (begins(step)) settle(metric_.spread < 1 ? 0 : settles);
     if (begins(audits)) figures = audit(std::max(least, audit_draws / chains) << attempt_);
     if (out_.interrupted) break;
     ++attempt_, stage_ = metric, stand_ = {};
@@ -109,7 +110,10 @@ void EnsembleWarmUp<Real>::operator()() {
   out_.note = *out_.converged
                   ? fmt::format("converged after {} iterations; trajectories of {} {} of {:.2g} on average",
                                 out_.iterations, metric_.num_steps,
-                                metric_.turns ? "steps that turn about the mean" : "leapfrog steps", metric_.step_size)
+                                metric_.turns         ? "steps that turn about the mean"
+                                : metric_.stages == 2 ? "steps in pairs"
+                                                      : "leapfrog steps",
+                                metric_.step_size)
                   : fmt::format("not converged after {} iterations: {}", out_.iterations,
                                 out_.interrupted ? fmt::format("interrupted while {}{}", stages[stage_], missing_)
                                                  : figures.note);
@@ -246,7 +250,8 @@ FrozenDraws<Real> EnsembleWarmUp<Real>::draw(std::int64_t iterations, bool adapt
 
 template <class Real>
 void EnsembleWarmUp<Real>::leapfrog(double num_steps, double step) {
-  metric_.turns = false, metric_.spread = 1, metric_.num_steps = num_steps, metric_.step_size = step;
+  metric_.stages = 1, metric_.turns = false, metric_.spread = 1;
+  metric_.num_steps = num_steps, metric_.step_size = step;
 }
 /// The metric for iterations that adapt. On a device all chains wait in each of them for one that makes its trajectory
 /// again, with up to 26 times the steps: every seventh may have such trajectories.
@@ -258,12 +263,15 @@ Metric EnsembleWarmUp<Real>::while_adapting() const {
 }
 template <class Real>
 void EnsembleWarmUp<Real>::turns(double time, double number) {
-  metric_.turns = true, metric_.spread = narrow, metric_.num_steps = number, metric_.step_size = time / number;
+  metric_.stages = 1, metric_.turns = true, metric_.spread = narrow;
+  metric_.num_steps = number, metric_.step_size = time / number;
 }
-/// How many make up `time` by steps that are not larger than the best of the first.
+/// As few as make up `time` by steps that are not larger.
 template <class Real>
-double EnsembleWarmUp<Real>::turns_in(double time) const {
-  return std::max(1.0, std::ceil(time / stand_.first_time * stand_.numbers.best - 0.01));
+void EnsembleWarmUp<Real>::pairs(double time, double largest) {
+  metric_.stages = 2, metric_.turns = false, metric_.spread = narrow;
+  metric_.num_steps = 2 * std::max(1.0, std::ceil(time / (2.6 * largest) - 0.01));
+  metric_.step_size = time / metric_.num_steps;
 }
 
 /// From some of the last two thirds of the draws. Whether to learn it again, as chains are still on their way.
@@ -296,9 +304,9 @@ bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
     learner.add(x.data(), gradients.data(), static_cast<Index>(std::ssize(x) / dim));
     metric_.factor = learner.factor(attempt_ > 0 ? metric_.step_size : 0);
     metric_.finer_every = 1;
-    out_.agreement = agreement(x, gradients, metric_.factor, run_.dim());
-    metric_.mean = mean_of(x, gradients, metric_.factor, out_.agreement);
-    leapfrog(metric_.num_steps, better ? 0.5 : std::min(1.0, run_.chains.averaged_step()));
+    out_.agreement = agreement(x, gradients, metric_.factor, dim);
+    if (nearly_gaussian()) refine_metric(learner, gradients);
+    leapfrog(std::max(2.0, metric_.num_steps), better ? 0.5 : std::min(1.0, run_.chains.averaged_step()));
     if (better)
       move_chains(*std::move(better));
     else
@@ -311,6 +319,21 @@ bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
              again = climbed_ < most_climbs && (climbs || stand_.moved || (first && may_move));
   climbed_ += again;
   return again;
+}
+
+/// Of what is all but a Gaussian, the curvature about some of the draws tells more of the metric than as many draws, of
+/// which each takes a trajectory. It is not widened: steps are to turn with it, about the mean.
+template <class Real>
+void EnsembleWarmUp<Real>::refine_metric(MetricLearner& learner, const std::vector<Real>& gradients) {
+  const Index dim = run_.dim(), count = 2 * dim;
+  if (dim <= most_dense) {
+    TargetGradients<Real> gradients_at(run_);
+    const Rng rng{~run_.options.seed, static_cast<std::uint32_t>(out_.iterations), std::int64_t(1) << 33};
+    add_probes<Real>(std::ref(gradients_at), metric_.factor, stand_.x, gradients, count, rng, learner);
+    out_.gradients += count;
+  }
+  metric_.factor = learner.factor();
+  metric_.mean = mean_of(stand_.x, gradients, metric_.factor, out_.agreement);
 }
 
 /// Where positions and gradients do not agree, coordinates that fit the draws of `stand_` better, or none. Draws and
@@ -373,7 +396,7 @@ void EnsembleWarmUp<Real>::settle(std::int64_t iterations) {
   std::int64_t &total = stand_.total, &done = stand_.done;
   if (total < 0 && iterations < 1) return;
   tell("step");
-  const bool adapting = !metric_.turns;  // those have a length that was chosen with their step
+  const bool adapting = metric_.spread == 1;  // pairs and turns have a length that was chosen with their step
   if (total < 0) {
     total = iterations;
     metric_.step_size = run_.chains.averaged_step();

@@ -1,7 +1,7 @@
 // The warm-up of ensemble_hmc: scouts arrive, all chains begin at their places and learn one metric, step and
 // trajectory length; then all is frozen and audited. What fails the audit sends them back to learn for twice as long,
 // five times at most.
-//   1. scouts find the posterior (scouts.hpp)           3. lengths of leapfrog, then of turns, are tried (mixing.hpp)
+//   1. scouts find the posterior (scouts.hpp)           3. lengths of trajectories are tried (mixing.hpp)
 //   2. all chains adapt the step; a metric from draws   4. the step settles; adaptation ends; audit (audit.hpp)
 // Where no metric fits, as in a funnel, 2 moves the chains to other coordinates (learn_coordinates.hpp).
 #pragma once
@@ -12,6 +12,7 @@
 namespace kilochain {
 
 class LearntCoordinates;
+class MetricLearner;
 
 template <class Real>
 class EnsembleWarmUp {
@@ -27,12 +28,12 @@ class EnsembleWarmUp {
     visit("factor", self.metric_.factor), visit("step_size", self.metric_.step_size);
     visit("num_steps", self.metric_.num_steps), visit("spread", self.metric_.spread);
     visit("turns", self.metric_.turns), visit("finer_every", self.metric_.finer_every);
-    visit("mean", self.metric_.mean);
+    visit("stages", self.metric_.stages), visit("mean", self.metric_.mean);
     auto& s = self.stand_;
     visit("done", s.done), visit("seen", s.seen), visit("total", s.total), visit("first", s.first);
     visit("x", s.x), visit("began", s.began), visit("lengths", s.lengths), visit("neighbours", s.neighbours);
     visit("best", s.best), visit("length", s.length), visit("drawing", s.drawing);
-    visit("leap", s.leap), visit("first_time", s.first_time), visit("moved", s.moved);
+    visit("leap", s.leap), visit("largest", s.largest), visit("moved", s.moved);
     s.numbers.visit(visit, "numbers", s.numbers), s.times.visit(visit, "times", s.times);
     s.drawn.visit(visit, s.drawn);
     if constexpr (!std::is_const_v<Self>) self.resumed_ = true;
@@ -68,11 +69,10 @@ class EnsembleWarmUp {
     std::int64_t done = 0, seen = 0, total = -1;  ///< iterations; draws met; iterations wanted, -1: not begun
     std::vector<Real> x;                          ///< some draws, for the metric
     std::vector<double> lengths = {2};            ///< to be tried
-    bool neighbours = false;                      ///< are tried: doubling does not pay, nor do turns
+    bool neighbours = false;                      ///< are tried: doubling does not pay, nor do pairs
     double best = 0, length = 2;                  ///< what the best was worth, with noise allowed for; its steps
-    double leap = 0;                              ///< step of leapfrog that acceptance allows
-    double first_time = 0;                        ///< of trajectories that turn, while their numbers are tried
-    Search numbers, times;                        ///< of their steps; of their lengths, as times
+    double leap = 0, largest = 0;                 ///< steps that acceptance allows, of leapfrog and of pairs
+    Search numbers, times;                        ///< of steps that turn; lengths of trajectories of these or of pairs
     bool moved = false;                           ///< chains: to coordinates that this metric was learnt in
     std::vector<Real> began;                      ///< where chains stood when they were frozen
     bool drawing = false;                         ///< `drawn` is under way, since iteration `first`
@@ -86,18 +86,21 @@ class EnsembleWarmUp {
   void relocate();
   bool learn_metric(std::int64_t iterations);
   std::optional<LearntCoordinates> learn_coordinates(std::vector<Real>& gradients);
+  void refine_metric(MetricLearner& learner, const std::vector<Real>& gradients);
   void move_chains(LearntCoordinates coordinates);
   bool nearly_gaussian() const;
   void learn_length();
   void try_lengths();
   void learn_turns();
+  void learn_pairs();
+  void try_time();
   std::int64_t affordable(std::int64_t gradients) const;
   double worth(bool adapting);
   double beside_gradients() const;
   Metric while_adapting() const;
   void leapfrog(double num_steps, double step);
   void turns(double time, double number);
-  double turns_in(double time) const;
+  void pairs(double time, double largest);
   void settle(std::int64_t iterations);
   AuditFigures audit(std::int64_t iterations);
   FrozenDraws<Real> draw(std::int64_t iterations, bool adapting);

@@ -87,7 +87,7 @@ double slowest_times(const MatrixXd& x, Eigen::Index draws, double part) {
 }  // namespace
 
 template <class Real>
-double mixing_of(const FrozenDraws<Real>& block, const std::vector<double>& factor) {
+double mixing_of(const FrozenDraws<Real>& block, const std::vector<double>& factor, bool along) {
   const Count all = std::ssize(block.running),
               every = std::max<Count>(1, (all * block.count + most_draws - 1) / most_draws),
               chains = (all + every - 1) / every;
@@ -96,8 +96,9 @@ double mixing_of(const FrozenDraws<Real>& block, const std::vector<double>& fact
     std::copy_n(block.row(block.running[at / block.count * every], at % block.count), block.dim, x.col(at).data());
   x.colwise() -= x.rowwise().mean().eval();
   const double coordinates = slowest_times(x, block.count, 1.0 / 8);  // the slowest one alone is mostly noise
-  const MatrixXd along = widest_directions(x, FactorRows(factor.data(), block.dim, block.dim));
-  return 1 / std::max(coordinates, slowest_times(along.transpose() * x, block.count, 1.0 / 4));
+  if (!along) return 1 / coordinates;
+  const MatrixXd widest = widest_directions(x, FactorRows(factor.data(), block.dim, block.dim));
+  return 1 / std::max(coordinates, slowest_times(widest.transpose() * x, block.count, 1.0 / 4));
 }
 
 template <class Real>
@@ -117,8 +118,8 @@ bool finer_for_all(const FrozenDraws<Real>& block) {
   return mean > 0.08 && between < 0.1 * alike;
 }
 
-template double mixing_of(const FrozenDraws<float>&, const std::vector<double>&);
-template double mixing_of(const FrozenDraws<double>&, const std::vector<double>&);
+template double mixing_of(const FrozenDraws<float>&, const std::vector<double>&, bool);
+template double mixing_of(const FrozenDraws<double>&, const std::vector<double>&, bool);
 template bool finer_for_all(const FrozenDraws<float>&);
 template bool finer_for_all(const FrozenDraws<double>&);
 

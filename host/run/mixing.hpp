@@ -5,12 +5,12 @@
 namespace kilochain {
 
 /// Independent draws that one iteration of a chain is worth: (1 - rho)/(1 + rho), rho the correlation of neighbouring
-/// draws, of f = x_i and |x_i - mean|, the slowest eighth together; or of the directions in which draws are widest by
-/// the metric, if that is less. Unlike an effective sample size it tells slow from slower where no chain crosses the
-/// posterior within the block.
+/// draws, of f = x_i and |x_i - mean|, the slowest eighth together; or with `along` of the directions in which draws
+/// are widest by the metric, if that is less: where it fits them, those are its noise. Unlike an effective sample size
+/// it tells slow from slower where no chain crosses the posterior within the block.
 /// factor: (dim, dim), lower, row-major. Of thinned blocks: of one kept draw.
 template <class Real>
-double mixing_of(const FrozenDraws<Real>& draws, const std::vector<double>& factor);
+double mixing_of(const FrozenDraws<Real>& draws, const std::vector<double>& factor, bool along = true);
 
 /// Whether many trajectories were made again with finer steps, and in all chains alike: then a rejection is cheaper. In
 /// a funnel's neck it is always the same chains, which do not come out without.

@@ -1,6 +1,7 @@
 #include "host/run/probes.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace kilochain {
 
@@ -18,18 +19,18 @@ Eigen::MatrixXd ways_of(const std::vector<double>& factor, Eigen::Index n, Index
 }
 
 template <class Real>
-void add_probes(const GradientsAt<Real>& gradients_at, const std::vector<double>& factor, std::span<const Real> place,
-                std::span<const Real> slope, Index count, const Rng& rng, MetricLearner& learner) {
+void add_probes(const GradientsAt<Real>& gradients_at, const std::vector<double>& factor, std::span<const Real> places,
+                std::span<const Real> slopes, Index count, const Rng& rng, MetricLearner& learner) {
   constexpr double share = std::is_same_v<Real, double> ? 1e-3 : 0.05;  // of a draw's way; beyond a gradient's rounding
-  const auto n = place.size();
-  const auto size = static_cast<Eigen::Index>(n);
-  const Eigen::MatrixXd ways = ways_of(factor, size, count, rng);
-  std::vector<Real> points(n * static_cast<std::size_t>(count));
-  for (std::size_t k = 0; k < points.size(); ++k) points[k] = static_cast<Real>(place[k % n] + share * ways.data()[k]);
+  const auto n = static_cast<Index>(std::lround(std::sqrt(static_cast<double>(factor.size()))));
+  const Eigen::MatrixXd ways = ways_of(factor, n, count, rng);
+  std::vector<Real> points(static_cast<std::size_t>(n * count));
+  for (std::size_t k = 0; k < points.size(); ++k)
+    points[k] = static_cast<Real>(places[k % places.size()] + share * ways.data()[k]);
   const std::vector<Real> there = gradients_at(points, nullptr);
-  std::vector<double> slopes(there.size());
-  for (std::size_t k = 0; k < there.size(); ++k) slopes[k] = (there[k] - slope[k % n]) / share;
-  learner.add(ways.data(), slopes.data(), count);
+  std::vector<double> change(there.size());
+  for (std::size_t k = 0; k < there.size(); ++k) change[k] = (there[k] - slopes[k % slopes.size()]) / share;
+  learner.add(ways.data(), change.data(), count);
 }
 
 template void add_probes(const GradientsAt<float>&, const std::vector<double>&, std::span<const float>,

@@ -14,10 +14,10 @@ namespace kilochain {
 /// F z of `count` z's, (n, count).
 Eigen::MatrixXd ways_of(const std::vector<double>& factor, Eigen::Index n, Index count, const Rng& rng);
 
-/// `count` probes about `place` (n), where the gradient is `slope` (n), added as a group; factor: (n, n), row-major,
-/// lower triangle. rng: where their random numbers come from.
+/// `count` probes, the k-th about place k modulo their number, where the gradients are `slopes`, both (place, n), added
+/// as a group; factor: (n, n), row-major, lower triangle. rng: where their random numbers come from.
 template <class Real>
-void add_probes(const GradientsAt<Real>& gradients_at, const std::vector<double>& factor, std::span<const Real> place,
-                std::span<const Real> slope, Index count, const Rng& rng, MetricLearner& learner);
+void add_probes(const GradientsAt<Real>& gradients_at, const std::vector<double>& factor, std::span<const Real> places,
+                std::span<const Real> slopes, Index count, const Rng& rng, MetricLearner& learner);
 
 }  // namespace kilochain

@@ -33,7 +33,7 @@ template <class Real>
 struct LearnsMassAndStep : PlainStart<Real> {
   struct Adaptation : MassAdaptation<Real> {
     Scalar<double> step;
-    Scalar<double> num_steps, spread, turns, finer_every;  ///< of a trajectory, where the host learns them
+    Scalar<double> num_steps, spread, stages, turns, finer_every;  ///< of a trajectory, where the host learns them
     Numbers<double> dual;
   };
   template <class V>
@@ -51,6 +51,7 @@ struct LearnsMassAndStep : PlainStart<Real> {
     visit("step_size", a.step, Keep::yes);
     visit("num_steps", a.num_steps, Keep::yes);
     visit("num_steps_spread", a.spread, Keep::yes);
+    visit("stages", a.stages, Keep::yes);
     visit("turns", a.turns, Keep::yes);
     visit("finer_every", a.finer_every, Keep::yes);
     visit("dual_averaging", a.dual, dual_size, Keep::yes);
@@ -60,7 +61,8 @@ struct LearnsMassAndStep : PlainStart<Real> {
   template <class Team>
   static KC_HD void start_mass_and_step(const Team& team, Mass mass, double step, Adaptation& a, Index n) {
     start_mass(team, mass, a, n);
-    team.single([&] { *a.step = step, *a.num_steps = 1, *a.spread = 1, *a.turns = 0, *a.finer_every = 1; });
+    team.single(
+        [&] { *a.step = step, *a.num_steps = 1, *a.spread = 1, *a.stages = 1, *a.turns = 0, *a.finer_every = 1; });
     restart_dual_averaging(team, step, a.dual);
   }
   static constexpr Moves moves = Moves::in_steps;

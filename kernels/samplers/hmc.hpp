@@ -113,7 +113,7 @@ struct Hmc : LearnsMassAndStep<Real> {
 
   /// The steps of an iteration's trajectory: of nothing but the settings, what was learnt, and random numbers.
   static KC_HD Leaps leaps_of(const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a) {
-    if constexpr (Length::learnt) return Length::leaps(*a.step, *a.num_steps, *a.spread, rng.iteration);
+    if constexpr (Length::learnt) return Length::leaps(*a.step, *a.num_steps, *a.spread, int(*a.stages), rng.iteration);
     Leaps out{*a.step, s.num_steps};
     bool drawn = false;
     if (!at.adapting) {
@@ -158,7 +158,12 @@ struct Hmc : LearnsMassAndStep<Real> {
     if constexpr (Length::may_turn) return Real(turns(a) ? Length::reach(e) : e);
     return Real(e);
   }
-  /// `part` of a step's kick (half of it at the ends), from (z, g) with the momentum st.r.
+  /// The kick before the last `left` steps, over that of leapfrog.
+  static KC_INLINE double kick_of([[maybe_unused]] const Adaptation& a, [[maybe_unused]] double left) {
+    if constexpr (Length::learnt) return Length::kick(*a.stages, left);
+    return 1;
+  }
+  /// `part` of a step's kick, from (z, g) with the momentum st.r.
   template <class Team>
   static KC_INLINE void push(const Team& team, const Settings& s, const Adaptation& a, double e, double part,
                              Row<Real> g, [[maybe_unused]] Row<Real> z, State& st, Row<Real> work, Index n) {
@@ -183,7 +188,7 @@ struct Hmc : LearnsMassAndStep<Real> {
   static KC_INLINE void first_step(const Team& team, const Settings& s, const Adaptation& a, double e, Row<Real> x,
                                    Row<Real> g, Row<Real> ftg, Row<Real> z, State& st, const Query<Real>& query,
                                    Index n) {
-    push(team, s, a, e, 0.5, g, z, st, s.mass == Mass::dense ? ftg : st.work, n);
+    push(team, s, a, e, 0.5 * kick_of(a, 0), g, z, st, s.mass == Mass::dense ? ftg : st.work, n);
     move(team, s, a, e, x, z, st, query, n);
   }
   template <class Team>
@@ -201,13 +206,13 @@ struct Hmc : LearnsMassAndStep<Real> {
     team.sync();
     team.single([&] { *st.left = left; });
     if (finite && left > 0) {
-      push(team, s, a, e, 1, reply.gradient, st.turned, st, st.work, n);
+      push(team, s, a, e, kick_of(a, left), reply.gradient, st.turned, st, st.work, n);
       move(team, s, a, e, query.point, st.turned, st, query, n);
       return Step::ask;
     }
     double log_r = -std::numeric_limits<double>::infinity();
     if (finite) {
-      push(team, s, a, e, 0.5, reply.gradient, st.turned, st, st.work, n);
+      push(team, s, a, e, 0.5 * kick_of(a, 0), reply.gradient, st.turned, st, st.work, n);
       log_r = *st.energy - (kinetic(team, st.r, n) - *reply.lp);
     }
     if constexpr (Length::finer_levels > 0) {
