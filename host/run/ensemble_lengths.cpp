@@ -15,12 +15,37 @@ namespace {
 constexpr std::int64_t trial_draws = 1024, trial_gradients = 100000;  // of all chains
 constexpr std::int64_t least_frozen = 8;
 constexpr double least_accepted = 0.5;  // where it is less, chains far out may hardly move
+constexpr double narrow = 0.25;         // spread of the times of pairs and turns about their mean
 constexpr double longest = 512;         // steps of a trajectory, at most
 constexpr double longer = 1.3;          // times of turns: from one trial to the next
 constexpr double more = 1.4;            // and their numbers
 constexpr double quarter = 1.5;         // of a whitened Gaussian's period, less a little
 
 }  // namespace
+
+template <class Real>
+void EnsembleWarmUp<Real>::leapfrog(double num_steps, double step) {
+  metric_.stages = 1, metric_.turns = false, metric_.spread = 1;
+  metric_.num_steps = num_steps, metric_.step_size = step;
+}
+template <class Real>
+void EnsembleWarmUp<Real>::turns(double time, double number) {
+  metric_.stages = 1, metric_.turns = true, metric_.spread = narrow;
+  metric_.num_steps = number, metric_.step_size = time / number;
+}
+/// As few as make up `time` by steps that are not larger.
+template <class Real>
+void EnsembleWarmUp<Real>::pairs(double time, double largest) {
+  metric_.stages = 2, metric_.turns = false, metric_.spread = narrow;
+  metric_.num_steps = 2 * std::max(1.0, std::ceil(time / (2.6 * largest) - 0.01));
+  metric_.step_size = time / metric_.num_steps;
+}
+template <class Real>
+std::string EnsembleWarmUp<Real>::trajectories() const {
+  const double steps = metric_.num_steps, size = metric_.step_size;
+  if (metric_.turns) return fmt::format("{} turn{} by {:.2g} about the mean", steps, steps == 1 ? "" : "s", size);
+  return fmt::format("{} {} of {:.2g}", steps, metric_.stages == 1 ? "leapfrog steps" : "steps in pairs", size);
+}
 
 /// Draws that a gradient is worth, of trajectories as the metric has them.
 template <class Real>
@@ -108,8 +133,8 @@ void EnsembleWarmUp<Real>::learn_pairs() {
   }
 }
 
-/// Steps that turn, for nearly a quarter of a period: as many as pay; then for shorter. The leapfrog step that acceptance
-/// allows is where they begin.
+/// Steps that turn, for nearly a quarter of a period: as many as pay, then for shorter. Where they begin, leapfrog's
+/// step tells.
 template <class Real>
 void EnsembleWarmUp<Real>::learn_turns() {
   Stand& s = stand_;
@@ -142,6 +167,10 @@ void EnsembleWarmUp<Real>::try_time() {
         now, [](double t) { return t * longer; }, [](double t) { return t / longer; });
 }
 
+template void EnsembleWarmUp<float>::leapfrog(double, double);
+template void EnsembleWarmUp<double>::leapfrog(double, double);
+template std::string EnsembleWarmUp<float>::trajectories() const;
+template std::string EnsembleWarmUp<double>::trajectories() const;
 template void EnsembleWarmUp<float>::learn_length();
 template void EnsembleWarmUp<double>::learn_length();
 

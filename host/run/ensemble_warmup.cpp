@@ -21,7 +21,6 @@ constexpr std::int64_t attempts = 5, least = 50, settles = 50, most_room = 500;
 constexpr std::int64_t most_climbs = 10;
 constexpr double long_steps = 8;     // of a trajectory: a metric that fits needs fewer
 constexpr double most_gone = 0.3;    // of the time limit, for another attempt: it takes twice as long as the last
-constexpr double narrow = 0.25;      // spread of the times of pairs and turns about their mean
 constexpr double steps_to_mix = 32;  // of trajectories, where draws are not mixed enough to learn coordinates from
 constexpr double fits = 0.8;         // agreement of a coordinate with its gradient that a metric gives
 
@@ -107,16 +106,12 @@ void EnsembleWarmUp<Real>::operator()() {
   const std::string scouts = out_.note;
   constexpr const char* stages[] = {"scouts were on their way", "it learnt the metric", "it tried trajectories",
                                     "its step settled", "it was audited"};
-  out_.note = *out_.converged
-                  ? fmt::format("converged after {} iterations; trajectories of {} {} of {:.2g} on average",
-                                out_.iterations, metric_.num_steps,
-                                metric_.turns         ? "steps that turn about the mean"
-                                : metric_.stages == 2 ? "steps in pairs"
-                                                      : "leapfrog steps",
-                                metric_.step_size)
-                  : fmt::format("not converged after {} iterations: {}", out_.iterations,
-                                out_.interrupted ? fmt::format("interrupted while {}{}", stages[stage_], missing_)
-                                                 : figures.note);
+  out_.note =
+      *out_.converged
+          ? fmt::format("converged after {} iterations; trajectories of {} on average", out_.iterations, trajectories())
+          : fmt::format(
+                "not converged after {} iterations: {}", out_.iterations,
+                out_.interrupted ? fmt::format("interrupted while {}{}", stages[stage_], missing_) : figures.note);
   if (!scouts.empty()) out_.note += "; " + scouts;
   if (relocated_ > 0)
     out_.note +=
@@ -248,11 +243,6 @@ FrozenDraws<Real> EnsembleWarmUp<Real>::draw(std::int64_t iterations, bool adapt
   return std::exchange(s.drawn, {});
 }
 
-template <class Real>
-void EnsembleWarmUp<Real>::leapfrog(double num_steps, double step) {
-  metric_.stages = 1, metric_.turns = false, metric_.spread = 1;
-  metric_.num_steps = num_steps, metric_.step_size = step;
-}
 /// The metric for iterations that adapt. On a device all chains wait in each of them for one that makes its trajectory
 /// again, with up to 26 times the steps: every seventh may have such trajectories.
 template <class Real>
@@ -260,18 +250,6 @@ Metric EnsembleWarmUp<Real>::while_adapting() const {
   Metric m = metric_;
   if (run_.context.backend == Backend::cuda) m.finer_every = seldom;
   return m;
-}
-template <class Real>
-void EnsembleWarmUp<Real>::turns(double time, double number) {
-  metric_.stages = 1, metric_.turns = true, metric_.spread = narrow;
-  metric_.num_steps = number, metric_.step_size = time / number;
-}
-/// As few as make up `time` by steps that are not larger.
-template <class Real>
-void EnsembleWarmUp<Real>::pairs(double time, double largest) {
-  metric_.stages = 2, metric_.turns = false, metric_.spread = narrow;
-  metric_.num_steps = 2 * std::max(1.0, std::ceil(time / (2.6 * largest) - 0.01));
-  metric_.step_size = time / metric_.num_steps;
 }
 
 /// From some of the last two thirds of the draws. Whether to learn it again, as chains are still on their way.

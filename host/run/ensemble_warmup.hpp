@@ -101,6 +101,7 @@ class EnsembleWarmUp {
   void leapfrog(double num_steps, double step);
   void turns(double time, double number);
   void pairs(double time, double largest);
+  std::string trajectories() const;
   void settle(std::int64_t iterations);
   AuditFigures audit(std::int64_t iterations);
   FrozenDraws<Real> draw(std::int64_t iterations, bool adapting);

@@ -2,8 +2,8 @@
 //   length of iteration t, in steps: 1 + floor(h(t) (2 K - 1)), or K (1 + s (2 h(t) - 1)), to the next whole number;
 //   h the base-2 van der Corput sequence; K, s learnt. One length for all chains, whatever their state, so that none
 //   waits and the law is that of HMC with a random length (Hoffman, Radul, Sountsov 2021, sec. 3).
-// Steps are leapfrog's, or in pairs those of a two-stage integrator, both with finer ones where the energy error is
-// large (finer_steps.hpp); or they turn, exact for N(m, F F^T): kicks are only of what the density differs by
+// Steps are leapfrog's, or in pairs those of a two-stage integrator; or they turn, exact for N(m, F F^T), with kicks of
+// what the density differs by. Where the energy error is large, they are made again finer (finer_steps.hpp).
 //   z = F^-1 (x - m);  r += e/2 (F^T g + z);  (z, r) turned by e;  r += e/2 (F^T g + z)  (Shahbaba et al. 2014, 3.1).
 // A turn is three shears: leapfrog with kicks e/2 F^T g + (e/2 - tan(e/2)) z and drifts sin(e). z goes along with x: an
 // error of z is one of m, which may be any point.

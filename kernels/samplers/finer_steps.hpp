@@ -15,18 +15,19 @@ namespace kilochain {
 
 template <class Real>
 struct FinerSteps {
-  Row<Real> x, g, r, ftg;            ///< the end of the forward trajectory, momentum reversed; F^T g there
+  Row<Real> x, g, r, ftg, z;         ///< the end of the forward trajectory, momentum reversed; F^T g, z there
   Scalar<double> lp, energy, log_r;  ///< there; H at that end; H_0 - H_end
   Scalar<double> level, back;        ///< of the forward trajectory; of the one that is made from its end, or -1
   Scalar<double> first;              ///< acceptance of level 0, which the step is adapted to
 };
 
 template <class V, class Real>
-KC_HD void finer_fields(V&& visit, FinerSteps<Real>& st, bool dense) {
+KC_HD void finer_fields(V&& visit, FinerSteps<Real>& st, bool dense, bool turns) {
   visit("end_x", st.x, Keep::no);
   visit("end_g", st.g, Keep::no);
   visit("end_momentum", st.r, Keep::no);
   if (dense) visit("end_ftg", st.ftg, Keep::no);
+  if (turns) visit("end_whitened", st.z, Keep::no);
   visit("end_lp", st.lp, Keep::no);
   visit("end_energy", st.energy, Keep::no);
   visit("forward_log_ratio", st.log_r, Keep::no);

@@ -103,7 +103,7 @@ struct Hmc : LearnsMassAndStep<Real> {
     visit("leapfrog_step", st.step, Keep::no);
     visit("steps", st.steps, Keep::no);
     visit("left", st.left, Keep::no);
-    if constexpr (Length::finer_levels > 0) finer_fields(visit, st.finer, s.mass == Mass::dense);
+    if constexpr (Length::finer_levels > 0) finer_fields(visit, st.finer, s.mass == Mass::dense, Length::may_turn);
     if constexpr (Length::may_turn) visit("whitened", st.z, Keep::yes), visit("whitened_end", st.turned, Keep::no);
   }
   template <class Team>
@@ -234,7 +234,7 @@ struct Hmc : LearnsMassAndStep<Real> {
     const Leaps leaps = leaps_of(rng, s, at, a);
     int levels = Length::finer_levels;
     if constexpr (Length::learnt)
-      if (turns(a) || (rng.iteration + 1) % static_cast<std::int64_t>(*a.finer_every) != 0) levels = 0;
+      if ((rng.iteration + 1) % static_cast<std::int64_t>(*a.finer_every) != 0) levels = 0;
     while (levels > 0 && leaps.number << (2 * levels) > Length::most_steps) --levels;
     const NextLeg next = Length::next(error, decide(rng, error).accept, levels, level, back);
     const bool again = next == NextLeg::finer || next == NextLeg::back, ends = next == NextLeg::back && back < 0;
@@ -254,6 +254,7 @@ struct Hmc : LearnsMassAndStep<Real> {
       team.for_each(n, [&](Index i) {
         f.x[i] = query.point[i], f.g[i] = reply.gradient[i], f.r[i] = -st.r[i];
         if (s.mass == Mass::dense) f.ftg[i] = st.work[i];
+        if constexpr (Length::may_turn) f.z[i] = st.turned[i];
       });
       team.sync();  // a product reads all of g, and may write F^T g
     }
@@ -263,12 +264,13 @@ struct Hmc : LearnsMassAndStep<Real> {
         normals(team, rng, Purpose::momentum, st.r, n);
       else
         team.for_each(n, [&](Index i) { st.r[i] = f.r[i]; });
-      first_step(team, s, a, size, forward ? st.x : f.x, forward ? st.g : f.g, forward ? st.ftg : f.ftg, st.z, st,
-                 query, n);
+      first_step(team, s, a, size, forward ? st.x : f.x, forward ? st.g : f.g, forward ? st.ftg : f.ftg,
+                 forward ? st.z : f.z, st, query, n);
     } else if (next == NextLeg::stands) {
       team.for_each(n, [&](Index i) {
         query.point[i] = f.x[i], reply.gradient[i] = f.g[i];
         if (s.mass == Mass::dense) st.work[i] = f.ftg[i];
+        if constexpr (Length::may_turn) st.turned[i] = f.z[i];
       });
     }
     return next;
