@@ -147,7 +147,10 @@ void EnsembleWarmUp<Real>::learn_turns() {
     s.numbers.saw(
         now, [](double k) { return k < longest ? std::max(k + 1, std::round(more * k)) : 0; },
         [](double k) { return std::min(k - 1, std::round(k / more)); });
-    if (s.numbers.next == 0) s.times = {quarter, quarter, s.numbers.worth, true, quarter / longer};
+    if (s.numbers.next > 0) continue;
+    const bool tried = s.numbers.worth > 0;  // else no iterations were left, or none accepts enough
+    if (!tried) s.numbers.best = 2 * s.numbers.first;
+    s.times = {quarter, quarter, s.numbers.worth, true, tried ? quarter / longer : 0};
   }
   const auto number = [&](double time) { return std::max(1.0, std::ceil(time / quarter * s.numbers.best - 0.01)); };
   while (s.times.next > 0) {

@@ -52,7 +52,7 @@ class EnsembleWarmUp {
 
     /// What `next` was worth; above and below are functions of a value.
     void saw(double now, auto above, auto below) {
-      const bool better = now >= worth;
+      const bool better = best == 0 || now > worth;
       if (better) worth = now, best = next;
       const bool back = !better && best == first && !std::exchange(down, true);
       next = !better && !back ? 0 : down ? below(best) : above(best);
