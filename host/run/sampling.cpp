@@ -27,7 +27,8 @@ std::int64_t samples_wanted(const Options& o, const WarmedUp& warm, const RunSta
   return warm.interrupted ? 0 : o.num_samples.value_or(automatic_samples(o, warm));
 }
 
-/// A warm-up may have thought too little of its chains: where a look at the draws is cheap, the first is half way.
+/// A warm-up may think far too little of its chains: where a look at the draws is cheap, the first is a quarter of the
+/// way.
 constexpr std::int64_t cheap_to_look_at = 4'000'000, least_to_look_at = 200;
 
 }  // namespace
@@ -85,8 +86,9 @@ void Sampling<Real>::draw() {
       return results_so_far(run_, warm_, out_);
     });
   const auto looked_at = static_cast<std::int64_t>(std::min(run_.num_judged(), run_.target.info().num_deciding));
-  if (room_ > 0 && o.num_chains * num_draws * looked_at <= cheap_to_look_at)
-    num_samples_ = std::min(num_samples_, std::max(least_to_look_at, num_draws / 2) * o.thin);
+  const std::int64_t first = std::max(least_to_look_at, num_draws / 4);
+  if (room_ > 0 && o.num_chains * first * looked_at <= cheap_to_look_at)
+    num_samples_ = std::min(num_samples_, first * o.thin);
   const Segment<Real> segment = run_.chains.sampling(num_warmup_);
   for (std::int64_t wanted = num_samples_; !out_.interrupted && out_.iterations < wanted; wanted = enough()) {
     if (wanted > num_samples_) run_.reporter.begin("sampling", num_warmup_, num_samples_ = wanted);
