@@ -283,7 +283,8 @@ bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
     metric_.factor = learner.factor(attempt_ > 0 ? metric_.step_size : 0);
     metric_.finer_every = 1;
     out_.agreement = agreement(x, gradients, metric_.factor, dim);
-    if (nearly_gaussian()) refine_metric(learner, gradients);
+    if (!better && nearly_gaussian()) refine_metric(learner, gradients);  // gradients are in coordinates that stand
+    metric_.mean = mean_of(x, gradients, metric_.factor, out_.agreement);
     leapfrog(std::max(2.0, metric_.num_steps), better ? 0.5 : std::min(1.0, run_.chains.averaged_step()));
     if (better)
       move_chains(*std::move(better));
@@ -311,7 +312,6 @@ void EnsembleWarmUp<Real>::refine_metric(MetricLearner& learner, const std::vect
     out_.gradients += count;
   }
   metric_.factor = learner.factor();
-  metric_.mean = mean_of(stand_.x, gradients, metric_.factor, out_.agreement);
 }
 
 /// Where positions and gradients do not agree, coordinates that fit the draws of `stand_` better, or none. Draws and
