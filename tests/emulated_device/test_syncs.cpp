@@ -24,11 +24,13 @@ struct ChainsTrial {
   Index chains = 4;
   bool together = false;   ///< products of all chains at once
   bool too_steep = false;  ///< the last chain's start has a density, and a gradient that no float holds (funnel)
+  bool turns = false;      ///< steps that are exact for a normal law (kernels/samplers/ensemble_hmc.hpp)
 
   std::string text() const {
     std::string out = sampler;
     for (const auto& [name, value] : settings) out += " " + name + "=" + value;
     out += scope == Scope::pooled ? ", pooled" : "";
+    out += turns ? ", turning" : "";
     return out + (together ? ", together, on " : ", on ") + target;
   }
   void operator()(const Context& context) const {
@@ -55,6 +57,11 @@ struct ChainsTrial {
     last[0] = too_steep ? -60 : std::numeric_limits<float>::quiet_NaN();
     if (too_steep) last[1] = 1e20f;
     bench.rounds.start(start);
+    if (turns) {
+      Metric metric = {std::vector<double>(dim * dim), 0.5, 2, 0.25, 1, true, 1, std::vector<double>(dim)};
+      for (std::size_t i = 0; i < dim; ++i) metric.factor[i * dim + i] = 1;
+      ASSERT_TRUE(bench.sampler->set_metric(metric));
+    }
     bench.run(warmup, true);
     bench.run(kept, false, r);
     bench.outcome();
@@ -120,6 +127,7 @@ TEST_F(EmulatedSyncs, OfSamplersAreFoundOut) {
     add("nuts", {{"step_size", "1e9"}}, 0);
     add("rwm", {{"long_axis", "first"}});
     add("rwm", {{"long_axis", "diagonal"}});
+    for (const char* mass : {"dense", "diagonal"}) add("ensemble_hmc", {{"mass", mass}}).turns = true;
   }
   for (const char* sampler : {"gad_mala_fast", "gad_mala_exact", "gad_rwm", "adaptive_metropolis", "adaptive_proposal",
                               "adaptive_metropolis_haario", "gaussian_adaptation", "cma"}) {
