@@ -62,8 +62,8 @@ Climber::Vector Climber::newton_step() const {
 }
 
 template <class Real>
-std::int64_t climb(const GradientsAt<Real>& gradients_at, std::vector<Real>& x, Index n,
-                   const std::atomic<bool>& stop) {
+Climbed<Real> climb(const GradientsAt<Real>& gradients_at, std::vector<Real>& x, Index n,
+                    const std::atomic<bool>& stop) {
   using Row = Eigen::Map<const Eigen::Matrix<Real, Eigen::Dynamic, 1>>;
   const auto row = [n](const std::vector<Real>& rows, std::size_t k) {
     return Row(rows.data() + k * n, n).template cast<double>().eval();
@@ -72,7 +72,8 @@ std::int64_t climb(const GradientsAt<Real>& gradients_at, std::vector<Real>& x, 
   std::vector<double> lp;
   std::vector<Real> g = gradients_at(x, &lp);
   for (std::size_t k = 0; k < lp.size(); ++k) climbers.emplace_back(row(x, k), lp[k], row(g, k));
-  std::int64_t gradients = std::ssize(climbers);
+  Climbed<Real> out;
+  out.gradients = std::ssize(climbers);
   for (int round = 0; round < most_rounds && !stop; ++round) {
     std::vector<Climber*> up;
     std::vector<Real> points;
@@ -84,14 +85,21 @@ std::int64_t climb(const GradientsAt<Real>& gradients_at, std::vector<Real>& x, 
     if (up.empty()) break;
     g = gradients_at(points, &lp);
     for (std::size_t k = 0; k < up.size(); ++k) up[k]->take(lp[k], row(g, k));
-    gradients += std::ssize(up);
+    out.gradients += std::ssize(up);
   }
-  for (std::size_t k = 0; k < climbers.size(); ++k)
-    std::ranges::transform(climbers[k].at(), x.begin() + k * n, [](double v) { return static_cast<Real>(v); });
-  return gradients;
+  const auto append = [](std::vector<Real>& to, const Climber::Vector& row, double sign) {
+    for (const double v : row) to.push_back(static_cast<Real>(sign * v));
+  };
+  x.clear();
+  for (const Climber& c : climbers) {
+    append(x, c.at(), 1), append(out.g, c.gradient(), 1), out.lp.push_back(c.lp());
+    for (const double sign : {1.0, -1.0})
+      for (const Climber::Pair& p : c.pairs()) append(out.ways, p.step, sign), append(out.changes, p.fall, -sign);
+  }
+  return out;
 }
 
-template std::int64_t climb(const GradientsAt<float>&, std::vector<float>&, Index, const std::atomic<bool>&);
-template std::int64_t climb(const GradientsAt<double>&, std::vector<double>&, Index, const std::atomic<bool>&);
+template Climbed<float> climb(const GradientsAt<float>&, std::vector<float>&, Index, const std::atomic<bool>&);
+template Climbed<double> climb(const GradientsAt<double>&, std::vector<double>&, Index, const std::atomic<bool>&);
 
 }  // namespace kilochain

@@ -26,12 +26,16 @@ class Climber {
   Vector next() const { return x_ + length_ * way_; }
   /// What was found there.
   void take(double lp, const Vector& g);
-
- private:
   struct Pair {
     Vector step, fall;  ///< x' - x, g - g'
     double product;
   };
+  /// Of the last steps along which the density was concave.
+  const std::deque<Pair>& pairs() const { return pairs_; }
+  double lp() const { return lp_; }
+  const Vector& gradient() const { return g_; }
+
+ private:
   void remember(Vector step, Vector fall);
   Vector newton_step() const;
 
@@ -43,8 +47,17 @@ class Climber {
   std::deque<Pair> pairs_;
 };
 
-/// x: (point, n), moved in place. Returns the gradients that it took.
 template <class Real>
-std::int64_t climb(const GradientsAt<Real>& gradients_at, std::vector<Real>& x, Index n, const std::atomic<bool>& stop);
+struct Climbed {
+  std::int64_t gradients = 0;       ///< that it took
+  std::vector<double> lp;           ///< where climbs ended: (point)
+  std::vector<Real> g;              ///< gradients there: (point, n)
+  std::vector<Real> ways, changes;  ///< of all points' last steps, there and back, and of gradients: (step, n)
+};
+
+/// x: (point, n), moved in place.
+template <class Real>
+Climbed<Real> climb(const GradientsAt<Real>& gradients_at, std::vector<Real>& x, Index n,
+                    const std::atomic<bool>& stop);
 
 }  // namespace kilochain

@@ -74,15 +74,14 @@ void EnsembleWarmUp<Real>::operator()() {
   if (run_.options.num_warmup) return of_given_length(*run_.options.num_warmup);
   AuditFigures figures;
   // Chains that needed long trajectories to mix have shown only now what their metric should have been; and where
-  // sampling will be long, a better one pays, while there is time. Of what is all but a Gaussian none makes a draw of
-  // two steps cheaper.
+  // sampling will be long, a better one pays, while there is time. Steps that turn have that of the curvature, and no
+  // attempt makes it much better.
   const auto done = [&](std::int64_t k) {
     const double wanted = run_.options.num_samples
                               ? static_cast<double>(*run_.options.num_samples)
                               : static_cast<double>(run_.options.target_ess) / figures.ess_per_iteration;
     const bool hurry = run_.limit && run_.limit->gone() > most_gone;
-    const bool shortest = metric_.num_steps <= 2 && nearly_gaussian();
-    return figures.passed && (hurry || shortest ||
+    return figures.passed && (hurry || metric_.turns ||
                               ((k > 1 || metric_.num_steps < long_steps) &&
                                wanted < (k > 1 ? 8 : 4) * static_cast<double>(out_.iterations)));
   };
@@ -174,8 +173,9 @@ void EnsembleWarmUp<Real>::scout() {
   const Scouted<Real> scouted = sent_before ? **handed : send_scouts(run_, keeper_, scouting_);
   out_.gradients += scouted.gradients;
   out_.interrupted = scouted.interrupted;
-  out_.note = fmt::format("{} scouts took {} iterations{}", scouted.scouts, scouted.iterations,
-                          scouted.arrived ? "" : " and had not all arrived");
+  out_.note = scouted.normal ? fmt::format("{} climbs ended where one normal law fits", scouted.scouts)
+                             : fmt::format("{} scouts took {} iterations{}", scouted.scouts, scouted.iterations,
+                                           scouted.arrived ? "" : " and had not all arrived");
   if (out_.interrupted && !scouted.seen.empty()) out_.note += ": " + scouted.seen;
   if (!scouted.left.empty())
     out_.note += fmt::format("; scout{} {} ended {:.3g} below the others in log density and {} left behind",

@@ -8,6 +8,7 @@
 #include "host/run/climb.hpp"
 #include "host/run/learn_coordinates.hpp"
 #include "host/run/learnt_metric.hpp"
+#include "host/run/normal_start.hpp"
 #include "host/run/probes.hpp"
 #include "host/run/start.hpp"
 #include "host/run/warmup_keeper.hpp"
@@ -20,6 +21,7 @@ constexpr std::int64_t first_length = 32, rounds_at_most = 5, looks_every = 1;
 constexpr std::int64_t piece = 64;         // iterations before kernels would begin windows of a mass of their own
 constexpr double near = 4;                 // of the middle log density, in standard deviations
 constexpr Index points_of_coordinate = 4;  // that tell which effects are scaled: three would do
+constexpr double usual_steps = 15;         // of a scout's trajectory
 constexpr std::int64_t first_metric = 8;   // iterations with a unit mass; metrics of the first round at 8, 16 and 32
 
 SettingTexts nuts(Index dim) { return {{"mass", dim <= most_dense ? "dense" : "diagonal"}, {"max_tree_depth", "6"}}; }
@@ -72,6 +74,7 @@ class Party {
     out_.scouts = size_;
     run_.reporter.waits_for(fmt::format("{} scouts", size_));
     if (trails_.empty()) start_at_finite_points();
+    if (out_.normal) return std::move(out_);
     if (trails_.empty() && run_.stop) {  // it climbs again when resumed
       out_.interrupted = true, out_.gradients = 0;
       return std::move(out_);
@@ -122,8 +125,10 @@ class Party {
   }
 
  private:
-  /// Where the log density or its gradient is not finite, points are drawn again; then they climb.
+  /// Where the log density or its gradient is not finite, points are drawn again; then they climb. Where a normal law
+  /// fits about where they end, no scout is sent.
   void start_at_finite_points() {
+    const auto begin = std::chrono::steady_clock::now();
     const StartingPoints<Real> points(run_.options, dim_);
     std::vector<Real> x = points.of(0, size_);
     bool climbed = false;
@@ -140,8 +145,25 @@ class Party {
         ++s;
       }
       if (failed == 0 && std::exchange(climbed, true)) return;
-      if (failed == 0) out_.gradients += climb<Real>(std::ref(gradients_at), x, dim_, run_.stop);
+      if (failed > 0) continue;
+      const Climbed<Real> way = climb<Real>(std::ref(gradients_at), x, dim_, run_.stop);
+      out_.gradients += way.gradients;
+      if (!run_.stop && arrive_at_once(gradients_at, x, way)) {
+        out_.seconds = seconds_since(begin);
+        return;
+      }
     }
+  }
+
+  bool arrive_at_once(TargetGradients<Real>& gradients_at, const std::vector<Real>& x, const Climbed<Real>& way) {
+    NormalStart<Real> start =
+        normal_start<Real>(std::ref(gradients_at), x, way, dim_, {~run_.options.seed, 0, std::int64_t(1) << 34});
+    out_.gradients += start.gradients;
+    if (!start.fits || run_.stop) return false;
+    out_.metric.factor = std::move(start.factor), out_.metric.step_size = 0.5;
+    out_.points = std::move(start.points);
+    out_.seconds_of_iteration = usual_steps * start.seconds_of_gradient;
+    return out_.normal = out_.arrived = true;
   }
 
   /// One more round, as far as to iteration end_, in which a scout learns its step alone.

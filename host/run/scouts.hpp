@@ -1,9 +1,10 @@
 // Scouts find where the posterior is, before all chains share a proposal (docs/decisions/0019-ensemble.md).
-// Starting points climb to where the mass begins (climb.hpp). From there each scout is a NUTS chain that adapts its
-// own step: one in a bad place holds nobody else. They run until their log densities agree and stand still, or until a
-// limit, with metrics learnt on the way (probes.hpp), and after a round that has not arrived in coordinates in which
-// effects that another coordinate scales are centred (learn_coordinates.hpp). Scouts that stay far below the others go
-// on from their places after a round; they, and those that end there, are named by number.
+// Starting points climb to where the mass begins (climb.hpp). Where one normal law fits there, chains begin at its
+// draws (normal_start.hpp). Else each scout is a NUTS chain that adapts its own step: one in a bad place holds nobody
+// else. They run until their log densities agree and stand still, or until a limit, with metrics learnt on the way
+// (probes.hpp), and after a round that has not arrived in coordinates in which effects that another coordinate scales
+// are centred (learn_coordinates.hpp). Scouts that stay far below the others go on from others' places after a round;
+// they, and those that end there, are named by number.
 // Cost: 16 chains times 32 iterations, of which the first 8 know no scales; twice as many again where they go on.
 #pragma once
 #include <string>
@@ -19,6 +20,7 @@ struct Scouted {
   std::int64_t iterations = 0;  ///< of each scout
   std::int64_t gradients = 0;   ///< of all scouts
   bool arrived = false;         ///< their log densities agree and stand still
+  bool normal = false;          ///< a normal law fits where climbs ended: none was sent (normal_start.hpp)
   bool interrupted = false;
   double seconds = 0, seconds_of_iteration = 0;  ///< of all; of one scout's in the last round
   std::string seen;                              ///< how many agree, when they were looked at last

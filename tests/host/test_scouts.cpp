@@ -32,15 +32,15 @@ GradientsAt<double> of_points(const Density& density, Eigen::Index n) {
   };
 }
 
-struct Climbed {
+struct Top {
   Vector at;
   std::int64_t gradients;
 };
-Climbed climbed(const Density& density, const Vector& from) {
+Top top_of(const Density& density, const Vector& from) {
   std::vector<double> x(from.begin(), from.end());
   const std::atomic<bool> stop{false};
   const auto n = static_cast<Index>(x.size());
-  const std::int64_t gradients = climb<double>(of_points(density, n), x, n, stop);
+  const std::int64_t gradients = climb<double>(of_points(density, n), x, n, stop).gradients;
   return {Eigen::Map<const Vector>(x.data(), from.size()), gradients};
 }
 
@@ -52,7 +52,7 @@ TEST(Climb, ReachesAGaussiansMass) {
       for (int i = 0; i < n; ++i) sd[i] = widest * std::pow(0.01, n > 1 ? double(i) / (n - 1) : 0);
       const Density gaussian = {[&](const Vector& x) { return -x.cwiseQuotient(sd).squaredNorm() / 2; },
                                 [&](const Vector& x) { return Vector(-x.cwiseQuotient(sd.cwiseAbs2())); }};
-      const Climbed c = climbed(gaussian, 1000 * sd);
+      const Top c = top_of(gaussian, 1000 * sd);
       EXPECT_LT(c.at.cwiseQuotient(sd).squaredNorm(), 1e3 * n) << n << " " << widest;  // 1e6 n at the start
     }
 }
@@ -76,7 +76,7 @@ TEST(Climb, ComesDownFromExponentials) {
     }
     return g;
   };
-  const Climbed c = climbed({lp, gradient}, Vector::Constant(n, 15));
+  const Top c = top_of({lp, gradient}, Vector::Constant(n, 15));
   const double best = 20 * (5 * std::log(5) - 5);  // of any means
   EXPECT_GT(lp(c.at), best - 40);
 }
@@ -94,14 +94,14 @@ TEST(Climb, StaysOutOfAFunnelsNeck) {
   const auto lp = [&](const Vector& x) {
     return -x[0] * x[0] / 18 - x.tail(n - 1).squaredNorm() * std::exp(-x[0]) / 2 - (n - 1) * x[0] / 2;
   };
-  const Climbed c = climbed({lp, gradient}, Vector::Ones(n));
+  const Top c = top_of({lp, gradient}, Vector::Ones(n));
   EXPECT_GT(c.at[0], -3);  // a standard deviation; the density rises by 9.5 for each unit further
 }
 
 TEST(Climb, StaysWhereThereIsNoGradient) {
   const Density none = {[](const Vector&) { return NAN; },
                         [](const Vector& x) { return Vector(Vector::Constant(x.size(), NAN)); }};
-  const Climbed c = climbed(none, Vector::Ones(3));
+  const Top c = top_of(none, Vector::Ones(3));
   EXPECT_EQ(c.at, Vector::Ones(3));
   EXPECT_EQ(c.gradients, 1);
 }
@@ -119,7 +119,7 @@ TEST(Climb, StaysInANarrowMode) {
                              return Vector((-wide * x - narrow * (x - Vector::Ones(3)) / (sd * sd)) / (wide + narrow));
                            }};
   for (const double away : {0.0, 0.5, 1.0}) {
-    const Climbed c = climbed(density, Vector::Constant(3, 1 + away * sd));
+    const Top c = top_of(density, Vector::Constant(3, 1 + away * sd));
     EXPECT_LT((c.at - Vector::Ones(3)).norm(), 4 * sd * std::sqrt(3)) << away;
   }
 }

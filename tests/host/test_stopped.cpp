@@ -50,6 +50,13 @@ Options options(const std::string& output, const char* sampler, std::optional<st
   return o;
 }
 
+/// Starting points.
+std::string one_in_the_narrow_place(int chains) {
+  std::string starts = "9,9,9\n";
+  for (int chain = 1; chain < chains; ++chain) starts += std::to_string(chain % 3 - 1) + ",0.5,-0.5\n";
+  return starts;
+}
+
 /// Stops at calls that lie ever farther apart, until one is after the warm-up.
 Result expect_resumed_is_whole(const char* sampler, std::optional<std::int64_t> num_warmup, Scope scope,
                                const std::string& starts = "") {
@@ -93,9 +100,7 @@ TEST(StoppedWarmUp, AutomaticGoesOnWithTheSameBits) {
 TEST(StoppedWarmUp, OfTheDefaultGoesOnWithTheSameBits) { expect_resumed_is_whole("ensemble_hmc", {}, Scope::pooled); }
 
 TEST(StoppedWarmUp, GoesOnWithTheSameBitsWhereAChainIsRelocated) {
-  std::string starts = "9,9,9\n";
-  for (int chain = 1; chain < 16; ++chain) starts += std::to_string(chain % 3 - 1) + ",0.5,-0.5\n";
-  const Result r = expect_resumed_is_whole("ensemble_hmc", {}, Scope::pooled, starts);
+  const Result r = expect_resumed_is_whole("ensemble_hmc", {}, Scope::pooled, one_in_the_narrow_place(16));
   EXPECT_NE(r.summary.warmup_note.find("1 chain stood"), std::string::npos) << r.summary.warmup_note;
 }
 
@@ -133,7 +138,7 @@ TEST(StoppedWarmUp, LeavesItsLastDraws) {
       Options o =
           options(files.path("draws.nc"), sampler, save_warmup ? std::optional<std::int64_t>(100000) : std::nullopt);
       o.save_warmup = save_warmup;
-      target.at = std::string(sampler) == "ensemble_hmc" ? 9000 : 900;
+      target.at = std::string(sampler) == "ensemble_hmc" ? 5000 : 900;
       const Result r = run(o, nullptr, target.stop);
       ASSERT_TRUE(r.summary.last_of_warmup) << r.summary.warmup_note;
       const LastOfWarmup& last = *r.summary.last_of_warmup;
@@ -165,6 +170,7 @@ TEST(StoppedWarmUp, AmongItsScoutsLeavesTheirs) {
   Stopping target;
   Options o = options(files.path("draws.nc"), "ensemble_hmc", {});
   o.num_chains = 40;
+  o.init = "file:" + files.write("starts.csv", one_in_the_narrow_place(40));  // so that no normal law fits
   target.at = 3000;
   const Result r = run(o, nullptr, target.stop);
   ASSERT_TRUE(r.summary.last_of_warmup);
