@@ -6,15 +6,18 @@
 namespace kilochain {
 namespace {
 
-constexpr int most_rounds = 200;
 constexpr int short_steps = 3;  // gain little, one after another, before it ends: an H may be that of a steeper place
 constexpr std::size_t kept_pairs = 10;
-constexpr double rises = 1e-4, shortest = 1e-12, little = 4;  // of what the slope promises; of n
+constexpr double rises = 1e-4, shortest = 1e-12;  // of what the slope promises
 
 }  // namespace
 
-Climber::Climber(Vector x, double lp, Vector g)
-    : x_(std::move(x)), g_(std::move(g)), lp_(lp), ends_(!std::isfinite(lp_) || !g_.allFinite() || !(g_.norm() > 0)) {
+Climber::Climber(Vector x, double lp, Vector g, double little)
+    : x_(std::move(x)),
+      g_(std::move(g)),
+      lp_(lp),
+      little_(little),
+      ends_(!std::isfinite(lp_) || !g_.allFinite() || !(g_.norm() > 0)) {
   if (!ends_) way_ = g_ / g_.norm();
 }
 
@@ -28,7 +31,7 @@ void Climber::take(double lp, const Vector& g) {
   }
   remember(length_ * way_, g_ - g);
   longest_ = std::max(longest_, length_ * way_.norm());
-  gained_little_ = lp - lp_ > little * static_cast<double>(x_.size()) ? 0 : gained_little_ + 1;
+  gained_little_ = lp - lp_ > little_ * static_cast<double>(x_.size()) ? 0 : gained_little_ + 1;
   x_ += length_ * way_;
   g_ = g, lp_ = lp;
   way_ = newton_step();
@@ -62,8 +65,8 @@ Climber::Vector Climber::newton_step() const {
 }
 
 template <class Real>
-Climbed<Real> climb(const GradientsAt<Real>& gradients_at, std::vector<Real>& x, Index n,
-                    const std::atomic<bool>& stop) {
+Climbed<Real> climb(const GradientsAt<Real>& gradients_at, std::vector<Real>& x, Index n, const std::atomic<bool>& stop,
+                    double little, int most_rounds) {
   using Row = Eigen::Map<const Eigen::Matrix<Real, Eigen::Dynamic, 1>>;
   const auto row = [n](const std::vector<Real>& rows, std::size_t k) {
     return Row(rows.data() + k * n, n).template cast<double>().eval();
@@ -71,7 +74,7 @@ Climbed<Real> climb(const GradientsAt<Real>& gradients_at, std::vector<Real>& x,
   std::vector<Climber> climbers;
   std::vector<double> lp;
   std::vector<Real> g = gradients_at(x, &lp);
-  for (std::size_t k = 0; k < lp.size(); ++k) climbers.emplace_back(row(x, k), lp[k], row(g, k));
+  for (std::size_t k = 0; k < lp.size(); ++k) climbers.emplace_back(row(x, k), lp[k], row(g, k), little);
   Climbed<Real> out;
   out.gradients = std::ssize(climbers);
   for (int round = 0; round < most_rounds && !stop; ++round) {
@@ -99,7 +102,9 @@ Climbed<Real> climb(const GradientsAt<Real>& gradients_at, std::vector<Real>& x,
   return out;
 }
 
-template Climbed<float> climb(const GradientsAt<float>&, std::vector<float>&, Index, const std::atomic<bool>&);
-template Climbed<double> climb(const GradientsAt<double>&, std::vector<double>&, Index, const std::atomic<bool>&);
+template Climbed<float> climb(const GradientsAt<float>&, std::vector<float>&, Index, const std::atomic<bool>&, double,
+                              int);
+template Climbed<double> climb(const GradientsAt<double>&, std::vector<double>&, Index, const std::atomic<bool>&,
+                               double, int);
 
 }  // namespace kilochain

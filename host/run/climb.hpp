@@ -1,5 +1,5 @@
 // From far out to where the posterior's mass begins, before any chain runs: L-BFGS from each starting point (Nocedal
-// 1980), all points in one evaluation. It ends after three steps together that gained little, at most 4 n of log
+// 1980), all points in one evaluation. It ends after three steps together that gained little, less than 4 n of log
 // density each: a draw of a Gaussian stands n/2 below its mode. A step is at most twice as long as the longest so far,
 // and no longer than that after one that gained little. So a climb ends before a funnel's neck, whose density has no
 // bound and whose mass is nothing. It never goes down: a point in a narrow mode stays in it.
@@ -18,8 +18,9 @@ class Climber {
  public:
   using Vector = Eigen::VectorXd;
 
-  /// x: (n), where log density and gradient are lp and g.
-  Climber(Vector x, double lp, Vector g);
+  /// x: (n), where log density and gradient are lp and g. It ends after three steps together that gained less than
+  /// `little` times n each.
+  Climber(Vector x, double lp, Vector g, double little);
   bool ends() const { return ends_; }
   const Vector& at() const { return x_; }
   /// The next point that is to be evaluated.
@@ -40,7 +41,7 @@ class Climber {
   Vector newton_step() const;
 
   Vector x_, g_, way_;
-  double lp_;
+  double lp_, little_;
   double length_ = 1, longest_ = 1;  ///< of the next step, in units of way_; of any so far
   int gained_little_ = 0;            ///< steps since one gained more
   bool ends_;
@@ -55,9 +56,9 @@ struct Climbed {
   std::vector<Real> ways, changes;  ///< of all points' last steps, there and back, and of gradients: (step, n)
 };
 
-/// x: (point, n), moved in place.
+/// x: (point, n), moved in place. little: as of Climber.
 template <class Real>
-Climbed<Real> climb(const GradientsAt<Real>& gradients_at, std::vector<Real>& x, Index n,
-                    const std::atomic<bool>& stop);
+Climbed<Real> climb(const GradientsAt<Real>& gradients_at, std::vector<Real>& x, Index n, const std::atomic<bool>& stop,
+                    double little = 4, int most_rounds = 200);
 
 }  // namespace kilochain

@@ -12,8 +12,8 @@
 namespace kilochain {
 namespace {
 
-constexpr std::int64_t trial_draws = 1024, fewest_draws = 256;  // of all chains; the more coordinates, the fewer tell
-constexpr std::int64_t usual_dim = 64, trial_gradients = 100000;
+constexpr std::int64_t trial_draws = 1024, trial_gradients = 100000;  // of all chains
+constexpr std::int64_t fewest_draws = 256, usual_dim = 64;            // the more coordinates turn, the fewer draws tell
 constexpr std::int64_t least_frozen = 8;
 constexpr double least_accepted = 0.5;  // where it is less, chains far out may hardly move
 constexpr double narrow = 0.25;         // spread of the times of pairs and turns about their mean
@@ -54,7 +54,8 @@ double EnsembleWarmUp<Real>::worth(bool adapting) {
   tell(fmt::format("trajectories of {:.3g} steps", metric_.num_steps));
   if (!stand_.drawing) run_.chains.set_metric(adapting ? while_adapting() : metric_);
   const std::int64_t fewest = adapting ? least_trial : least_frozen;  // a step needs some to follow a new length
-  const std::int64_t draws = std::clamp(trial_draws * usual_dim / run_.dim(), fewest_draws, trial_draws),
+  const std::int64_t of_turns = std::clamp(trial_draws * usual_dim / run_.dim(), fewest_draws, trial_draws),
+                     draws = metric_.turns ? of_turns : trial_draws,
                      wanted = std::min(draws / run_.options.num_chains, affordable(trial_gradients));
   const FrozenDraws<Real> block = draw(std::clamp(wanted, fewest, piece), adapting);
   if (block.count < fewest || out_.interrupted) return 0;

@@ -12,8 +12,11 @@ using Eigen::MatrixXd;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 constexpr double nearly_gaussian = 0.9;         // agreement of positions and gradients
-constexpr int rounds = 2, newton_steps = 3;     // of probes; after each
+constexpr int rounds = 2;                       // of probes, and of climbs after them
+constexpr double little = 0.01;                 // times n, of log density, that steps of those gain before they end
+constexpr int most_steps = 32;                  // of those: of what is nearly normal few are needed
 constexpr double near_mode = 0.1, level = 0.5;  // g^T A g over the n that it is at draws; of modes' log densities
+constexpr double most_rise = 4;                 // times n, of log density: a climb that ended may still rise
 constexpr Index draws_in_all = 256, least_draws = 16;
 
 /// Values of points, (n, point), each a column.
@@ -39,7 +42,7 @@ struct Evaluated {
 
 template <class Real>
 NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std::vector<Real>& x,
-                               const Climbed<Real>& climbed, Index n, const Rng& rng) {
+                               const Climbed<Real>& climbed, Index n, const Rng& rng, const std::atomic<bool>& stop) {
   constexpr double share = std::is_same_v<Real, double> ? 1e-3 : 0.05;  // of a draw's way; beyond a gradient's rounding
   NormalStart<Real> out;
   if (n > most_dense || climbed.ways.empty()) return out;
@@ -54,45 +57,68 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
     return ways_of({identity.data(), identity.data() + identity.size()}, n, count,
                    {rng.seed, rng.chain, rng.iteration + use});
   };
-  // Each learner works in coordinates in which the metric so far is I, so that conditions of any size are found.
   MetricLearner from_climbs(n);
   from_climbs.add(climbed.ways.data(), climbed.changes.data(), static_cast<Index>(std::ssize(climbed.ways) / n));
   RowMajor F = factor_of(from_climbs, n);
-  MatrixXd modes = columns_of(x, n);
-  Evaluated at = {columns_of(climbed.g, n), climbed.lp};
-  const auto climbs = static_cast<Index>(modes.cols()), probes = 3 * n / 2 + least_draws;
-  const double bar = near_mode * static_cast<double>(n);
-  bool near = false;
-  for (int round = 0; round < rounds && !near; ++round) {
-    if (round > 0) at = evaluate(modes);
+  MatrixXd tops = columns_of(x, n), g = columns_of(climbed.g, n), whitened;
+  std::vector<double> lp = climbed.lp;
+  const double size = static_cast<double>(n), bar = near_mode * size, far = far_below(n, std::sqrt(size / 2));
+  std::vector<Index> stay;
+  const auto divide = [&](double may_rise) {  // those that ended far below are left behind
+    stay.clear(), out.left.clear();
+    const double top = std::ranges::max(lp);
+    for (Index c = 0; c < tops.cols(); ++c) {
+      (top - lp[static_cast<std::size_t>(c)] < far + may_rise ? stay : out.left).push_back(c);
+    }
+    return top;
+  };
+  double steepest = INFINITY;
+  for (int round = 0; round < rounds && !(steepest < bar) && !stop; ++round) {
+    divide(most_rise * size);
+    const Index probes = 3 * n / 2 + least_draws;
     const MatrixXd z = normals(probes, round);
     MatrixXd points = share * F * z;
-    for (Index k = 0; k < probes; ++k) points.col(k) += modes.col(k % climbs);
+    const auto place = [&](Index k) { return stay[static_cast<std::size_t>(k) % stay.size()]; };
+    for (Index k = 0; k < probes; ++k) points.col(k) += tops.col(place(k));
     MatrixXd changes = evaluate(points).g;
-    for (Index k = 0; k < probes; ++k) changes.col(k) -= at.g.col(k % climbs);
+    for (Index k = 0; k < probes; ++k) changes.col(k) -= g.col(place(k));
     changes = F.transpose() * changes / share;
-    MetricLearner learner(n);
+    MetricLearner learner(
+        n);  // in coordinates in which the metric so far is I, so that conditions of any size are found
     learner.add(z.data(), changes.data(), probes);
     F = F * factor_of(learner, n);
-    for (int step = 0; step < newton_steps && !near; ++step) {
-      if (step > 0) at = evaluate(modes);
-      const MatrixXd whitened = F.transpose() * at.g;
-      near = whitened.colwise().squaredNorm().maxCoeff() < bar;
-      modes += F * whitened;
-    }
-  }
-  const auto [lowest, highest] = std::ranges::minmax_element(at.lp);
-  if (!near || !(*highest - *lowest < level + bar)) return out;  // a narrow mode may have its share of the mass
+    if (!F.allFinite()) return out;
 
-  const Index each = std::max(least_draws, (draws_in_all + climbs - 1) / climbs);
+    std::vector<double> at = values_of<double>(F.triangularView<Eigen::Lower>().solve(tops));
+    const auto gradients = [&](const std::vector<double>& points, std::vector<double>* lps) {
+      const Evaluated e = evaluate(F * columns_of(points, n));
+      if (lps) *lps = e.lp;
+      return values_of<double>(F.transpose() * e.g);
+    };
+    const Climbed<double> further = climb<double>(gradients, at, n, stop, little, most_steps);
+    tops = F * columns_of(at, n), whitened = columns_of(further.g, n), lp = further.lp;
+    g = F.transpose().triangularView<Eigen::Upper>().solve(whitened);
+    steepest = 0;
+    for (const Index c : stay) steepest = std::max(steepest, whitened.col(c).squaredNorm());
+  }
+  const double top = divide(0);
+  const auto below = [&](Index c) { return top - lp[static_cast<std::size_t>(c)]; };
+  if (!(steepest < bar) || 2 * std::ssize(stay) < tops.cols()) return out;
+  for (const Index c : stay)
+    if (below(c) > level + bar) return out;  // a narrow mode may have its share of the mass
+  for (const Index c : out.left) out.left_below = std::max(out.left_below, below(c));
+  tops += F * whitened;
+
+  const auto climbs = static_cast<Index>(stay.size()),
+             each = std::max(least_draws, (draws_in_all + climbs - 1) / climbs);
   const MatrixXd z = normals(each * climbs, rounds);
   MatrixXd draws = F * z;
-  for (Index k = 0; k < each * climbs; ++k) draws.col(k) += modes.col(k / each);
+  for (Index k = 0; k < each * climbs; ++k) draws.col(k) += tops.col(stay[static_cast<std::size_t>(k / each)]);
   const std::vector<Real> points = values_of<Real>(draws);
   const auto begin = std::chrono::steady_clock::now();
   const Evaluated there = evaluate(draws);
   out.seconds_of_gradient = seconds_since(begin) / static_cast<double>(each * climbs);
-  if (!there.g.allFinite() || std::ranges::any_of(there.lp, [](double lp) { return !std::isfinite(lp); })) return out;
+  if (!there.g.allFinite() || std::ranges::any_of(there.lp, [](double v) { return !std::isfinite(v); })) return out;
   if (z.cols() > n) {  // fewer would tell little
     const MatrixXd slopes = F.transpose() * there.g;
     MetricLearner of_draws(n);
@@ -108,8 +134,8 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
 }
 
 template NormalStart<float> normal_start(const GradientsAt<float>&, const std::vector<float>&, const Climbed<float>&,
-                                         Index, const Rng&);
+                                         Index, const Rng&, const std::atomic<bool>&);
 template NormalStart<double> normal_start(const GradientsAt<double>&, const std::vector<double>&,
-                                          const Climbed<double>&, Index, const Rng&);
+                                          const Climbed<double>&, Index, const Rng&, const std::atomic<bool>&);
 
 }  // namespace kilochain

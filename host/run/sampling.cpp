@@ -27,8 +27,8 @@ std::int64_t samples_wanted(const Options& o, const WarmedUp& warm, const RunSta
   return warm.interrupted ? 0 : o.num_samples.value_or(automatic_samples(o, warm));
 }
 
-/// A warm-up may think far too little of its chains: where a look at the draws is cheap, the first is a quarter of the
-/// way.
+/// A warm-up may think far too little of its chains: the first look at the draws is a quarter of the way, or as soon as
+/// a look is no longer cheap.
 constexpr std::int64_t cheap_to_look_at = 4'000'000, least_to_look_at = 200;
 
 }  // namespace
@@ -62,7 +62,7 @@ Sampled<Real> Sampling<Real>::operator()() {
 template <class Real>
 void Sampling<Real>::draw() {
   const Options& o = run_.options;
-  const std::int64_t num_draws = num_samples_ / o.thin;
+  const std::int64_t num_draws = guess_ = num_samples_ / o.thin;
   if (!o.num_samples && !before_) run_.file.set_length(num_warmup_, num_samples_);
   if (!before_) run_.file.put_superchains(warm_.superchains);
   saves_ = bytes_of_run_state(o, run_.context, run_.target.info(), precision_of<Real>, num_draws) > 0;
@@ -86,9 +86,9 @@ void Sampling<Real>::draw() {
       return results_so_far(run_, warm_, out_);
     });
   const auto looked_at = static_cast<std::int64_t>(std::min(run_.num_judged(), run_.target.info().num_deciding));
-  const std::int64_t first = std::max(least_to_look_at, num_draws / 4);
-  if (room_ > 0 && o.num_chains * first * looked_at <= cheap_to_look_at)
-    num_samples_ = std::min(num_samples_, first * o.thin);
+  const std::int64_t first = std::min(std::max(least_to_look_at, num_draws / 4),
+                                      cheap_to_look_at / std::max<std::int64_t>(1, o.num_chains * looked_at));
+  if (room_ > 0 && first >= least_to_look_at) num_samples_ = std::min(num_samples_, first * o.thin);
   const Segment<Real> segment = run_.chains.sampling(num_warmup_);
   for (std::int64_t wanted = num_samples_; !out_.interrupted && out_.iterations < wanted; wanted = enough()) {
     if (wanted > num_samples_) run_.reporter.begin("sampling", num_warmup_, num_samples_ = wanted);
@@ -107,8 +107,9 @@ void Sampling<Real>::draw() {
 }
 
 /// Iterations of each chain that an automatic length wants, now that the draws are there: as many as were made where
-/// they are enough, where more would not help (chains that disagree outright), or where their memory has no room for
-/// more. Generated quantities are looked at when the parameters are good: their R-hat counts, their size does not.
+/// they are enough, where more would not help (chains that disagree outright after as many as the warm-up thought), or
+/// where their memory has no room for more. Generated quantities are looked at when the parameters are good: their R-hat
+/// counts, their size does not.
 template <class Real>
 std::int64_t Sampling<Real>::enough() {
   const Options& o = run_.options;
@@ -131,7 +132,7 @@ std::int64_t Sampling<Real>::enough() {
   if (deciding < all && (rhat <= rhat_bar && large)) rhat = figures(all).rhat_max;
   double times = 1.1 * static_cast<double>(o.target_ess) / ess;  // R-hat^2 - 1 falls as the draws grow
   if (rhat > rhat_bar) times = std::max(times, (rhat * rhat - 1) / (below * below - 1));
-  const bool good = rhat <= rhat_bar && large, hopeless = !(rhat < 1.1);
+  const bool good = rhat <= rhat_bar && large, hopeless = !(rhat < 1.1) && out_.draws >= guess_;
   const bool ends = good || hopeless || !(times > 1);
   if (!ends || out_.parameters.size() < all) out_.parameters.clear();
   if (ends) return out_.iterations;

@@ -59,6 +59,7 @@ class Sampling {
   std::int64_t num_samples_;
   std::chrono::steady_clock::time_point begin_, saved_at_;
   std::int64_t room_ = 0;             ///< draws of each chain that an automatic length may come to; 0: it is given
+  std::int64_t guess_ = 0;            ///< draws of each chain that the warm-up thought enough
   double summary_of_value_ = 120e-9;  ///< seconds of one thread for a kept value; measured when draws are looked at
   std::int64_t saved_ = -1;           ///< iterations at the last save
   bool saves_ = false;

@@ -89,11 +89,10 @@ class Party {
       if (out_.interrupted) return std::move(out_);
       judge();
       learn_metric();
-      if (round_ + 1 < rounds_at_most && !out_.arrived) {
-        relocate();
-        if (may_centre()) centre();
-        trails_.clear();
-      }
+      const bool again = round_ + 1 < rounds_at_most && !out_.arrived;
+      if (again) relocate();
+      if (may_centre()) centre();
+      if (again) trails_.clear();
     }
     leave_behind();
     return std::move(out_);
@@ -156,12 +155,13 @@ class Party {
   }
 
   bool arrive_at_once(TargetGradients<Real>& gradients_at, const std::vector<Real>& x, const Climbed<Real>& way) {
-    NormalStart<Real> start =
-        normal_start<Real>(std::ref(gradients_at), x, way, dim_, {~run_.options.seed, 0, std::int64_t(1) << 34});
+    NormalStart<Real> start = normal_start<Real>(std::ref(gradients_at), x, way, dim_,
+                                                 {~run_.options.seed, 0, std::int64_t(1) << 34}, run_.stop);
     out_.gradients += start.gradients;
     if (!start.fits || run_.stop) return false;
     out_.metric.factor = std::move(start.factor), out_.metric.step_size = 0.5;
     out_.points = std::move(start.points);
+    for (const Index c : start.left) leave(c, start.left_below);
     out_.seconds_of_iteration = usual_steps * start.seconds_of_gradient;
     return out_.normal = out_.arrived = true;
   }
@@ -242,11 +242,8 @@ class Party {
     out_.arrived = 2 * agree >= size_ && 4 * agree >= 3 * (size_ - stay) && mean < rising * error;
   }
 
-  /// Even a mode ten times as wide in every coordinate would not make up for such a low density.
-  double far_below(double width) const { return 10 * width + static_cast<double>(dim_) * std::log(10.0); }
-
   bool stays_below(const Trail<Real>& t, double at, double width) const {
-    return t.mean < at - far_below(width) && t.drift() < 2 * t.sd;
+    return t.mean < at - far_below(dim_, width) && t.drift() < 2 * t.sd;
   }
 
   void leave(Index scout, double below) {
@@ -269,7 +266,8 @@ class Party {
     return run_.coordinates && !run_.coordinates->moves() && dim_ <= most_coordinates && !out_.metric.factor.empty();
   }
 
-  /// Where effects are scaled by another coordinate, scouts go on in coordinates that fit them better. Points about
+  /// Where effects are scaled by another coordinate, coordinates that fit them better are gone on in, by scouts or by
+  /// the chains. Points about
   /// those with the highest densities, as far as draws are, tell which.
   void centre() {
     const auto [at, width] = usual();
@@ -303,7 +301,7 @@ class Party {
 
   void leave_behind() {
     const auto [at, width] = usual();
-    const double bar = far_below(width);
+    const double bar = far_below(dim_, width);
     for (Index s = 0; s < size_; ++s) {
       const Trail<Real>& t = trails_[s];
       if (t.mean < at - bar || !std::isfinite(t.mean)) {
