@@ -6,17 +6,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "host/run/median.hpp"
 #include "host/run/run_summary.hpp"
 #include "host/statistics/ess.hpp"
 #include "host/statistics/normal_quantile.hpp"
 
 namespace kilochain {
 namespace {
-
-double median(std::vector<double> v) {
-  std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
-  return v[v.size() / 2];
-}
 
 double mean_of(const double* first, Count from, Count until) {
   double sum = 0;

@@ -8,6 +8,7 @@
 #include "host/run/choose_chains.hpp"
 #include "host/run/learn_coordinates.hpp"
 #include "host/run/learnt_metric.hpp"
+#include "host/run/mixing.hpp"
 #include "host/run/probes.hpp"
 #include "host/run/relocate.hpp"
 #include "host/run/run_summary.hpp"
@@ -23,27 +24,6 @@ constexpr double long_steps = 8;     // of a trajectory: a metric that fits need
 constexpr double most_gone = 0.3;    // of the time limit, for another attempt: it takes twice as long as the last
 constexpr double steps_to_mix = 32;  // of trajectories, where draws are not mixed enough to learn coordinates from
 constexpr double fits = 0.8;         // agreement of a coordinate with its gradient that a metric gives
-
-/// Whether the log density rises or falls between the halves of a block: surely, and by half of what it differs by
-/// between chains.
-template <class Real>
-bool climb(const FrozenDraws<Real>& block) {
-  const Count half = block.count / 2;
-  const double n = static_cast<double>(block.running.size());
-  if (half < 4 || n < 4) return false;
-  double ways = 0, ways2 = 0, levels = 0, levels2 = 0;
-  for (const auto c : block.running) {
-    double first = 0, last = 0;
-    for (Count s = 0; s < half; ++s) {
-      first += block.lp_of(c)[s] / static_cast<double>(half);
-      last += block.lp_of(c)[block.count - 1 - s] / static_cast<double>(half);
-    }
-    ways += last - first, ways2 += (last - first) * (last - first), levels += last, levels2 += last * last;
-  }
-  const double way = ways / n, error = std::sqrt((ways2 / n - way * way) / (n - 1)),
-               sd = std::sqrt(levels2 / n - levels / n * levels / n);
-  return std::abs(way) > 4 * error && std::abs(way) > sd / 2;
-}
 
 bool all_above(const std::vector<double>& values, double bar) {
   return std::ranges::all_of(values, [&](double v) { return v > bar; });
@@ -294,7 +274,7 @@ bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
   }
   const FrozenDraws<Real> block = draw(piece / 2, true);
   if (out_.interrupted) return false;
-  const bool climbs = climb(block), first = !std::exchange(settled_, !climbs) && settled_,
+  const bool climbs = still_moves(block), first = !std::exchange(settled_, !climbs) && settled_,
              may_move = run_.coordinates && dim <= most_coordinates && !all_above(out_.agreement, fits),
              again = climbed_ < most_climbs && (climbs || stand_.moved || (first && may_move));
   climbed_ += again;

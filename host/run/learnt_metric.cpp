@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/run/whitened.hpp"
+
 namespace kilochain {
 namespace {
 
@@ -57,11 +59,6 @@ bool nearly_diagonal(const MatrixXd& A) {
   MatrixXd correlations = each.asDiagonal() * A * each.asDiagonal();
   correlations.diagonal().setZero();
   return correlations.squaredNorm() < 0.01;
-}
-
-double median(VectorXd v) {
-  std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
-  return v[v.size() / 2];
 }
 
 /// Of each column, from its entry that lies farthest out, and from its length: 1 within `usual` standard deviations,

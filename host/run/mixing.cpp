@@ -118,9 +118,30 @@ bool finer_for_all(const FrozenDraws<Real>& block) {
   return mean > 0.08 && between < 0.1 * alike;
 }
 
+template <class Real>
+bool still_moves(const FrozenDraws<Real>& block) {
+  const Count half = block.count / 2;
+  const double n = static_cast<double>(block.running.size());
+  if (half < 4 || n < 4) return false;
+  double ways = 0, ways2 = 0, levels = 0, levels2 = 0;
+  for (const auto c : block.running) {
+    double first = 0, last = 0;
+    for (Count s = 0; s < half; ++s) {
+      first += block.lp_of(c)[s] / static_cast<double>(half);
+      last += block.lp_of(c)[block.count - 1 - s] / static_cast<double>(half);
+    }
+    ways += last - first, ways2 += (last - first) * (last - first), levels += last, levels2 += last * last;
+  }
+  const double way = ways / n, error = std::sqrt((ways2 / n - way * way) / (n - 1)),
+               sd = std::sqrt(levels2 / n - levels / n * levels / n);
+  return std::abs(way) > 4 * error && std::abs(way) > sd / 2;
+}
+
 template double mixing_of(const FrozenDraws<float>&, const std::vector<double>&, bool);
 template double mixing_of(const FrozenDraws<double>&, const std::vector<double>&, bool);
 template bool finer_for_all(const FrozenDraws<float>&);
 template bool finer_for_all(const FrozenDraws<double>&);
+template bool still_moves(const FrozenDraws<float>&);
+template bool still_moves(const FrozenDraws<double>&);
 
 }  // namespace kilochain

@@ -17,4 +17,9 @@ double mixing_of(const FrozenDraws<Real>& draws, const std::vector<double>& fact
 template <class Real>
 bool finer_for_all(const FrozenDraws<Real>& draws);
 
+/// Whether the log density rises or falls between the halves of a block: surely, and by half of what it differs by
+/// between chains.
+template <class Real>
+bool still_moves(const FrozenDraws<Real>& block);
+
 }  // namespace kilochain

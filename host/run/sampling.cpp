@@ -108,8 +108,8 @@ void Sampling<Real>::draw() {
 
 /// Iterations of each chain that an automatic length wants, now that the draws are there: as many as were made where
 /// they are enough, where more would not help (chains that disagree outright after as many as the warm-up thought), or
-/// where their memory has no room for more. Generated quantities are looked at when the parameters are good: their R-hat
-/// counts, their size does not.
+/// where their memory has no room for more. Generated quantities are looked at when the parameters are good: R-hat of
+/// those counts, their size does not.
 template <class Real>
 std::int64_t Sampling<Real>::enough() {
   const Options& o = run_.options;

@@ -8,9 +8,11 @@
 #include "host/run/climb.hpp"
 #include "host/run/learn_coordinates.hpp"
 #include "host/run/learnt_metric.hpp"
+#include "host/run/median.hpp"
 #include "host/run/normal_start.hpp"
 #include "host/run/probes.hpp"
 #include "host/run/start.hpp"
+#include "host/run/trail.hpp"
 #include "host/run/warmup_keeper.hpp"
 
 namespace kilochain {
@@ -25,38 +27,6 @@ constexpr double usual_steps = 15;         // of a scout's trajectory
 constexpr std::int64_t first_metric = 8;   // iterations with a unit mass; metrics of the first round at 8, 16 and 32
 
 SettingTexts nuts(Index dim) { return {{"mass", dim <= most_dense ? "dense" : "diagonal"}, {"max_tree_depth", "6"}}; }
-
-double median(std::vector<double> v) {
-  if (v.empty()) return NAN;
-  std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
-  return v[v.size() / 2];
-}
-
-/// What one scout saw in the second half of a round, and the means of the log density in the quarters of the round.
-template <class Real>
-struct Trail {
-  std::vector<double> lp;   ///< of each look, mean over its iterations
-  std::vector<Real> draws;  ///< (look, dim)
-  double mean = -INFINITY, sd = 0;
-  bool running = true;
-
-  /// Of the looks' second half.
-  void sum_up() {
-    const std::size_t half = lp.size() / 2, count = lp.size() - half;
-    double sum = 0, square = 0;
-    for (std::size_t k = half; k < lp.size(); ++k) sum += lp[k] / count;
-    for (std::size_t k = half; k < lp.size(); ++k) square += (lp[k] - sum) * (lp[k] - sum) / count;
-    mean = running && std::isfinite(sum) ? sum : -INFINITY;
-    sd = std::sqrt(square);
-  }
-  /// Mean of the last quarter less that of the one before.
-  double drift() const {
-    const std::size_t q = lp.size() / 4;
-    double d = 0;
-    for (std::size_t k = lp.size() - q; k < lp.size(); ++k) d += (lp[k] - lp[k - q]) / q;
-    return d;
-  }
-};
 
 /// The scouts of one run, round after round.
 template <class Real>
