@@ -11,6 +11,7 @@ namespace {
 using Eigen::MatrixXd;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+constexpr int looks = 2;                        // at draws: the second of the curvature about the first's
 constexpr double nearly_gaussian = 0.9;         // agreement of positions and gradients
 constexpr int rounds = 2;                       // of probes, and of climbs after them
 constexpr double little = 0.01;                 // times n, of log density, that steps of those gain before they end
@@ -72,21 +73,23 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
     }
     return top;
   };
+  // The curvature about places, in coordinates in which the metric so far is I: conditions of any size are found.
+  const auto feel = [&](const MatrixXd& places, const MatrixXd& slopes, int use) {
+    const Index probes = 3 * n / 2 + least_draws;
+    const MatrixXd z = normals(probes, use);
+    MatrixXd points = share * F * z;
+    for (Index k = 0; k < probes; ++k) points.col(k) += places.col(k % places.cols());
+    MatrixXd changes = evaluate(points).g;
+    for (Index k = 0; k < probes; ++k) changes.col(k) -= slopes.col(k % places.cols());
+    changes = F.transpose() * changes / share;
+    MetricLearner learner(n);
+    learner.add(z.data(), changes.data(), probes);
+    F = F * factor_of(learner, n);
+  };
   double steepest = INFINITY;
   for (int round = 0; round < rounds && !(steepest < bar) && !stop; ++round) {
     divide(most_rise * size);
-    const Index probes = 3 * n / 2 + least_draws;
-    const MatrixXd z = normals(probes, round);
-    MatrixXd points = share * F * z;
-    const auto place = [&](Index k) { return stay[static_cast<std::size_t>(k) % stay.size()]; };
-    for (Index k = 0; k < probes; ++k) points.col(k) += tops.col(place(k));
-    MatrixXd changes = evaluate(points).g;
-    for (Index k = 0; k < probes; ++k) changes.col(k) -= g.col(place(k));
-    changes = F.transpose() * changes / share;
-    MetricLearner learner(
-        n);  // in coordinates in which the metric so far is I, so that conditions of any size are found
-    learner.add(z.data(), changes.data(), probes);
-    F = F * factor_of(learner, n);
+    feel(tops(Eigen::all, stay), g(Eigen::all, stay), round);
     if (!F.allFinite()) return out;
 
     std::vector<double> at = values_of<double>(F.triangularView<Eigen::Lower>().solve(tops));
@@ -111,23 +114,28 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
 
   const auto climbs = static_cast<Index>(stay.size()),
              each = std::max(least_draws, (draws_in_all + climbs - 1) / climbs);
-  const MatrixXd z = normals(each * climbs, rounds);
-  MatrixXd draws = F * z;
-  for (Index k = 0; k < each * climbs; ++k) draws.col(k) += tops.col(stay[static_cast<std::size_t>(k / each)]);
-  const std::vector<Real> points = values_of<Real>(draws);
-  const auto begin = std::chrono::steady_clock::now();
-  const Evaluated there = evaluate(draws);
-  out.seconds_of_gradient = seconds_since(begin) / static_cast<double>(each * climbs);
-  if (!there.g.allFinite() || std::ranges::any_of(there.lp, [](double v) { return !std::isfinite(v); })) return out;
-  if (z.cols() > n) {  // fewer would tell little
-    const MatrixXd slopes = F.transpose() * there.g;
-    MetricLearner of_draws(n);
-    of_draws.add(z.data(), slopes.data(), each * climbs);
-    F = F * factor_of(of_draws, n);
+  std::vector<Real> points;
+  for (int look = 0; look < looks && !out.fits && F.allFinite(); ++look) {
+    const MatrixXd z = normals(each * climbs, rounds + 2 * look);
+    MatrixXd draws = F * z;
+    for (Index k = 0; k < each * climbs; ++k) draws.col(k) += tops.col(stay[static_cast<std::size_t>(k / each)]);
+    points = values_of<Real>(draws);
+    const auto begin = std::chrono::steady_clock::now();
+    const Evaluated there = evaluate(draws);
+    out.seconds_of_gradient = seconds_since(begin) / static_cast<double>(each * climbs);
+    if (!there.g.allFinite() || std::ranges::any_of(there.lp, [](double v) { return !std::isfinite(v); })) return out;
+    if (z.cols() > n) {  // fewer would tell little
+      const MatrixXd slopes = F.transpose() * there.g;
+      MetricLearner of_draws(n);
+      of_draws.add(z.data(), slopes.data(), each * climbs);
+      F = F * factor_of(of_draws, n);
+    }
+    out.factor = values_of<double>(F.transpose());
+    const std::vector<double> agree = agreement(points, values_of<Real>(there.g), out.factor, n);
+    out.fits = std::ranges::all_of(agree, [](double a) { return a > nearly_gaussian; });
+    if (!out.fits && look + 1 < looks)
+      feel(draws, there.g, rounds + 1);  // of many coordinates draws are far from modes
   }
-  out.factor = values_of<double>(F.transpose());
-  const std::vector<double> agree = agreement(points, values_of<Real>(there.g), out.factor, n);
-  out.fits = std::ranges::all_of(agree, [](double a) { return a > nearly_gaussian; });
   for (Index c = 0; out.fits && c < climbs; ++c)
     out.points.emplace_back(points.begin() + c * each * n, points.begin() + (c + 1) * each * n);
   return out;

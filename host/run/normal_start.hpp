@@ -4,7 +4,7 @@
 // N(m, -H^-1) tell whether the law fits: positions and gradients agree in all coordinates, of all climbs' draws
 // together. Climbs that ended far below are left behind, if they are less than half. So modes that differ, a funnel or
 // a ridge are left to scouts. Tails are not looked at: chains, and their audit, come afterwards.
-// Cost: 1.5 n gradients, twice where climbs do not arrive, and some hundreds for climbs and draws.
+// Cost: 1.5 n gradients, again where climbs do not arrive or draws do not agree; some hundreds for climbs and draws.
 #pragma once
 #include <cmath>
 #include <vector>
