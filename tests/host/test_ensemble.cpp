@@ -167,7 +167,8 @@ TEST(EnsembleWarmUp, ChoosesTheNumberOfChainsAndSaysWhy) {
   EXPECT_GE(r.summary.num_chains, 16);
   EXPECT_LE(r.summary.num_chains, 64);
   ASSERT_FALSE(r.notes.empty());
-  EXPECT_NE(r.notes[0].find("because a gradient takes"), std::string::npos) << r.notes[0];
+  // Of a gradient, or of an iteration where the machine was busy.
+  EXPECT_NE(r.notes[0].find(" chains, because a"), std::string::npos) << r.notes[0];
 }
 
 // A round of 2 048 chains: 8e7 operations, and 8e9.
@@ -255,7 +256,8 @@ TEST(EnsembleWarmUp, TakesNoFewerWhereAllAreOneCall) {
   o.num_chains = 0, o.target_ess = 2000;
   const Result r = run_quietly(o);
   ASSERT_FALSE(r.notes.empty());
-  EXPECT_NE(r.notes[0].find("because a gradient takes"), std::string::npos) << r.notes[0];
+  // Of a gradient, or of an iteration where the machine was busy.
+  EXPECT_NE(r.notes[0].find(" chains, because a"), std::string::npos) << r.notes[0];
   expect_right(r, {0, 0, 0});
 }
 
