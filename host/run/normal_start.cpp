@@ -69,9 +69,8 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
   const auto divide = [&](double may_rise) {  // those that ended far below are left behind
     stay.clear(), out.left.clear();
     const double top = std::ranges::max(lp);
-    for (Index c = 0; c < tops.cols(); ++c) {
+    for (Index c = 0; c < tops.cols(); ++c)
       (top - lp[static_cast<std::size_t>(c)] < far + may_rise ? stay : out.left).push_back(c);
-    }
     return top;
   };
   // The curvature about places, in coordinates in which the metric so far is I: conditions of any size are found.
@@ -90,6 +89,7 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
   double steepest = INFINITY;
   for (int round = 0; round < rounds && !(steepest < bar) && !stop; ++round) {
     divide(most_rise * size);
+    if (stay.empty()) return out;  // no log density that can be compared
     feel(tops(Eigen::all, stay), g(Eigen::all, stay), round);
     if (!F.allFinite()) return out;
 
@@ -128,7 +128,9 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
       return seconds_since(begin);
     };
     double took = timed();
+    const std::int64_t counted = out.gradients;        // the same on every machine
     if (took < quick) took = std::min(took, timed());  // the first call makes its chains, too
+    out.gradients = counted;
     out.seconds_of_gradient = took / static_cast<double>(each * climbs);
     if (!there.g.allFinite() || std::ranges::any_of(there.lp, [](double v) { return !std::isfinite(v); })) return out;
     if (z.cols() > n) {  // fewer would tell little

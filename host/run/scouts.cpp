@@ -236,9 +236,8 @@ class Party {
     return run_.coordinates && !run_.coordinates->moves() && dim_ <= most_coordinates && !out_.metric.factor.empty();
   }
 
-  /// Where effects are scaled by another coordinate, coordinates that fit them better are gone on in, by scouts or by
-  /// the chains. Points about
-  /// those with the highest densities, as far as draws are, tell which.
+  /// Where effects are scaled by another coordinate, scouts or chains go on in coordinates that fit them better. Points
+  /// about those with the highest densities, as far as draws are, tell which.
   void centre() {
     const auto [at, width] = usual();
     std::vector<const Real*> places;
