@@ -6,30 +6,12 @@
 #include <cmath>
 
 #include "host/run/normal_start.hpp"
+#include "tests/support/density.hpp"
 
 namespace kilochain {
 namespace {
 
-using Vector = Eigen::VectorXd;
-
-struct Density {
-  std::function<double(const Vector&)> lp;
-  std::function<Vector(const Vector&)> gradient;
-};
-
-GradientsAt<double> of_points(const Density& density, Index n) {
-  return [=](const std::vector<double>& x, std::vector<double>* lp) {
-    std::vector<double> out;
-    if (lp) lp->clear();
-    for (std::size_t k = 0; k < x.size(); k += static_cast<std::size_t>(n)) {
-      const Eigen::Map<const Vector> at(x.data() + k, n);
-      const Vector g = density.gradient(at);
-      out.insert(out.end(), g.begin(), g.end());
-      if (lp) lp->push_back(density.lp(at));
-    }
-    return out;
-  };
-}
+using testing_support::Density, testing_support::of_points, testing_support::Vector;
 
 /// From 16 points about (at, ..., at).
 NormalStart<double> start_of(const Density& density, Index n, double at = 0) {
