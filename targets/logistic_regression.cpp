@@ -33,6 +33,7 @@ TargetInfo describe_logistic(const Design& design, const LogisticSettings& setti
   info.variable = "w";
   info.names = design.names;
   info.prior_sd = settings.prior_sd;
+  info.logistic = settings.design.shared();
   describe_observations(design, info);
   record_table_units(settings, design, info);
   info.flops = 4 * entries;

@@ -16,6 +16,8 @@
 
 namespace kilochain {
 
+struct Design;  // targets/data/dataset.hpp
+
 namespace discrete {
 struct SpinModel;  // targets/discrete/spin_model.hpp
 }
@@ -84,6 +86,8 @@ struct TargetInfo {
   std::function<std::vector<std::string>()> notes;  ///< what a user should know after a run; empty: nothing
   bool is_prior = false;                            ///< the prior alone, of a context that asks for it
   double prior_sd = 0;  ///< of every coordinate, where that is their prior: N(0, prior_sd^2) each; 0: another one
+  /// Of a logistic regression: the log density is sum_i log sigma((2 y_i - 1) x_i.w), and that prior. Else null.
+  std::shared_ptr<const Design> logistic;
   /// Evaluates once at x (dim) on the host and throws an Error for what is wrong there: an index out of range, other
   /// parameters than at first. Empty: nothing can be.
   std::function<void(const double* x)> check;

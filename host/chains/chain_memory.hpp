@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "host/chains/advance.hpp"
+#include "kernels/samplers/bent_normal.hpp"
 #include "host/chains/checkpoint.hpp"
 #include "kernels/adapt/dual_averaging.hpp"
 #include "kernels/adapt/mass.hpp"
@@ -123,6 +124,7 @@ class ChainMemory {
         if constexpr (requires { a.num_steps; })
           *a.num_steps = metric.num_steps, *a.spread = metric.spread, *a.stages = metric.stages,
           *a.turns = metric.turns, *a.finer_every = metric.finer_every;
+        if constexpr (requires { a.law; }) write_bent(metric, a.law);
         restart_dual_averaging(HostTeam{}, metric.step_size, a.dual, 1);
         write_factor(metric, a.F);
         if constexpr (requires { a.plain; })
@@ -214,6 +216,24 @@ class ChainMemory {
         for (Index j = 0; j <= i; ++j) F[factor_index<P>(i, j)] = static_cast<Real>(metric.factor[i * dim_ + j]);
       else
         F[std::size_t(i)] = static_cast<Real>(sd_of(metric, i));
+    }
+  }
+  void write_bent(const Metric& metric, BentNormal<Real> law) const {
+    *law.bent = metric.bent.has_value();
+    *law.count = metric.bent ? static_cast<double>(metric.bent->logit.size()) : 0;
+    const auto count = static_cast<Index>(*law.count);
+    if (count == 0) return;
+    KC_CHECK(count <= view_.settings.bends);
+    const Bending& of = *metric.bent;
+    std::fill_n(law.towards.data, static_cast<std::size_t>(view_.settings.bends) * padded(dim_), Real(0));
+    std::fill_n(law.back.data, static_cast<std::size_t>(view_.settings.bends) * padded(dim_), Real(0));
+    for (Index k = 0; k < count; ++k) {
+      for (Index i = 0; i < dim_; ++i) {
+        const Real a = static_cast<Real>(of.lines[k * dim_ + i]);
+        law.towards.data[lines_index<P>(k, i, dim_)] = law.back.data[lines_index<P>(i, k, count)] = a;
+      }
+      law.logit[k] = static_cast<Real>(of.logit[k]), law.sign[k] = static_cast<Real>(of.sign[k]);
+      law.offset[k] = static_cast<Real>(of.offset[k]), law.slope[k] = static_cast<Real>(of.slope[k]);
     }
   }
   void write_diagonal(const Metric& metric, Row<Real> diagonal) const {

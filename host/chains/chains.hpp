@@ -83,6 +83,14 @@ struct Learnt {
   double beta = std::numeric_limits<double>::quiet_NaN();  ///< weight of the entropy, in gradient-based adaptation
 };
 
+/// Observations of a logistic regression that bend the normal of a metric (kernels/samplers/bent_normal.hpp).
+struct Bending {
+  std::vector<double> lines;                       ///< (count, dim): F^T x_k
+  std::vector<double> logit, sign, offset, slope;  ///< (count)
+};
+/// How many of them a sampler has room for, of a target: a multiple of 32; 0 where it is no logistic regression.
+Index bending_room(const TargetInfo& target);
+
 /// What trajectories are made with: inv_mass_matrix = factor factor^T, the leapfrog step, and the number of steps.
 struct Metric {
   std::vector<double> factor;  ///< lower triangle of (dim, dim), row-major; a diagonal mass takes sqrt of its variances
@@ -93,6 +101,7 @@ struct Metric {
   bool turns = false;        ///< leapfrog whose steps are exact for the normal with this mean and inv_mass_matrix
   int finer_every = 1;       ///< iterations from one that may be made with finer steps to the next
   std::vector<double> mean;  ///< (dim), where it turns
+  std::optional<Bending> bent = {};  ///< trajectories of that normal bent by these, or of itself; the density accepts
 };
 /// Whether the factor has no off-diagonals.
 inline bool is_diagonal(const Metric& metric, Index dim) {

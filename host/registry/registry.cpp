@@ -8,6 +8,7 @@
 
 #include "base/nearest_name.hpp"
 #include "host/registry/own_target.hpp"
+#include "targets/data/dataset.hpp"
 
 namespace kilochain {
 namespace {
@@ -168,6 +169,13 @@ void check_offer(const std::string& sampler, const std::string& target, Needs of
                           target, words[static_cast<int>(offers)]),
               fmt::format("--sampler {} --target {}", sampler, target),
               fmt::format("Choose --sampler {}, or give the target its derivatives?", names_of(others)));
+}
+
+Index bending_room(const TargetInfo& target) {
+  constexpr std::size_t block = 32, most = 256,
+                        share = 32;  // of the observations: a step costs as little of a gradient
+  if (!target.logistic) return 0;
+  return static_cast<Index>(std::clamp(target.logistic->rows / share / block * block, block, most));
 }
 
 ChainBytes bytes_of_chains(const Context& context, const std::string& name, const SettingTexts& texts, Index num_chains,

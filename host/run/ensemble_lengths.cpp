@@ -15,12 +15,15 @@ namespace {
 constexpr std::int64_t trial_draws = 1024, trial_gradients = 100000;  // of all chains
 constexpr std::int64_t fewest_draws = 256, usual_dim = 64;            // the more coordinates turn, the fewer draws tell
 constexpr std::int64_t least_frozen = 8;
-constexpr double least_accepted = 0.5;  // where it is less, chains far out may hardly move
-constexpr double narrow = 0.25;         // spread of the times of pairs and turns about their mean
-constexpr double longest = 512;         // steps of a trajectory, at most
-constexpr double longer = 1.3;          // times of turns: from one trial to the next
-constexpr double more = 1.4;            // and their numbers
-constexpr double quarter = 1.5;         // of a whitened Gaussian's period, less a little
+constexpr double least_accepted = 0.5;   // where it is less, chains far out may hardly move
+constexpr double narrow = 0.25;          // spread of the times of pairs and turns about their mean
+constexpr double longest = 512;          // steps of a trajectory, at most
+constexpr double longer = 1.3;           // times of turns: from one trial to the next
+constexpr double more = 1.4;             // and their numbers
+constexpr double dear = 2;               // products of one chain at a time, over those of many
+constexpr double first_bent = 12;        // steps of trajectories of the bent law
+constexpr double normal_accepted = 0.8;  // of draws of a normal: where it is less, chains far out may hardly move
+constexpr double quarter = 1.5;          // of a whitened Gaussian's period, less a little
 
 }  // namespace
 
@@ -44,6 +47,11 @@ void EnsembleWarmUp<Real>::pairs(double time, double largest) {
 template <class Real>
 std::string EnsembleWarmUp<Real>::trajectories() const {
   const double steps = metric_.num_steps, size = metric_.step_size;
+  if (metric_.bent)
+    return metric_.bent->logit.empty()
+               ? fmt::format("a turn by {:.2g} about the mean, which the density accepts", size)
+               : fmt::format("{} turns by {:.2g} in a normal bent by {} observations, which the density accepts", steps,
+                             size, metric_.bent->logit.size());
   if (metric_.turns) return fmt::format("{} turn{} by {:.2g} about the mean", steps, steps == 1 ? "" : "s", size);
   return fmt::format("{} {} of {:.2g}", steps, metric_.stages == 1 ? "leapfrog steps" : "steps in pairs", size);
 }
@@ -63,8 +71,17 @@ double EnsembleWarmUp<Real>::worth(bool adapting) {
   const ThreadsOf threads(run_.context, run_.dim());
   double accepted = 0;
   for (const auto c : block.running) accepted += block.accepted[c] / static_cast<double>(block.running.size());
-  if (metric_.turns && accepted < least_accepted) return 0;
-  return mixing_of(block, metric_.factor, !nearly_gaussian()) / (block.mean_steps() + beside_gradients());
+  const double least = metric_.bent && metric_.bent->logit.empty() ? normal_accepted : least_accepted;
+  if (metric_.turns && accepted < least) return 0;
+  return mixing_of(block, metric_.factor, !nearly_gaussian()) / (gradients_of(block.mean_steps()) + beside_gradients());
+}
+
+/// What a trajectory costs, in gradients. One of the bent law takes a log density, which is half of a gradient.
+template <class Real>
+double EnsembleWarmUp<Real>::gradients_of(double steps) const {
+  if (!metric_.bent) return steps;
+  const double products = 4.0 * static_cast<double>(metric_.bent->lines.size()), flops = run_.target.info().flops;
+  return 0.5 + (flops > 0 ? dear * steps * products / flops : 0);
 }
 
 /// What a draw costs beside its trajectory, in steps of that: its normals and the keeping of its values, some 40
@@ -96,6 +113,12 @@ void EnsembleWarmUp<Real>::try_lengths() {
 /// pay, half a doubling to both sides.
 template <class Real>
 void EnsembleWarmUp<Real>::learn_length() {
+  if (stand_.bent.first == 0) learn_usual();
+  if (!out_.interrupted) learn_bent();
+}
+
+template <class Real>
+void EnsembleWarmUp<Real>::learn_usual() {
   Stand& s = stand_;
   if (nearly_gaussian()) return learn_turns();
   try_lengths();
@@ -104,12 +127,14 @@ void EnsembleWarmUp<Real>::learn_length() {
   constexpr double noise = 1.1;  // must not choose between neighbours
   if (s.times.worth > noise * s.best) {
     pairs(s.times.best, s.largest);
+    s.usual_worth = s.times.worth;
   } else {
     if (!std::exchange(s.neighbours, true))
       s.best *= noise, s.lengths = {std::round(0.7 * s.length), std::round(1.4 * s.length)};
     try_lengths();
     if (out_.interrupted) return;
     leapfrog(s.length, run_.chains.averaged_step());
+    s.usual_worth = s.best;
   }
   run_.chains.set_metric(metric_);
 }
@@ -162,6 +187,59 @@ void EnsembleWarmUp<Real>::learn_turns() {
     if (out_.interrupted) return;
   }
   turns(s.times.best, number(s.times.best));
+  s.usual_worth = s.times.worth;
+  run_.chains.set_metric(metric_);
+}
+
+/// Trajectories of the bent law, or of the normal itself where that is nearly all: of as many steps as pay.
+template <class Real>
+void EnsembleWarmUp<Real>::learn_bent() {
+  Stand& s = stand_;
+  const bool normal = nearly_gaussian();
+  if (!normal && law_.factor.empty()) return;
+  if (s.bent.first == 0) {
+    usual_ = metric_, bends_ = true;
+    s.bent.first = s.bent.next = normal ? 1 : first_bent;
+  }
+  while (s.bent.next > 0) {
+    if (!s.drawing) bend(s.bent.next);
+    const double now = worth(false);
+    if (out_.interrupted) return;
+    s.bent.saw(
+        now, [&](double k) { return normal ? 0 : std::round(more * k); },
+        [&](double k) { return normal || k < 3 ? 0 : std::round(k / more); });
+  }
+  constexpr double noise = 1.1;
+  if (bends_ && s.bent.worth > noise * s.usual_worth) {
+    bend(s.bent.best);
+    return run_.chains.set_metric(metric_);
+  }
+  if (bends_) leave_bent();
+  draw(1, true);
+  if (!out_.interrupted) run_.chains.set_metric(metric_);
+}
+template <class Real>
+void EnsembleWarmUp<Real>::bend(double num_steps) {
+  const bool normal = law_.factor.empty();
+  metric_ = usual_;
+  if (!normal) metric_.factor = law_.factor, metric_.mean = law_.mean;
+  turns(quarter, num_steps);
+  metric_.finer_every = 1;
+  metric_.bent = law_.bending;
+}
+/// Back to the trajectories before: chains know no gradient where they stand, and a device no product with one.
+template <class Real>
+void EnsembleWarmUp<Real>::leave_bent() {
+  const std::int64_t dim = run_.dim();
+  bends_ = false;
+  metric_ = usual_;
+  const std::vector<Real> x = run_.chains.positions();
+  out_.gradients += run_.chains.take_gradients();
+  run_.chains.start(
+      [&](Index first, Index count) {
+        return std::vector<Real>(x.begin() + first * dim, x.begin() + (first + count) * dim);
+      },
+      &metric_);
   run_.chains.set_metric(metric_);
 }
 
@@ -177,6 +255,8 @@ template void EnsembleWarmUp<float>::leapfrog(double, double);
 template void EnsembleWarmUp<double>::leapfrog(double, double);
 template std::string EnsembleWarmUp<float>::trajectories() const;
 template std::string EnsembleWarmUp<double>::trajectories() const;
+template void EnsembleWarmUp<float>::leave_bent();
+template void EnsembleWarmUp<double>::leave_bent();
 template void EnsembleWarmUp<float>::learn_length();
 template void EnsembleWarmUp<double>::learn_length();
 

@@ -236,6 +236,7 @@ Metric EnsembleWarmUp<Real>::while_adapting() const {
 /// From some of the last two thirds of the draws. Whether to learn it again, as chains are still on their way.
 template <class Real>
 bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
+  if (bends_) leave_bent();
   if (stand_.total < 0) stand_.total = iterations;
   iterations = stand_.total;
   const std::int64_t dim = run_.dim(), draws = iterations * 2 / 3 * run_.options.num_chains,
@@ -265,6 +266,7 @@ bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
     metric_.finer_every = 1;
     out_.agreement = agreement(x, gradients, metric_.factor, dim);
     if (!better && nearly_gaussian()) refine_metric(learner, gradients);  // gradients are in coordinates that stand
+    learn_law(x);
     metric_.mean = mean_of(x, gradients, metric_.factor, out_.agreement);
     leapfrog(std::max(2.0, metric_.num_steps), better ? 0.5 : std::min(1.0, run_.chains.averaged_step()));
     if (better)
@@ -293,6 +295,16 @@ void EnsembleWarmUp<Real>::refine_metric(MetricLearner& learner, const std::vect
     out_.gradients += count;
   }
   metric_.factor = learner.factor();
+}
+
+/// The law that bends, of some of the draws: where a normal is not nearly all of it.
+template <class Real>
+void EnsembleWarmUp<Real>::learn_law(const std::vector<Real>& x) {
+  law_ = {};
+  const TargetInfo& info = run_.target.info();
+  const Index room = bending_room(info);
+  if (room == 0 || nearly_gaussian() || (run_.coordinates && run_.coordinates->moves())) return;
+  if (auto law = bent_law(*info.logistic, info.prior_sd, x, room)) law_ = *std::move(law);
 }
 
 /// Where positions and gradients do not agree, coordinates that fit the draws of `stand_` better, or none. Draws and

@@ -6,6 +6,7 @@
 // Where no metric fits, as in a funnel, 2 moves the chains to other coordinates (learn_coordinates.hpp).
 #pragma once
 #include "host/run/audit.hpp"
+#include "host/run/bent_law.hpp"
 #include "host/run/scouts.hpp"
 #include "host/run/warmup_keeper.hpp"
 
@@ -35,8 +36,17 @@ class EnsembleWarmUp {
     visit("best", s.best), visit("length", s.length), visit("drawing", s.drawing);
     visit("leap", s.leap), visit("largest", s.largest), visit("moved", s.moved);
     s.numbers.visit(visit, "numbers", s.numbers), s.times.visit(visit, "times", s.times);
+    s.bent.visit(visit, "bent", s.bent), visit("usual_worth", s.usual_worth), visit("bends", self.bends_);
+    self.law_.visit(visit, self.law_), visit("usual_factor", self.usual_.factor);
+    visit("usual_mean", self.usual_.mean), visit("usual_step", self.usual_.step_size);
+    visit("usual_num_steps", self.usual_.num_steps), visit("usual_spread", self.usual_.spread);
+    visit("usual_stages", self.usual_.stages), visit("usual_turns", self.usual_.turns);
+    visit("usual_finer", self.usual_.finer_every);
     s.drawn.visit(visit, s.drawn);
-    if constexpr (!std::is_const_v<Self>) self.resumed_ = true;
+    if constexpr (!std::is_const_v<Self>) {
+      self.resumed_ = true;
+      if (self.bends_) self.metric_.bent = self.law_.bending;
+    }
   }
 
  private:
@@ -73,6 +83,8 @@ class EnsembleWarmUp {
     double best = 0, length = 2;                  ///< what the best was worth, with noise allowed for; its steps
     double leap = 0, largest = 0;                 ///< steps that acceptance allows, of leapfrog and of pairs
     Search numbers, times;                        ///< of steps that turn; lengths of trajectories of these or of pairs
+    Search bent;                                  ///< steps of trajectories of the bent law
+    double usual_worth = 0;                       ///< of the best trajectories before it
     bool moved = false;                           ///< chains: to coordinates that this metric was learnt in
     std::vector<Real> began;                      ///< where chains stood when they were frozen
     bool drawing = false;                         ///< `drawn` is under way, since iteration `first`
@@ -87,15 +99,21 @@ class EnsembleWarmUp {
   bool learn_metric(std::int64_t iterations);
   std::optional<LearntCoordinates> learn_coordinates(std::vector<Real>& gradients);
   void refine_metric(MetricLearner& learner, const std::vector<Real>& gradients);
+  void learn_law(const std::vector<Real>& x);
   void move_chains(LearntCoordinates coordinates);
   bool nearly_gaussian() const;
   void learn_length();
+  void learn_usual();
   void try_lengths();
   void learn_turns();
   void learn_pairs();
+  void learn_bent();
+  void bend(double num_steps);
+  void leave_bent();
   void try_time();
   std::int64_t affordable(std::int64_t gradients) const;
   double worth(bool adapting);
+  double gradients_of(double steps) const;
   double beside_gradients() const;
   Metric while_adapting() const;
   void leapfrog(double num_steps, double step);
@@ -112,8 +130,10 @@ class EnsembleWarmUp {
   WarmedUp& out_;
   Windows<Real> windows_;
   std::int64_t end_ = most_automatic_warmup;  ///< no iteration goes beyond
-  Metric metric_;
-  std::string missing_;  ///< in the last audit, for people
+  Metric metric_, usual_;                     ///< usual: before trajectories were of the bent law
+  BentLaw law_;                               ///< of the draws that the metric is of; none: without a factor
+  bool bends_ = false;                        ///< trajectories are of that law
+  std::string missing_;                       ///< in the last audit, for people
   int stage_ = scouts;
   std::int64_t attempt_ = 0, relocated_ = 0;  ///< relocated: chains
   std::int64_t climbed_ = 0;                  ///< metrics that were learnt while chains were on their way

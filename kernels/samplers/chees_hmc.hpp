@@ -13,7 +13,7 @@ namespace kilochain {
 
 struct CheesLength : LearntLength {
   static constexpr int finer_levels = 0;
-  static constexpr bool may_turn = false;
+  static constexpr bool may_turn = false, may_bend = false;
   static constexpr const char* meaning =
       "HMC with unit mass whose step and trajectory length all chains learn by ChEES (Hoffman et al. 2021)";
 };

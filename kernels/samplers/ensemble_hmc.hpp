@@ -14,7 +14,7 @@
 namespace kilochain {
 
 struct LearntLength {
-  static constexpr bool learnt = true, may_turn = true;
+  static constexpr bool learnt = true, may_turn = true, may_bend = true;
   static constexpr int finer_levels = 2;            ///< finer_steps.hpp
   static constexpr std::int32_t most_steps = 1024;  ///< of a level: longer trajectories have fewer
   static constexpr double error_bar = 2;            ///< where acceptance is 0.8, one trajectory in 10 000 is beyond it

@@ -13,6 +13,7 @@
 #include "kernels/adapt/acceptance_step.hpp"
 #include "kernels/adapt/mass_and_step.hpp"
 #include "kernels/policy.hpp"
+#include "kernels/samplers/bent_normal.hpp"
 #include "kernels/samplers/finer_steps.hpp"
 
 namespace kilochain {
@@ -28,7 +29,7 @@ struct Leaps {
 
 /// The rule of a trajectory's length that settings, or a policy, give.
 struct ChosenLength {
-  static constexpr bool learnt = false, may_turn = false;
+  static constexpr bool learnt = false, may_turn = false, may_bend = false;
   static constexpr int finer_levels = 0;
   static constexpr const char* meaning = "Hamiltonian Monte Carlo, trajectories of a chosen number of leapfrog steps";
 };
@@ -36,8 +37,11 @@ struct ChosenLength {
 template <class Real, class Length = ChosenLength>
 struct Hmc : LearnsMassAndStep<Real> {
   using Base = LearnsMassAndStep<Real>;
-  using Adaptation = typename Base::Adaptation;
   using Base::kinetic;
+  struct Bent : Base::Adaptation {
+    BentNormal<Real> law;
+  };
+  using Adaptation = std::conditional_t<Length::may_bend, Bent, typename Base::Adaptation>;
 
   static constexpr About about = {
       .meaning = Length::meaning,
@@ -55,6 +59,7 @@ struct Hmc : LearnsMassAndStep<Real> {
     StepRule step_rule = StepRule::dual_averaging;
     HmcPreset preset = HmcPreset::none;
     Policy<2> policy;
+    Index bends = 0;  ///< room for observations that bend a normal: the host's, by what the target has
     Settings() : AcceptanceStep{Length::learnt ? 0.8 : 0.7} { mass = Length::learnt ? Mass::dense : Mass::diagonal; }
   };
   template <class V>
@@ -95,6 +100,7 @@ struct Hmc : LearnsMassAndStep<Real> {
     Scalar<double> energy, step, steps, left;
     FinerSteps<Real> finer;  ///< where the rule of lengths has such levels
     Row<Real> z, turned;     ///< where steps may turn: F^-1 (x - m); that of the moving end
+    Numbers<Real> bends;     ///< of the observations that bend a normal: the force of each
   };
   template <class V>
   static KC_HD void state(V&& visit, State& st, const Settings& s) {
@@ -105,6 +111,12 @@ struct Hmc : LearnsMassAndStep<Real> {
     visit("left", st.left, Keep::no);
     if constexpr (Length::finer_levels > 0) finer_fields(visit, st.finer, s.mass == Mass::dense, Length::may_turn);
     if constexpr (Length::may_turn) visit("whitened", st.z, Keep::yes), visit("whitened_end", st.turned, Keep::no);
+    if (Length::may_bend && s.bends > 0) visit("bends", st.bends, s.bends, Keep::no);
+  }
+  template <class V>
+  static KC_HD void adaptation(V&& visit, Adaptation& a, const Settings& s) {
+    Base::adaptation(visit, a, s);
+    if constexpr (Length::may_bend) BentNormal<Real>::fields(visit, a.law, s.bends);
   }
   template <class Team>
   static KC_HD void start_adaptation(const Team& team, const Settings& s, Adaptation& a, Index n) {
@@ -140,6 +152,7 @@ struct Hmc : LearnsMassAndStep<Real> {
     normals(team, rng, Purpose::momentum, st.r, n);
     const double energy = kinetic(team, st.r, n) - *st.lp;
     const Leaps leaps = leaps_of(rng, s, at, a);
+    if (bends(a)) return draw_bent(team, s, a, leaps, energy, st, query, n);
     team.single([&] {
       *st.energy = energy;
       *st.step = leaps.size;
@@ -153,9 +166,31 @@ struct Hmc : LearnsMassAndStep<Real> {
     if constexpr (Length::may_turn) return *a.turns != 0;
     return false;
   }
-  /// How far a step of size e moves along its momentum.
+  static KC_INLINE bool bends([[maybe_unused]] const Adaptation& a) {
+    if constexpr (Length::may_bend) return *a.law.bent != 0;
+    return false;
+  }
+  /// A whole trajectory of the bent normal. What is left to know is the density at its end: x + F (z' - z).
+  template <class Team>
+  static KC_INLINE void draw_bent(const Team& team, const Settings& s, const Adaptation& a, const Leaps& leaps,
+                                  double energy, State& st, const Query<Real>& query, Index n) {
+    if constexpr (Length::may_bend) {
+      team.for_each(n, [&](Index i) { st.turned[i] = st.z[i]; });
+      follow_bent(team, a.law, leaps.size, leaps.number, st.turned, st.r, st.bends, st.work, n);
+      const double end = kinetic(team, st.r, n);
+      team.single([&] {
+        *st.energy = energy, *st.finer.energy = end;
+        *st.step = leaps.size, *st.steps = leaps.number, *st.left = 0;
+      });
+      team.for_each(n, [&](Index i) { st.r[i] = st.turned[i] - st.z[i]; });
+      team.sync();
+      ask(team, query, Needs::value);
+      drift(team, s.mass, a, Real(1), st.x, st.r, query.point, st.work, n);
+    }
+  }
+  /// How far a step of size e moves along its momentum; the way of a bent trajectory is whole.
   static KC_INLINE Real reach([[maybe_unused]] const Adaptation& a, double e) {
-    if constexpr (Length::may_turn) return Real(turns(a) ? Length::reach(e) : e);
+    if constexpr (Length::may_turn) return Real(bends(a) ? 1.0 : turns(a) ? Length::reach(e) : e);
     return Real(e);
   }
   /// The kick before the last `left` steps, over that of leapfrog.
@@ -200,6 +235,7 @@ struct Hmc : LearnsMassAndStep<Real> {
   template <class Team>
   static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
                            State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
+    if (bends(a)) return update_bent(team, rng, s, at, a, st, query, reply, info, n);
     const double e = *st.step;
     const bool finite = math::finite(*reply.lp) && all_finite(team, reply.gradient, n);
     const double left = *st.left - 1;
@@ -222,6 +258,23 @@ struct Hmc : LearnsMassAndStep<Real> {
       return finish(team, rng, s, at, a, st, query, reply, info, forward, 0, next == NextLeg::refused, n);
     }
     return finish(team, rng, s, at, a, st, query, reply, info, log_r, left, false, n);
+  }
+
+  /// Nobody asked for a gradient: the chain keeps its last one, which the host has evaluated again where it is wanted.
+  template <class Team>
+  static KC_INLINE Step update_bent(const Team& team, const Rng& rng, const Settings& s, const Schedule& at,
+                                    const Adaptation& a, State& st, const Query<Real>& query, const Reply<Real>& reply,
+                                    Info& info, Index n) {
+    if constexpr (Length::may_bend) {
+      const bool finite = math::finite(*reply.lp);
+      const double log_r =
+          finite ? *st.energy - (*st.finer.energy - *reply.lp) : -std::numeric_limits<double>::infinity();
+      team.for_each(n, [&](Index i) { reply.gradient[i] = st.g[i]; });
+      team.single([&] { *st.finer.first = !finite ? 0.0 : log_r < 0 ? math::exp(log_r) : 1.0; });
+      team.sync();
+      return finish(team, rng, s, at, a, st, query, reply, info, log_r, 0, false, n);
+    }
+    return Step::done;
   }
 
   /// Begins the next leg; or the reply becomes that at the end which may be moved to.

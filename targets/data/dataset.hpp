@@ -66,6 +66,8 @@ class DesignOnce {
     if (!design_) design_ = std::make_shared<const Design>(read());
     return *design_;
   }
+  /// As it was read, or null.
+  std::shared_ptr<const Design> shared() const { return design_; }
 
  private:
   mutable std::shared_ptr<const Design> design_;
