@@ -200,8 +200,8 @@ KC_INLINE void refuse_point(const Team& team, const BoundChain<Sampler, Real>& b
 
 /// Rounds: takes the answer, and proposes. Returns whether the chain waits for an answer.
 template <class Sampler, class Real, class Team>
-KC_HD bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, const Segment<Real>& segment,
-                         unsigned actions, Index chain) {
+KC_INLINE bool advance_chain(const Team& team, const ChainsView<Sampler, Real>& c, const Segment<Real>& segment,
+                             unsigned actions, Index chain) {
   ChainControl control = c.control[chain];
   if (control.status != ChainStatus::running) return false;
   auto b = BoundChain<Sampler, Real>::template of<Team::template panel<Real>>(c, chain);

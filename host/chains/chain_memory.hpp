@@ -3,11 +3,11 @@
 #include <cstring>
 
 #include "host/chains/advance.hpp"
-#include "kernels/samplers/bent_normal.hpp"
 #include "host/chains/checkpoint.hpp"
 #include "kernels/adapt/dual_averaging.hpp"
 #include "kernels/adapt/mass.hpp"
 #include "kernels/linalg/triangular.hpp"
+#include "kernels/samplers/bent_normal.hpp"
 
 namespace kilochain {
 
@@ -84,6 +84,11 @@ class ChainMemory {
   void reset_counts() {
     auto control = control_.host();
     for (auto& c : control) c.gradients = c.counted = 0, c.acceptance_sum = c.lp_sum = 0;
+    control_.upload(control.data());
+  }
+  void begin_at(std::int64_t iteration) {
+    auto control = control_.host();
+    for (auto& c : control) c.iteration = iteration;
     control_.upload(control.data());
   }
   std::vector<Real> positions() const {

@@ -152,6 +152,8 @@ class Chains {
   /// Writes the records that controls() would return to memory of the chains' device, in the order of the queued work.
   virtual void leave_controls(ChainControl* to) const = 0;
   virtual void reset_counts() = 0;
+  /// The next iteration of chains that have just started is this one.
+  virtual void begin_at(std::int64_t iteration) = 0;
   /// Positions of all chains, (chain, dim).
   virtual std::vector<Real> positions() const = 0;
   /// Gradients there, (chain, dim); empty where the sampler keeps none.

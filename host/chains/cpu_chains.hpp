@@ -76,6 +76,7 @@ class CpuChains final : public Chains<Real> {
     std::copy_n(memory_.view().control, memory_.view().num_chains, to);
   }
   void reset_counts() override { memory_.reset_counts(); }
+  void begin_at(std::int64_t iteration) override { memory_.begin_at(iteration); }
   std::vector<Real> positions() const override { return memory_.positions(); }
   std::vector<Real> gradients() const override { return memory_.gradients(); }
   Learnt learnt(Index chain) const override { return memory_.learnt(chain); }

@@ -205,6 +205,7 @@ class CudaChains final : public Chains<Real> {
                  static_cast<const ChainControl*>(c.control), to, c.num_chains);
   }
   void reset_counts() override { memory_.reset_counts(); }
+  void begin_at(std::int64_t iteration) override { memory_.begin_at(iteration); }
   std::vector<Real> positions() const override { return memory_.positions(); }
   std::vector<Real> gradients() const override { return memory_.gradients(); }
   Learnt learnt(Index chain) const override { return memory_.learnt(chain); }

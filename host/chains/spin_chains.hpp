@@ -51,6 +51,9 @@ class SpinChains final : public Chains<Real> {
   void pool(const Segment<Real>&) override {}
   std::vector<ChainControl> controls() const override { return controls_; }
   void leave_controls(ChainControl* to) const override { std::copy(controls_.begin(), controls_.end(), to); }
+  void begin_at(std::int64_t iteration) override {
+    for (auto& c : controls_) c.iteration = iteration;
+  }
   void reset_counts() override {
     for (ChainControl& c : controls_) c.gradients = c.counted = 0, c.acceptance_sum = c.lp_sum = 0;
   }

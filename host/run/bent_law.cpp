@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "host/run/learnt_metric.hpp"
+
 namespace kilochain {
 namespace {
 
@@ -67,6 +69,7 @@ MatrixXd some_of(const std::vector<Real>& draws, Eigen::Index n, Eigen::Index mo
 template <class Real>
 std::optional<BentLaw> bent_law(const Design& design, double prior_sd, const std::vector<Real>& draws, Index room) {
   const auto n = static_cast<Eigen::Index>(design.columns), rows = static_cast<Eigen::Index>(design.rows);
+  if (n > most_dense) return {};
   const double affordable = most_products / (static_cast<double>(rows) * static_cast<double>(n));
   const auto most = static_cast<Eigen::Index>(std::min<double>(affordable, most_draws));
   if (most < std::max(fewest_draws, n)) return {};

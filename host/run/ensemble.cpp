@@ -30,7 +30,7 @@ void Ensemble<Real>::make() {
 }
 
 template <class Real>
-void Ensemble<Real>::start(const Points& points, const Metric* metric) {
+void Ensemble<Real>::start(const Points& points, const Metric* metric, std::int64_t iteration) {
   if (started_) make();
   started_ = true;
   quarantine_ = {};
@@ -43,8 +43,21 @@ void Ensemble<Real>::start(const Points& points, const Metric* metric) {
     }
     on_device_ = k;
     rounds_->start(points(batches_[k].first, static_cast<Index>(setup_.batch_size)));
+    chains_->begin_at(iteration);
     quarantine_.note(chains_->controls(), batches_[k].first);
   }
+}
+
+template <class Real>
+void Ensemble<Real>::start_again(const std::function<void(std::vector<Real>&)>& change, const Metric* metric,
+                                 std::int64_t iteration) {
+  const std::int64_t dim = target_.info().dim;
+  std::vector<Real> x = positions();
+  change(x);
+  const auto of = [&](Index first, Index count) {
+    return std::vector<Real>(x.begin() + first * dim, x.begin() + (first + count) * dim);
+  };
+  start(of, metric, iteration);
 }
 
 template <class Real>

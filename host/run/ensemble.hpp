@@ -52,8 +52,10 @@ class Ensemble {
 
   /// Starts every chain; `points`: (chain, dim) of `count` of them, counted from this ensemble's first. A second start
   /// forgets what was learnt.
-  /// metric: what the adaptation begins with, or null.
-  void start(const Points& points, const Metric* metric = nullptr);
+  /// metric: what the adaptation begins with, or null. iteration: the first that is made.
+  void start(const Points& points, const Metric* metric = nullptr, std::int64_t iteration = 0);
+  /// Starts them where they stand, at points that change(x) has moved: (chain, dim) of all, in place.
+  void start_again(const std::function<void(std::vector<Real>&)>& change, const Metric* metric, std::int64_t iteration);
   /// Between iterations. Where the factor changes, the next iteration must be one that adapts.
   void set_metric(const Metric& metric);
   /// Of the first batch: see Chains.

@@ -21,6 +21,7 @@ constexpr double longest = 512;          // steps of a trajectory, at most
 constexpr double longer = 1.3;           // times of turns: from one trial to the next
 constexpr double more = 1.4;             // and their numbers
 constexpr double dear = 2;               // products of one chain at a time, over those of many
+constexpr double plenty = 0.1;           // draws that a gradient is worth, where nothing else need be tried
 constexpr double first_bent = 12;        // steps of trajectories of the bent law
 constexpr double normal_accepted = 0.8;  // of draws of a normal: where it is less, chains far out may hardly move
 constexpr double quarter = 1.5;          // of a whitened Gaussian's period, less a little
@@ -109,14 +110,20 @@ void EnsembleWarmUp<Real>::try_lengths() {
   }
 }
 
-/// Leapfrog of every length up to twice a mean that doubles while that pays; then pairs of steps; where those do not
-/// pay, half a doubling to both sides.
 template <class Real>
 void EnsembleWarmUp<Real>::learn_length() {
-  if (stand_.bent.first == 0) learn_usual();
-  if (!out_.interrupted) learn_bent();
+  Stand& s = stand_;
+  if (nearly_gaussian() || !law_.factor.empty()) try_bent();
+  if (out_.interrupted || s.bent.worth > (nearly_gaussian() ? 0 : plenty)) return;
+  learn_usual();
+  constexpr double noise = 1.1;
+  if (out_.interrupted || s.bent.worth <= noise * s.usual_worth) return;
+  bend(s.bent.best);
+  run_.chains.set_metric(metric_);
 }
 
+/// Leapfrog of every length up to twice a mean that doubles while that pays; then pairs of steps; where those do not
+/// pay, half a doubling to both sides. Of what is all but a Gaussian, steps that turn.
 template <class Real>
 void EnsembleWarmUp<Real>::learn_usual() {
   Stand& s = stand_;
@@ -191,14 +198,14 @@ void EnsembleWarmUp<Real>::learn_turns() {
   run_.chains.set_metric(metric_);
 }
 
-/// Trajectories of the bent law, or of the normal itself where that is nearly all: of as many steps as pay.
+/// Trajectories of the bent law, or of the normal itself where that is nearly all: of as many steps as pay. Where they
+/// are worth little, chains go back to what they had.
 template <class Real>
-void EnsembleWarmUp<Real>::learn_bent() {
+void EnsembleWarmUp<Real>::try_bent() {
   Stand& s = stand_;
   const bool normal = nearly_gaussian();
-  if (!normal && law_.factor.empty()) return;
   if (s.bent.first == 0) {
-    usual_ = metric_, bends_ = true;
+    usual_ = metric_, usual_.step_size = run_.chains.averaged_step(), bends_ = true;
     s.bent.first = s.bent.next = normal ? 1 : first_bent;
   }
   while (s.bent.next > 0) {
@@ -209,38 +216,35 @@ void EnsembleWarmUp<Real>::learn_bent() {
         now, [&](double k) { return normal ? 0 : std::round(more * k); },
         [&](double k) { return normal || k < 3 ? 0 : std::round(k / more); });
   }
-  constexpr double noise = 1.1;
-  if (bends_ && s.bent.worth > noise * s.usual_worth) {
+  if (s.bent.worth > (normal ? 0 : plenty)) {
     bend(s.bent.best);
     return run_.chains.set_metric(metric_);
   }
+  if (s.left) return;
   if (bends_) leave_bent();
-  draw(1, true);
-  if (!out_.interrupted) run_.chains.set_metric(metric_);
+  draw(1, true);  // on a device products with the factor are made anew
+  if (out_.interrupted) return;
+  run_.chains.set_metric(metric_);
+  s.left = true;
 }
+
 template <class Real>
 void EnsembleWarmUp<Real>::bend(double num_steps) {
   const bool normal = law_.factor.empty();
-  metric_ = usual_;
+  metric_ = usual_, bends_ = true;
   if (!normal) metric_.factor = law_.factor, metric_.mean = law_.mean;
   turns(quarter, num_steps);
   metric_.finer_every = 1;
   metric_.bent = law_.bending;
 }
-/// Back to the trajectories before: chains know no gradient where they stand, and a device no product with one.
+/// Back to the trajectories before, from where chains stand: they know no gradient there.
 template <class Real>
 void EnsembleWarmUp<Real>::leave_bent() {
-  const std::int64_t dim = run_.dim();
   bends_ = false;
   metric_ = usual_;
-  const std::vector<Real> x = run_.chains.positions();
   out_.gradients += run_.chains.take_gradients();
-  run_.chains.start(
-      [&](Index first, Index count) {
-        return std::vector<Real>(x.begin() + first * dim, x.begin() + (first + count) * dim);
-      },
-      &metric_);
-  run_.chains.set_metric(metric_);
+  run_.chains.start_again([](std::vector<Real>&) {}, &metric_, out_.iterations);
+  run_.chains.set_metric(metric_);  // where they stand is known now
 }
 
 template <class Real>

@@ -335,18 +335,14 @@ std::optional<LearntCoordinates> EnsembleWarmUp<Real>::learn_coordinates(std::ve
 /// All chains begin again where they stand, in other coordinates, with the metric that was learnt in them.
 template <class Real>
 void EnsembleWarmUp<Real>::move_chains(LearntCoordinates coordinates) {
-  const std::int64_t dim = run_.dim();
-  std::vector<Real> x = run_.chains.positions();
-  run_.coordinates->to_target(x);
   out_.coordinates = coordinates.to_numbers();
-  run_.coordinates->set(std::move(coordinates));
-  run_.coordinates->from_target(x);
   out_.gradients += run_.chains.take_gradients();
-  run_.chains.start(
-      [&](Index first, Index count) {
-        return std::vector<Real>(x.begin() + first * dim, x.begin() + (first + count) * dim);
-      },
-      &metric_);
+  const auto change = [&](std::vector<Real>& x) {
+    run_.coordinates->to_target(x);
+    run_.coordinates->set(std::move(coordinates));
+    run_.coordinates->from_target(x);
+  };
+  run_.chains.start_again(change, &metric_, out_.iterations);
   keeper_.forget_now();
 }
 

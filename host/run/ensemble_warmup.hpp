@@ -36,7 +36,8 @@ class EnsembleWarmUp {
     visit("best", s.best), visit("length", s.length), visit("drawing", s.drawing);
     visit("leap", s.leap), visit("largest", s.largest), visit("moved", s.moved);
     s.numbers.visit(visit, "numbers", s.numbers), s.times.visit(visit, "times", s.times);
-    s.bent.visit(visit, "bent", s.bent), visit("usual_worth", s.usual_worth), visit("bends", self.bends_);
+    s.bent.visit(visit, "bent", s.bent), visit("usual_worth", s.usual_worth), visit("left_bent", s.left),
+        visit("bends", self.bends_);
     self.law_.visit(visit, self.law_), visit("usual_factor", self.usual_.factor);
     visit("usual_mean", self.usual_.mean), visit("usual_step", self.usual_.step_size);
     visit("usual_num_steps", self.usual_.num_steps), visit("usual_spread", self.usual_.spread);
@@ -84,7 +85,8 @@ class EnsembleWarmUp {
     double leap = 0, largest = 0;                 ///< steps that acceptance allows, of leapfrog and of pairs
     Search numbers, times;                        ///< of steps that turn; lengths of trajectories of these or of pairs
     Search bent;                                  ///< steps of trajectories of the bent law
-    double usual_worth = 0;                       ///< of the best trajectories before it
+    double usual_worth = 0;                       ///< of the best other trajectories
+    bool left = false;                            ///< the bent law, for those
     bool moved = false;                           ///< chains: to coordinates that this metric was learnt in
     std::vector<Real> began;                      ///< where chains stood when they were frozen
     bool drawing = false;                         ///< `drawn` is under way, since iteration `first`
@@ -107,7 +109,7 @@ class EnsembleWarmUp {
   void try_lengths();
   void learn_turns();
   void learn_pairs();
-  void learn_bent();
+  void try_bent();
   void bend(double num_steps);
   void leave_bent();
   void try_time();

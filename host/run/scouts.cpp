@@ -256,14 +256,10 @@ class Party {
     out_.gradients += std::ssize(x) / dim_;
     auto better = centre_effects(finite_of(x, g, dim_));
     if (!better) return;
-    std::vector<Real> positions = chains_.positions();
     keeper_.so_far().coordinates = out_.coordinates = better->to_numbers();
     run_.coordinates->set(*std::move(better));
-    run_.coordinates->from_target(positions);
     out_.gradients += chains_.take_gradients();
-    chains_.start([&](Index first, Index count) {
-      return std::vector<Real>(positions.begin() + first * dim_, positions.begin() + (first + count) * dim_);
-    });
+    chains_.start_again([&](std::vector<Real>& x) { run_.coordinates->from_target(x); }, nullptr, out_.iterations);
     for (Trail<Real>& t : trails_) run_.coordinates->from_target(t.draws);
     learn_metric();
   }

@@ -63,16 +63,13 @@ KC_INLINE void multiply_lines(const Team& team, const Real* lines, Index count, 
 
 /// (z, r) along `steps` steps of `angle`. bends: room for the observations; force: a row.
 template <class Team, class Real>
-KC_HD void follow_bent(const Team& team, const BentNormal<Real>& b, double angle, Index steps, Row<Real> z, Row<Real> r,
-                       Numbers<Real> bends, Row<Real> force, Index n) {
+KC_INLINE void follow_bent(const Team& team, const BentNormal<Real>& b, double angle, Index steps, Row<Real> z,
+                           Row<Real> r, Numbers<Real> bends, Row<Real> force, Index n) {
   const Index count = Index(*b.count);
-  double sine, cosine, half_sine, half_cosine;
-  math::sincos_turns(angle / 6.283185307179586, sine, cosine);
-  math::sincos_turns(angle / 12.566370614359172, half_sine, half_cosine);
   for (Index k = 0; k <= steps; ++k) {
-    const bool half = k == 0 || k == steps;
-    const Real s = Real(half ? half_sine : sine), c = Real(half ? half_cosine : cosine);
-    const Real e = Real(k > 0 && count > 0 ? angle : 0.0);
+    double sine, cosine;
+    math::sincos_turns((k == 0 || k == steps ? 0.5 : 1.0) * angle / 6.283185307179586, sine, cosine);
+    const Real s = Real(sine), c = Real(cosine), e = Real(k > 0 && count > 0 ? angle : 0.0);
     team.for_each(n, [&](Index i) {
       const Real from = z[i], kicked = e != Real(0) ? r[i] + e * force[i] : r[i];
       z[i] = c * from + s * kicked;

@@ -152,15 +152,19 @@ struct Hmc : LearnsMassAndStep<Real> {
     normals(team, rng, Purpose::momentum, st.r, n);
     const double energy = kinetic(team, st.r, n) - *st.lp;
     const Leaps leaps = leaps_of(rng, s, at, a);
-    if (bends(a)) return draw_bent(team, s, a, leaps, energy, st, query, n);
+    const bool whole = bends(a);
     team.single([&] {
       *st.energy = energy;
       *st.step = leaps.size;
       *st.steps = *st.left = leaps.number;
       if constexpr (Length::finer_levels > 0) *st.finer.level = 0, *st.finer.back = -1;
     });
-    ask(team, query, Needs::gradient);
-    first_step(team, s, a, leaps.size, st.x, st.g, st.ftg, st.z, st, query, n);
+    ask(team, query, whole ? Needs::value : Needs::gradient);
+    if (whole)
+      follow(team, a, leaps, st, n);
+    else
+      push(team, s, a, leaps.size, 0.5 * kick_of(a, 0), st.g, st.z, st, s.mass == Mass::dense ? st.ftg : st.work, n);
+    move(team, s, a, leaps.size, st.x, st.z, st, query, n);
   }
   static KC_INLINE bool turns([[maybe_unused]] const Adaptation& a) {
     if constexpr (Length::may_turn) return *a.turns != 0;
@@ -170,22 +174,17 @@ struct Hmc : LearnsMassAndStep<Real> {
     if constexpr (Length::may_bend) return *a.law.bent != 0;
     return false;
   }
-  /// A whole trajectory of the bent normal. What is left to know is the density at its end: x + F (z' - z).
+  /// A whole trajectory of the bent normal; its way becomes the momentum of one step. What is left to know is the
+  /// density at its end.
   template <class Team>
-  static KC_INLINE void draw_bent(const Team& team, const Settings& s, const Adaptation& a, const Leaps& leaps,
-                                  double energy, State& st, const Query<Real>& query, Index n) {
+  static KC_INLINE void follow(const Team& team, const Adaptation& a, Leaps leaps, State& st, Index n) {
     if constexpr (Length::may_bend) {
       team.for_each(n, [&](Index i) { st.turned[i] = st.z[i]; });
       follow_bent(team, a.law, leaps.size, leaps.number, st.turned, st.r, st.bends, st.work, n);
       const double end = kinetic(team, st.r, n);
-      team.single([&] {
-        *st.energy = energy, *st.finer.energy = end;
-        *st.step = leaps.size, *st.steps = leaps.number, *st.left = 0;
-      });
+      team.single([&] { *st.finer.energy = end; });
       team.for_each(n, [&](Index i) { st.r[i] = st.turned[i] - st.z[i]; });
       team.sync();
-      ask(team, query, Needs::value);
-      drift(team, s.mass, a, Real(1), st.x, st.r, query.point, st.work, n);
     }
   }
   /// How far a step of size e moves along its momentum; the way of a bent trajectory is whole.

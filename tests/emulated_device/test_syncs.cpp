@@ -6,6 +6,7 @@
 #include "tests/emulated_device/mutants.hpp"
 #include "tests/emulated_device/promises.hpp"
 #include "tests/gpu/bench.hpp"
+#include "tests/gpu/logistic_table.hpp"
 #include "tests/support/scratch_files.hpp"
 
 namespace kilochain {
@@ -25,12 +26,14 @@ struct ChainsTrial {
   bool together = false;   ///< products of all chains at once
   bool too_steep = false;  ///< the last chain's start has a density, and a gradient that no float holds (funnel)
   bool turns = false;      ///< steps that are exact for a normal law (kernels/samplers/ensemble_hmc.hpp)
+  bool bends = false;      ///< of a normal law that observations bend: of a logistic regression
 
   std::string text() const {
     std::string out = sampler;
     for (const auto& [name, value] : settings) out += " " + name + "=" + value;
     out += scope == Scope::pooled ? ", pooled" : "";
     out += turns ? ", turning" : "";
+    out += bends ? ", bent" : "";
     return out + (together ? ", together, on " : ", on ") + target;
   }
   void operator()(const Context& context) const {
@@ -60,6 +63,14 @@ struct ChainsTrial {
     if (turns) {
       Metric metric = {std::vector<double>(dim * dim), 0.5, 2, 0.25, 1, true, 1, std::vector<double>(dim)};
       for (std::size_t i = 0; i < dim; ++i) metric.factor[i * dim + i] = 1;
+      if (bends) {
+        metric.bent = Bending{{},
+                              std::vector<double>(33, 0.1),
+                              std::vector<double>(33, 1),
+                              std::vector<double>(33, 0.2),
+                              std::vector<double>(33, -0.1)};
+        for (std::size_t k = 0; k < 33 * dim; ++k) metric.bent->lines.push_back(std::sin(1.0 + double(k)));
+      }
       ASSERT_TRUE(bench.sampler->set_metric(metric));
     }
     bench.run(warmup, true);
@@ -81,6 +92,8 @@ std::vector<SyncTrial> trials_of(const Context& context, const std::vector<Chain
 }
 
 TEST_F(EmulatedSyncs, OfSamplersAreFoundOut) {
+  const testing_support::ScratchFiles files;
+  const std::string table = write_logistic_table(files.path("bends.csv"), 2048, 35, false);
   std::vector<ChainsTrial> runs;
   for (const Scope scope : {Scope::chain, Scope::pooled}) {
     const auto add = [&](const std::string& sampler, const SettingTexts& settings,
@@ -127,7 +140,12 @@ TEST_F(EmulatedSyncs, OfSamplersAreFoundOut) {
     add("nuts", {{"step_size", "1e9"}}, 0);
     add("rwm", {{"long_axis", "first"}});
     add("rwm", {{"long_axis", "diagonal"}});
-    for (const char* mass : {"dense", "diagonal"}) add("ensemble_hmc", {{"mass", mass}}).turns = true;
+    for (const char* mass : {"dense", "diagonal"}) {
+      add("ensemble_hmc", {{"mass", mass}}).turns = true;
+      ChainsTrial& bent = add("ensemble_hmc", {{"mass", mass}});
+      bent.turns = bent.bends = true, bent.warmup = 0;
+      bent.target = "logistic_regression", bent.of = {{"data", table}, {"evaluator", "team"}};
+    }
   }
   for (const char* sampler : {"gad_mala_fast", "gad_mala_exact", "gad_rwm", "adaptive_metropolis", "adaptive_proposal",
                               "adaptive_metropolis_haario", "gaussian_adaptation", "cma"}) {
