@@ -7,7 +7,8 @@
 //   z = F^-1 (x - m);  r += e/2 (F^T g + z);  (z, r) turned by e;  r += e/2 (F^T g + z)  (Shahbaba et al. 2014, 3.1).
 // A turn is three shears: leapfrog with kicks e/2 F^T g + (e/2 - tan(e/2)) z and drifts sin(e). z goes along with x: an
 // error of z is one of m, which may be any point.
-// Cost: K gradients an iteration; dense mass 2 K passes over its factor.
+// Or they are of a cheap law that is nearly the target, accepted by its density alone (bent_normal.hpp).
+// Cost: K gradients an iteration, or a log density; dense mass 2 K passes over its factor.
 #pragma once
 #include "kernels/samplers/hmc.hpp"
 
