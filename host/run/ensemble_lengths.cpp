@@ -15,16 +15,17 @@ namespace {
 constexpr std::int64_t trial_draws = 1024, trial_gradients = 100000;  // of all chains
 constexpr std::int64_t fewest_draws = 256, usual_dim = 64;            // the more coordinates turn, the fewer draws tell
 constexpr std::int64_t least_frozen = 8;
-constexpr double least_accepted = 0.5;   // where it is less, chains far out may hardly move
-constexpr double narrow = 0.25;          // spread of the times of pairs and turns about their mean
-constexpr double longest = 512;          // steps of a trajectory, at most
-constexpr double longer = 1.3;           // times of turns: from one trial to the next
-constexpr double more = 1.4;             // and their numbers
-constexpr double dear = 2;               // products of one chain at a time, over those of many
-constexpr double plenty = 0.1;           // draws that a gradient is worth, where nothing else need be tried
-constexpr double first_bent = 12;        // steps of trajectories of the bent law
-constexpr double normal_accepted = 0.8;  // of draws of a normal: where it is less, chains far out may hardly move
-constexpr double quarter = 1.5;          // of a whitened Gaussian's period, less a little
+constexpr double least_accepted = 0.5;    // where it is less, chains far out may hardly move
+constexpr double narrow = 0.25;           // spread of the times of pairs and turns about their mean
+constexpr double longest = 512;           // steps of a trajectory, at most
+constexpr double longer = 1.3;            // times of turns: from one trial to the next
+constexpr double more = 1.4;              // and their numbers
+constexpr double dear = 2;                // products of one chain at a time, over those of many
+constexpr double plenty = 0.1;            // draws that a gradient is worth, where nothing else need be tried
+constexpr double first_bent = 12;         // steps of trajectories of the bent law
+constexpr double most_stay = 5;           // draws that one may stand where the normal hardly goes
+constexpr double normal_accepted = 0.85;  // of draws of a normal: where it is less, chains far out may hardly move
+constexpr double quarter = 1.5;           // of a whitened Gaussian's period, less a little
 
 }  // namespace
 
@@ -72,8 +73,9 @@ double EnsembleWarmUp<Real>::worth(bool adapting) {
   const ThreadsOf threads(run_.context, run_.dim());
   double accepted = 0;
   for (const auto c : block.running) accepted += block.accepted[c] / static_cast<double>(block.running.size());
-  const double least = metric_.bent && metric_.bent->logit.empty() ? normal_accepted : least_accepted;
-  if (metric_.turns && accepted < least) return 0;
+  const bool normal = metric_.bent && metric_.bent->logit.empty();
+  if (metric_.turns && accepted < (normal ? normal_accepted : least_accepted)) return 0;
+  if (normal && longest_stay(block, metric_.factor, metric_.mean) > most_stay) return 0;
   return mixing_of(block, metric_.factor, !nearly_gaussian()) / (gradients_of(block.mean_steps()) + beside_gradients());
 }
 
@@ -113,7 +115,7 @@ void EnsembleWarmUp<Real>::try_lengths() {
 template <class Real>
 void EnsembleWarmUp<Real>::learn_length() {
   Stand& s = stand_;
-  if (nearly_gaussian() || !law_.factor.empty()) try_bent();
+  if (!refuted_ && (nearly_gaussian() || !law_.factor.empty())) try_bent();
   if (out_.interrupted || s.bent.worth > (nearly_gaussian() ? 0 : plenty)) return;
   learn_usual();
   constexpr double noise = 1.1;

@@ -77,6 +77,7 @@ void EnsembleWarmUp<Real>::operator()() {
     if (begins(audits)) figures = audit(std::max(least, audit_draws / chains) << attempt_);
     if (out_.interrupted) break;
     ++attempt_, stage_ = metric, stand_ = {};
+    refuted_ |= bends_ && !figures.passed;
     stuck_ = figures.stuck, lp_ = figures.lp;
     missing_ = figures.passed ? "" : "; audit " + std::to_string(attempt_) + ": " + figures.note;
   }

@@ -37,7 +37,7 @@ class EnsembleWarmUp {
     visit("leap", s.leap), visit("largest", s.largest), visit("moved", s.moved);
     s.numbers.visit(visit, "numbers", s.numbers), s.times.visit(visit, "times", s.times);
     s.bent.visit(visit, "bent", s.bent), visit("usual_worth", s.usual_worth), visit("left_bent", s.left),
-        visit("bends", self.bends_);
+        visit("bends", self.bends_), visit("refuted", self.refuted_);
     self.law_.visit(visit, self.law_), visit("usual_factor", self.usual_.factor);
     visit("usual_mean", self.usual_.mean), visit("usual_step", self.usual_.step_size);
     visit("usual_num_steps", self.usual_.num_steps), visit("usual_spread", self.usual_.spread);
@@ -134,7 +134,8 @@ class EnsembleWarmUp {
   std::int64_t end_ = most_automatic_warmup;  ///< no iteration goes beyond
   Metric metric_, usual_;                     ///< usual: before trajectories were of the bent law
   BentLaw law_;                               ///< of the draws that the metric is of; none: without a factor
-  bool bends_ = false;                        ///< trajectories are of that law
+  bool bends_ = false;                        ///< trajectories are of that law, or of the normal alone
+  bool refuted_ = false;                      ///< by an audit
   std::string missing_;                       ///< in the last audit, for people
   int stage_ = scouts;
   std::int64_t attempt_ = 0, relocated_ = 0;  ///< relocated: chains

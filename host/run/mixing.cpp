@@ -102,6 +102,27 @@ double mixing_of(const FrozenDraws<Real>& block, const std::vector<double>& fact
 }
 
 template <class Real>
+double longest_stay(const FrozenDraws<Real>& block, const std::vector<double>& factor,
+                    const std::vector<double>& mean) {
+  const Eigen::Index n = block.dim, count = std::ssize(block.running) * block.count;
+  MatrixXd z(n, count);
+  VectorXd log_weights(count);
+  for (Eigen::Index at = 0; const auto c : block.running)
+    for (Count s = 0; s < block.count; ++s, ++at) {
+      for (Eigen::Index i = 0; i < n; ++i) z(i, at) = static_cast<double>(block.at(c, s, i)) - mean[i];
+      log_weights[at] = block.lp_of(c)[s];
+    }
+  const FactorRows F(factor.data(), n, n);
+  if (n <= most_dense)
+    F.triangularView<Eigen::Lower>().solveInPlace(z);
+  else
+    z.array().colwise() /= F.diagonal().array();
+  log_weights += z.colwise().squaredNorm().transpose() / 2;
+  const double most = log_weights.maxCoeff();
+  return (most - log_weights.array()).exp().mean();
+}
+
+template <class Real>
 bool finer_for_all(const FrozenDraws<Real>& block) {
   const auto count = static_cast<double>(block.count), chains = static_cast<double>(block.running.size());
   std::vector<double> share(block.running.size());
@@ -139,6 +160,8 @@ bool still_moves(const FrozenDraws<Real>& block) {
 
 template double mixing_of(const FrozenDraws<float>&, const std::vector<double>&, bool);
 template double mixing_of(const FrozenDraws<double>&, const std::vector<double>&, bool);
+template double longest_stay(const FrozenDraws<float>&, const std::vector<double>&, const std::vector<double>&);
+template double longest_stay(const FrozenDraws<double>&, const std::vector<double>&, const std::vector<double>&);
 template bool finer_for_all(const FrozenDraws<float>&);
 template bool finer_for_all(const FrozenDraws<double>&);
 template bool still_moves(const FrozenDraws<float>&);

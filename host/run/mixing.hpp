@@ -12,6 +12,11 @@ namespace kilochain {
 template <class Real>
 double mixing_of(const FrozenDraws<Real>& draws, const std::vector<double>& factor, bool along = true);
 
+/// Of a law whose draws a normal proposes, how many draws a chain stands, on average, at the worst of these places: where
+/// the normal's density is small beside the law's. factor, mean: of the normal.
+template <class Real>
+double longest_stay(const FrozenDraws<Real>& draws, const std::vector<double>& factor, const std::vector<double>& mean);
+
 /// Whether many trajectories were made again with finer steps, and in all chains alike: then a rejection is cheaper. In
 /// a funnel's neck it is always the same chains, which do not come out without.
 template <class Real>

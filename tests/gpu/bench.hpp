@@ -65,7 +65,7 @@ struct Bench {
         dim(t->info().dim),
         scope(s),
         target(std::move(t)),
-        sampler(make_chains<Real>(c, name, brief(name, settings), chains, dim, s)),
+        sampler(make_chains<Real>(c, name, brief(name, settings), chains, target->info(), s)),
         rounds(c, *target, *sampler, chains) {}
   void start(double nan_at = -1) {
     std::mt19937_64 bits(5);
