@@ -41,7 +41,8 @@ constexpr KC_INLINE std::size_t lines_index(Index i, Index j, Index length) {
   return (std::size_t(i / P) * std::size_t(length) + std::size_t(j)) * P + std::size_t(i % P);
 }
 
-/// to[i] = line i . v, for lines in panels; the rest of its last panel is written too.
+/// to[i] = line i . v, for lines in panels; the rest of its last panel is written too. Each by the lane that has entry i
+/// elsewhere: who reads his own need not wait.
 template <class Team, class Real>
 KC_INLINE void multiply_lines(const Team& team, const Real* lines, Index count, Index length, const Real* v, Real* to) {
   constexpr int P = Team::template panel<Real>;
@@ -58,7 +59,6 @@ KC_INLINE void multiply_lines(const Team& team, const Real* lines, Index count, 
     for (; j < length; ++j, panel += P) s0 += rows.load(panel) * v[j];
     rows.store(to + p * P, (s0 + s1) + (s2 + s3));
   });
-  team.sync();
 }
 
 /// (z, r) along `steps` steps of `angle`. bends: room for the observations; force: a row.

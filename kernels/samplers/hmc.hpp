@@ -270,7 +270,6 @@ struct Hmc : LearnsMassAndStep<Real> {
           finite ? *st.energy - (*st.finer.energy - *reply.lp) : -std::numeric_limits<double>::infinity();
       team.for_each(n, [&](Index i) { reply.gradient[i] = st.g[i]; });
       team.single([&] { *st.finer.first = !finite ? 0.0 : log_r < 0 ? math::exp(log_r) : 1.0; });
-      team.sync();
       return finish(team, rng, s, at, a, st, query, reply, info, log_r, 0, false, n);
     }
     return Step::done;
