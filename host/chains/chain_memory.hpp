@@ -4,10 +4,10 @@
 
 #include "host/chains/advance.hpp"
 #include "host/chains/checkpoint.hpp"
+#include "kernels/adapt/bent_normal.hpp"
 #include "kernels/adapt/dual_averaging.hpp"
 #include "kernels/adapt/mass.hpp"
 #include "kernels/linalg/triangular.hpp"
-#include "kernels/samplers/bent_normal.hpp"
 
 namespace kilochain {
 

@@ -83,7 +83,7 @@ struct Learnt {
   double beta = std::numeric_limits<double>::quiet_NaN();  ///< weight of the entropy, in gradient-based adaptation
 };
 
-/// Observations of a logistic regression that bend the normal of a metric (kernels/samplers/bent_normal.hpp).
+/// Observations of a logistic regression that bend the normal of a metric (kernels/adapt/bent_normal.hpp).
 struct Bending {
   std::vector<double> lines;                       ///< (count, dim): F^T x_k
   std::vector<double> logit, sign, offset, slope;  ///< (count)

@@ -1,5 +1,5 @@
 // The law that is nearest to the posterior of a logistic regression and costs a fraction of it: a normal, bent by the
-// observations that are least like parabolas where the draws are (kernels/samplers/bent_normal.hpp).
+// observations that are least like parabolas where the draws are (kernels/adapt/bent_normal.hpp).
 //   over draws, of logits t_i and residuals r_i of observation i:   w_i = cov(r_i, t_i)/var(t_i)   (the line of r_i)
 //   the normal:   A^-1 = sum_i -w_i x_i x_i^T + I/prior_sd^2,   its mean where its gradient is that of the draws' mean
 // Observations bend it whose log likelihood leaves its parabola farthest at 4 standard deviations of t_i. Those are in

@@ -11,9 +11,9 @@
 #include <optional>
 
 #include "kernels/adapt/acceptance_step.hpp"
+#include "kernels/adapt/bent_normal.hpp"
 #include "kernels/adapt/mass_and_step.hpp"
 #include "kernels/policy.hpp"
-#include "kernels/samplers/bent_normal.hpp"
 #include "kernels/samplers/finer_steps.hpp"
 
 namespace kilochain {

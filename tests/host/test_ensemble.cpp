@@ -65,7 +65,8 @@ TEST(EnsembleWarmUp, IsRightWithNothingSaid) {
   expect_right(run_quietly(with_nothing_said("gaussian_mixture", {{"dim", "1"}, {"means", "3"}, {"sds", "2"}})), {3});
   const Result r = run_quietly(with_nothing_said("gaussian", {{"preset", "gauss2d_corr"}}));
   expect_right(r, {0, 0});
-  EXPECT_NE(r.summary.warmup_note.find("trajectories of 1 turn by 1.5 about the mean"), std::string::npos)
+  EXPECT_NE(r.summary.warmup_note.find("trajectories of a turn by 1.5 about the mean, which the density accepts"),
+            std::string::npos)
       << r.summary.warmup_note;
 }
 
