@@ -12,8 +12,8 @@ namespace kilochain {
 template <class Real>
 double mixing_of(const FrozenDraws<Real>& draws, const std::vector<double>& factor, bool along = true);
 
-/// Of a law whose draws a normal proposes, how many draws a chain stands, on average, at the worst of these places: where
-/// the normal's density is small beside the law's. factor, mean: of the normal.
+/// Of a law whose draws a normal proposes, how many draws a chain stands, on average, at the worst of these places:
+/// where the normal's density is small beside the law's. factor, mean: of the normal.
 template <class Real>
 double longest_stay(const FrozenDraws<Real>& draws, const std::vector<double>& factor, const std::vector<double>& mean);
 

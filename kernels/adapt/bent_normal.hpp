@@ -1,8 +1,8 @@
 // Trajectories of a density that costs a fraction of the target's: a normal, bent by a few observations of a logistic
 // regression. The target itself is asked once, for its log density at the end.
-//   log q = -|z|^2/2 + sum_k f_k(a_k.z),   x = m + F z,   a_k = F^T x_k;   f_k: log likelihood of observation k, less the
-//   parabola that the normal has in its place:   f_k'(t) = s_k sigma(-s_k (t + c_k)) - o_k - w_k t
-//   step e: z, r turned by e/2;  r += e sum_k f_k'(a_k.z) a_k;  turned by e/2.   Accept by lp + |r|^2/2, before and after.
+//   log q = -|z|^2/2 + sum_k f_k(a_k.z),   x = m + F z,   a_k = F^T x_k;   f_k: log likelihood of observation k, less
+//   the parabola that the normal has in its place:   f_k'(t) = s_k sigma(-s_k (t + c_k)) - o_k - w_k t
+//   step e: z, r turned by e/2;  r += e sum_k f_k'(a_k.z) a_k;  turned by e/2.   Accept by lp - |r|^2/2 at both ends.
 // Law: steps are reversible and keep volume whatever f is, so that the target's density alone decides what is drawn.
 // Of no observations a turn is all of it: a normal's draws, accepted by the density (Neal 1998, his eq. 15).
 // Layout: a twice, in panels of P (kernels/device/panels.hpp): [k of panel][coordinate] and [coordinate of panel][k].
@@ -41,8 +41,8 @@ constexpr KC_INLINE std::size_t lines_index(Index i, Index j, Index length) {
   return (std::size_t(i / P) * std::size_t(length) + std::size_t(j)) * P + std::size_t(i % P);
 }
 
-/// to[i] = line i . v, for lines in panels; the rest of its last panel is written too. Each by the lane that has entry i
-/// elsewhere: who reads his own need not wait.
+/// to[i] = line i . v, for lines in panels; the rest of its last panel is written too. Each by the lane that has entry
+/// i elsewhere: who reads his own need not wait.
 template <class Team, class Real>
 KC_INLINE void multiply_lines(const Team& team, const Real* lines, Index count, Index length, const Real* v, Real* to) {
   constexpr int P = Team::template panel<Real>;
