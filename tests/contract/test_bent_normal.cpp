@@ -6,8 +6,7 @@
 #include "kernels/samplers/ensemble_hmc.hpp"
 #include "targets/data/dataset.hpp"
 #include "tests/gpu/logistic_table.hpp"
-#include "tests/support/cases.hpp"
-#include "tests/support/law.hpp"
+#include "tests/support/learnt_trajectories.hpp"
 #include "tests/support/scratch_files.hpp"
 
 namespace kilochain::testing_support {
@@ -18,8 +17,7 @@ const Context context = cpu_context(1);
 
 /// A normal about a point near the mean, bent by `count` observations of no table.
 Metric bent_by(Index count, Index dim, double step, double num_steps) {
-  Metric m{std::vector<double>(std::size_t(dim) * dim), step, num_steps, 0.25, 1, true};
-  for (Index i = 0; i < dim; ++i) m.factor[std::size_t(i) * dim + i] = 1;
+  Metric m{unit_factor(dim), step, num_steps, 0.25, 1, true};
   m.mean.assign(std::size_t(dim), 0.2);
   m.bent = Bending{};
   for (Index k = 0; k < count; ++k) {
@@ -30,37 +28,19 @@ Metric bent_by(Index count, Index dim, double step, double num_steps) {
   return m;
 }
 
-struct Outcome {
-  double deviation, accepted, asked;  ///< the last two: of an iteration of a chain
-};
 template <class Real, class Sampler = Hmc<Real, LearntLength>>
-Outcome outcome(const std::string& name, const SettingTexts& texts, const Metric& metric, Index chains = 1024) {
-  const auto target = make_target<Real>(context, name, texts);
-  const Index n = target->info().dim;
-  const LawFunctions functions(target->info(), 200000);
-  typename Sampler::Settings settings;
-  settings.mass = Mass::dense, settings.bends = 96;
-  CpuChains<Sampler, Real> chains_of(context, chains, n, Scope::pooled, settings);
-  start_at(context, *target, chains_of, chains, exact_points<Real>(target->info(), chains, 3));
-  chains_of.set_metric(metric);
-  chains_of.reset_counts();
-  const std::int64_t iterations = 100;
-  Recorded<Real> out(chains, n, iterations);
-  run_phase(context, *target, chains_of, chains, Scope::pooled, Phase{0, iterations, 0, false, 4}, &out);
-  double gradients = 0, accepted = 0;
-  for (const auto& c : chains_of.controls()) gradients += double(c.gradients), accepted += c.acceptance_sum;
-  const double all = double(chains * iterations);
-  return {law_deviation(out, functions), accepted / all, gradients / all};
+LawOutcome outcome(const std::string& name, const SettingTexts& texts, const Metric& metric, Index chains = 1024) {
+  return law_outcome<Sampler, Real>(name, texts, metric, chains);
 }
 const SettingTexts banana = {{"dim", "3"}, {"bend", "0.4"}, {"variance", "1.5"}};
 
 TEST(BentNormal, LeavesTheLawUnchanged) {
   for (const Index count : {0, 1, 31, 32, 33, 96}) {
-    const Outcome o = outcome<double>("banana", banana, bent_by(count, 3, 0.4, 3));
+    const LawOutcome o = outcome<double>("banana", banana, bent_by(count, 3, 0.4, 3));
     std::printf("%d observations: deviation %.1f, acceptance %.2f\n", count, o.deviation, o.accepted);
     EXPECT_LT(o.deviation, limit) << count;
     EXPECT_GT(o.accepted, 0.2) << count;
-    EXPECT_EQ(o.asked, 1) << count;
+    EXPECT_EQ(o.gradients, 1) << count;
   }
   for (const char* dim : {"1", "2", "65"}) {
     const Metric m = bent_by(33, std::stoi(dim), 0.3, 4);
@@ -76,17 +56,6 @@ struct ForgetsMomentum : Hmc<double, LearntLength> {
                            State& st, const Query<double>& query, const Reply<double>& reply, Info& info, Index n) {
     *st.finer.energy = *st.energy + *st.lp;
     return Base::update(team, rng, s, at, a, st, query, reply, info, n);
-  }
-};
-/// Stands where it would have gone, to the bent law alone.
-struct ForgetsPlace : Hmc<double, LearntLength> {
-  using Base = Hmc<double, LearntLength>;
-  template <class Team>
-  static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
-                           State& st, const Query<double>& query, const Reply<double>& reply, Info& info, Index n) {
-    const Step step = Base::update(team, rng, s, at, a, st, query, reply, info, n);
-    team.for_each(n, [&](Index i) { st.z[i] = st.turned[i]; });
-    return step;
   }
 };
 TEST(BentNormal, ThatForgetsDoesNot) {

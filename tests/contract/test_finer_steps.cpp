@@ -5,8 +5,7 @@
 
 #include "host/chains/cpu_chains.hpp"
 #include "kernels/samplers/ensemble_hmc.hpp"
-#include "tests/support/cases.hpp"
-#include "tests/support/law.hpp"
+#include "tests/support/learnt_trajectories.hpp"
 
 namespace kilochain::testing_support {
 namespace {
@@ -31,38 +30,16 @@ struct Never : Often {
   static KC_INLINE NextLeg next(double, bool, int, double, double) { return NextLeg::none; }
 };
 
-struct Outcome {
-  double deviation, gradients, accepted;  ///< the last two: of an iteration of a chain
-};
 template <class Length, class Real = double, class Sampler = Hmc<Real, Length>>
-Outcome run_with(const std::string& name, const SettingTexts& texts, double step, Index chains = 1024,
-                 const Metric& lengths = {{}, 1, 3}) {
-  const auto target = make_target<Real>(context, name, texts);
-  const Index n = target->info().dim;
-  const LawFunctions functions(target->info(), 200000);
-  typename Sampler::Settings settings;
-  settings.mass = Mass::dense;
-  CpuChains<Sampler, Real> chains_of(context, chains, n, Scope::pooled, settings);
-  start_at(context, *target, chains_of, chains, exact_points<Real>(target->info(), chains, 3));
-  // Behind the start: where steps turn, a z of other places would be a mean that depends on where the chain is.
-  Metric metric = lengths;
-  metric.factor.assign(std::size_t(n) * n, 0.0);
-  for (Index i = 0; i < n; ++i) metric.factor[std::size_t(i) * n + i] = 1;
+LawOutcome run_with(const std::string& name, const SettingTexts& texts, double step, Index chains = 1024,
+                    Metric metric = {{}, 1, 3}) {
   metric.step_size = step;
-  chains_of.set_metric(metric);
-  chains_of.reset_counts();
-  const std::int64_t iterations = 100;
-  Recorded<Real> out(chains, n, iterations);
-  run_phase(context, *target, chains_of, chains, Scope::pooled, Phase{0, iterations, 0, false, 4}, &out);
-  const double deviation = law_deviation(out, functions);
-  double gradients = 0, accepted = 0;
-  for (const auto& c : chains_of.controls()) gradients += double(c.gradients), accepted += c.acceptance_sum;
-  return {deviation, gradients / double(chains * iterations), accepted / double(chains * iterations)};
+  return law_outcome<Sampler, Real>(name, texts, metric, chains);
 }
 
 TEST(FinerSteps, LeaveTheLawUnchanged) {
   const SettingTexts bent = {{"dim", "3"}, {"bend", "0.4"}, {"variance", "1.5"}};
-  const Outcome plain = run_with<Never>("banana", bent, 0.9), often = run_with<Often>("banana", bent, 0.9);
+  const LawOutcome plain = run_with<Never>("banana", bent, 0.9), often = run_with<Often>("banana", bent, 0.9);
   std::printf("gradients an iteration: %.1f, %.1f with finer steps; deviations %.1f, %.1f\n", plain.gradients,
               often.gradients, plain.deviation, often.deviation);
   EXPECT_GT(often.gradients, 3 * plain.gradients);
@@ -70,7 +47,7 @@ TEST(FinerSteps, LeaveTheLawUnchanged) {
   EXPECT_LT(often.deviation, limit);
   EXPECT_LT((run_with<Often, float>("banana", bent, 0.9).deviation), limit);
   EXPECT_LT(run_with<LearntLength>("banana", bent, 1.3).deviation, limit);
-  const Outcome seldom = run_with<Often>("banana", bent, 0.9, 1024, {{}, 1, 3, 1, 1, false, 7});
+  const LawOutcome seldom = run_with<Often>("banana", bent, 0.9, 1024, {{}, 1, 3, 1, 1, false, 7});
   EXPECT_LT(seldom.deviation, limit);
   EXPECT_NEAR(seldom.gradients, (6 * plain.gradients + often.gradients) / 7, 0.05 * often.gradients);
   EXPECT_LT(run_with<Often>("funnel", {{"dim", "3"}}, 0.6, 512).deviation, limit);
@@ -136,18 +113,6 @@ Metric turning(double num_steps, double spread, Index dim) {
   m.mean.assign(std::size_t(dim), 0.3);
   return m;
 }
-/// The end's place in the metric's scale is the chain's, even where the chain stays.
-struct TurnsAway : Hmc<double, LearntLength> {
-  using Base = Hmc<double, LearntLength>;
-  template <class Team>
-  static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
-                           State& st, const Query<double>& query, const Reply<double>& reply, Info& info, Index n) {
-    const Step step = Base::update(team, rng, s, at, a, st, query, reply, info, n);
-    if (step == Step::done) team.for_each(n, [&](Index i) { st.z[i] = st.turned[i]; });
-    return step;
-  }
-};
-
 TEST(StepsThatTurn, LeaveTheLawUnchanged) {
   const SettingTexts bent = {{"dim", "3"}, {"bend", "0.4"}, {"variance", "1.5"}};
   for (const Metric& lengths : {turning(1, 0.25, 3), turning(4, 0.25, 3), turning(3, 1, 3), turning(2.5, 0.25, 3)}) {
@@ -164,7 +129,7 @@ TEST(StepsThatTurn, ThatForgetWhereTheyStoodDoNot) {
   Metric lengths = turning(1, 0.25, 3);
   lengths.finer_every = 1000;  // more iterations than these are
   EXPECT_LT(run_with<LearntLength>("banana", bent, 1.4, 4096, lengths).deviation, limit);
-  EXPECT_GT((run_with<LearntLength, double, TurnsAway>("banana", bent, 1.4, 4096, lengths).deviation), 2 * limit);
+  EXPECT_GT((run_with<LearntLength, double, ForgetsPlace>("banana", bent, 1.4, 4096, lengths).deviation), 2 * limit);
 }
 /// About the mean of a normal, in its own scale, they are exact, whatever their size.
 TEST(StepsThatTurn, AreExactOnANormal) {

@@ -70,6 +70,26 @@ TEST(EnsembleWarmUp, IsRightWithNothingSaid) {
       << r.summary.warmup_note;
 }
 
+// They used to begin at iteration 0, and made all iterations again that they had made.
+TEST(EnsembleWarmUp, ChainsThatStartAgainGoOnFromTheirIteration) {
+  const Context context = cpu_context(1);
+  const auto target = make_target<double>(context, "gaussian_mixture", {{"dim", "2"}, {"means", "0"}});
+  Reporter silent;
+  const std::atomic<bool> stop{false};
+  Ensemble<double> chains(context, *target, {"ensemble_hmc", {}, 4, 2, Scope::pooled, 3}, silent, stop);
+  chains.start([](Index, Index count) { return std::vector<double>(std::size_t(2 * count), 0.5); });
+  const Segment<double> segment = chains.adapting(100);
+  chains.run(segment, 0, 5);
+  chains.take_gradients();
+  chains.start_again([](std::vector<double>& x) { x[0] = 1; }, nullptr, 5);
+  EXPECT_EQ(chains.positions()[0], 1);
+  chains.run(segment, 5, 8);
+  for (const ChainControl& c : chains.controls()) {
+    EXPECT_EQ(c.iteration, 8);
+    EXPECT_EQ(c.counted, 3);
+  }
+}
+
 TEST(EnsembleWarmUp, SaysWhatNoMetricMends) {
   const auto says = [](const Result& r) {
     return std::any_of(r.notes.begin(), r.notes.end(), [](const std::string& note) {
