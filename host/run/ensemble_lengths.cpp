@@ -15,15 +15,16 @@ namespace {
 constexpr std::int64_t trial_draws = 1024, trial_gradients = 100000;  // of all chains
 constexpr std::int64_t fewest_draws = 256, usual_dim = 64;            // the more coordinates turn, the fewer draws tell
 constexpr std::int64_t least_frozen = 8;
-constexpr double least_accepted = 0.5;    // where it is less, chains far out may hardly move
-constexpr double narrow = 0.25;           // spread of the times of pairs and turns about their mean
-constexpr double longest = 512;           // steps of a trajectory, at most
-constexpr double longer = 1.3;            // times of turns: from one trial to the next
-constexpr double more = 1.4;              // and their numbers
-constexpr double dear = 2;                // products of one chain at a time, over those of many
-constexpr double plenty = 0.1;            // draws that a gradient is worth, where nothing else need be tried
-constexpr double first_bent = 12;         // steps of trajectories of the bent law
-constexpr double most_stay = 5;           // draws that one may stand where the normal hardly goes
+constexpr double least_accepted = 0.5;  // where it is less, chains far out may hardly move
+constexpr double narrow = 0.25;         // spread of the times of pairs and turns about their mean
+constexpr double longest = 512;         // steps of a trajectory, at most
+constexpr double longer = 1.3;          // times of turns: from one trial to the next
+constexpr double more = 1.4;            // and their numbers
+constexpr double dear = 2;              // products of one chain at a time, over those of many
+constexpr double plenty = 0.1;          // draws that a gradient is worth, where nothing else need be tried
+constexpr std::int64_t law_draws = 4000, least_law = 16;  // that the bent law is learnt from again
+constexpr double first_bent = 12;                         // steps of trajectories of the bent law
+constexpr double most_stay = 5;                           // draws that one may stand where the normal hardly goes
 constexpr double normal_accepted = 0.85;  // of draws of a normal: where it is less, chains far out may hardly move
 constexpr double quarter = 1.5;           // of a whitened Gaussian's period, less a little
 
@@ -219,6 +220,13 @@ void EnsembleWarmUp<Real>::try_bent() {
         [&](double k) { return normal || k < 3 ? 0 : std::round(k / more); });
   }
   if (s.bent.worth > (normal ? 0 : plenty)) {
+    if (!s.drawing) bend(s.bent.best), run_.chains.set_metric(metric_);
+    if (normal || s.learnt_again) return;
+    // Its own draws are more, and less dependent, than those that it was learnt from.
+    const FrozenDraws<Real> block = draw(std::clamp(law_draws / run_.options.num_chains, least_law, piece), false);
+    if (out_.interrupted) return;
+    learn_law(block.x);
+    s.learnt_again = true;
     bend(s.bent.best);
     return run_.chains.set_metric(metric_);
   }

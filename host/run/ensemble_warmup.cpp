@@ -301,11 +301,10 @@ void EnsembleWarmUp<Real>::refine_metric(MetricLearner& learner, const std::vect
 /// The law that bends, of some of the draws: where a normal is not nearly all of it.
 template <class Real>
 void EnsembleWarmUp<Real>::learn_law(const std::vector<Real>& x) {
-  law_ = {};
   const TargetInfo& info = run_.target.info();
   const Index room = bending_room(info);
-  if (room == 0 || nearly_gaussian() || (run_.coordinates && run_.coordinates->moves())) return;
-  if (auto law = bent_law(*info.logistic, info.prior_sd, x, room)) law_ = *std::move(law);
+  law_ =
+      room > 0 && !nearly_gaussian() ? bent_law(*info.logistic, info.prior_sd, x, room).value_or(BentLaw{}) : BentLaw{};
 }
 
 /// Where positions and gradients do not agree, coordinates that fit the draws of `stand_` better, or none. Draws and

@@ -125,7 +125,12 @@ struct Hmc : LearnsMassAndStep<Real> {
 
   /// The steps of an iteration's trajectory: of nothing but the settings, what was learnt, and random numbers.
   static KC_HD Leaps leaps_of(const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a) {
-    if constexpr (Length::learnt) return Length::leaps(*a.step, *a.num_steps, *a.spread, int(*a.stages), rng.iteration);
+    if constexpr (Length::learnt) {
+      const Leaps out = Length::leaps(*a.step, *a.num_steps, *a.spread, int(*a.stages), rng.iteration);
+      if constexpr (Length::may_bend)
+        if (bends(a)) return Length::shorter(out, *a.law.count > 0, rng.iteration);
+      return out;
+    }
     Leaps out{*a.step, s.num_steps};
     bool drawn = false;
     if (!at.adapting) {
