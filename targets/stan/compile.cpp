@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "base/error.hpp"
@@ -104,6 +105,9 @@ std::string with_steps(std::string text) {
   return text;
 }
 
+/// Whether the program may branch, as far as its text tells.
+bool branches(const std::string& text) { return std::regex_search(text, std::regex("\\b(if|while)\\b|[?]|#include")); }
+
 /// stanc's class of the program, written to `header`.
 void translate(const std::string& path, const Tools& tools, const Scratch& scratch, const fs::path& header) {
   const fs::path folder = fs::absolute(path).parent_path();
@@ -115,7 +119,8 @@ void translate(const std::string& path, const Tools& tools, const Scratch& scrat
         stanc.status < 0 ? ExitStatus::usage : ExitStatus::data,
         path + ": stanc refuses the program:\n" + stanc.output.substr(0, stanc.output.find_last_not_of("\n ") + 1),
         fmt::format("{} ended with {}", tools.stanc, stanc.status), "Mend the program?");
-  write(header, with_steps(read(header)));
+  write(header,
+        fmt::format("constexpr bool kilochain_branches = {};\n", branches(read(path))) + with_steps(read(header)));
 }
 
 void build(const std::string& path, const Tools& tools, const Scratch& scratch, const fs::path& library) {

@@ -3,7 +3,9 @@
 // Left out: second derivatives. Added: gradients of many points in one call. Any thread may call at any time: each has
 // its own tape (STAN_THREADS).
 // A function that can fail returns -1 or null and says why in *error, which bs_free_error_msg frees.
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -43,6 +45,7 @@ struct bs_model {
   std::unique_ptr<stan::model::model_base> program;
   std::string name, info, unconstrained_names, names[2][2];
   std::atomic<long> most_steps{no_limit};     // of a call of its density
+  double constants = std::numeric_limits<double>::quiet_NaN();  // that log_prob has and log_prob_propto has not
   int num_unconstrained = 0, num[2][2] = {};  // [with transformed parameters][with generated quantities]
 };
 
@@ -110,7 +113,7 @@ std::unique_ptr<stan::io::var_context> context_of(const char* data) {
   return std::make_unique<stan::json::json_data>(in);
 }
 
-/// The log density at `at`, in either kind of number. Doubles would drop every constant of a density without them.
+/// The log density at `at`, in either kind of number. Doubles would drop every term of a density without constants.
 template <class T>
 T log_density(const bs_model& m, bool propto, bool jacobian, Eigen::Matrix<T, -1, 1>& at, std::ostream* out) {
   if (propto) return jacobian ? m.program->log_prob_propto_jacobian(at, out) : m.program->log_prob_propto(at, out);
@@ -129,6 +132,48 @@ void gradient_at(const bs_model& m, bool propto, bool jacobian, const double* x,
   stan::math::grad(result.vi_);
   *lp = result.val();
   Eigen::Map<Eigen::VectorXd>(gradient, m.num_unconstrained) = at.adj();
+}
+
+/// Without a tape, which takes a third of the time or less: with all constants.
+double value_at(const bs_model& m, bool jacobian, const double* x, std::ostream* out) {
+  steps = 0, most_steps = m.most_steps.load(std::memory_order_relaxed);
+  Eigen::VectorXd at = Eigen::Map<const Eigen::VectorXd>(x, m.num_unconstrained);
+  return log_density(m, false, jacobian, at, out);
+}
+double value_on_tape(const bs_model& m, bool jacobian, const double* x, std::ostream* out) {
+  const stan::math::nested_rev_autodiff nested;
+  steps = 0, most_steps = m.most_steps.load(std::memory_order_relaxed);
+  Variables at = Eigen::Map<const Eigen::VectorXd>(x, m.num_unconstrained);
+  return log_density(m, true, jacobian, at, out).val();
+}
+
+/// What values with all constants are above those without them: at the best of some points, where a differential
+/// equation is solved best. NaN where it is another number at the next best ones: a program that branches may leave out
+/// other terms in each branch.
+double constants_of(const bs_model& m) {
+  constexpr std::size_t tries = 256, wanted = 16, best = 4;
+  constexpr double same = 1e-2;
+  struct Seen {
+    double value, constants;
+  };
+  std::vector<Seen> seen;
+  unsigned number = 1;
+  for (std::size_t k = 0; k < tries && seen.size() < wanted; ++k) {
+    std::vector<double> x(m.num_unconstrained);
+    for (double& v : x) v = (number = number * 1664525 + 1013904223) * 0x1p-30 - 2;  // in (-2, 2)
+    try {
+      const double value = value_at(m, true, x.data(), nullptr);
+      if (!std::isfinite(value)) continue;
+      const double without = value_on_tape(m, true, x.data(), nullptr);
+      if (std::isfinite(without)) seen.push_back({value, value - without});
+    } catch (const std::exception&) {
+    }
+  }
+  std::sort(seen.begin(), seen.end(), [](const Seen& a, const Seen& b) { return a.value > b.value; });
+  for (std::size_t k = 0; k < best; ++k)
+    if (seen.size() < best || !(std::abs(seen[k].constants - seen[0].constants) < same + 1e-9 * std::abs(seen[k].value)))
+      return std::numeric_limits<double>::quiet_NaN();
+  return seen[0].constants;
 }
 
 }  // namespace
@@ -157,6 +202,7 @@ bs_model* bs_model_construct(const char* data, unsigned seed, char** error) {
         made->names[tp][gq] = joined(names);
         made->num[tp][gq] = static_cast<int>(names.size());
       }
+    if (!kilochain_branches) made->constants = constants_of(*made);
     return made.release();
   });
 }
@@ -203,15 +249,13 @@ int bs_param_unconstrain_json(const bs_model* m, const char* json, double* x, ch
 
 int bs_log_density(const bs_model* m, bool propto, bool jacobian, const double* x, double* lp, char** error) {
   return guarded(error, [&] {
-    Eigen::VectorXd values = Eigen::Map<const Eigen::VectorXd>(x, m->num_unconstrained);
     std::ostream* const out = ready();
-    if (propto) {
-      const stan::math::nested_rev_autodiff nested;
-      Eigen::Matrix<stan::math::var, -1, 1> at = values;
-      *lp = log_density(*m, propto, jacobian, at, out).val();
-    } else {
-      *lp = log_density(*m, propto, jacobian, values, out);
-    }
+    if (!propto)
+      *lp = value_at(*m, jacobian, x, out);
+    else if (std::isnan(m->constants))
+      *lp = value_on_tape(*m, jacobian, x, out);
+    else
+      *lp = value_at(*m, jacobian, x, out) - m->constants;
     return 0;
   });
 }
