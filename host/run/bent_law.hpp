@@ -1,7 +1,6 @@
 // The law that is nearest to the posterior of a logistic regression and costs a fraction of it: a normal, bent by the
 // observations that are least like parabolas where the draws are (kernels/adapt/bent_normal.hpp).
-//   over draws, of logits t_i and residuals r_i of observation i:   w_i = cov(r_i, t_i)/var(t_i)   (the line of r_i)
-//   the normal:   A^-1 = sum_i -w_i x_i x_i^T + I/prior_sd^2,   its mean where its gradient is that of the draws' mean
+// Its normal is that of the observations' lines over draws (logistic_lines.hpp).
 // Observations bend it whose log likelihood leaves its parabola farthest at 4 standard deviations of t_i. Those are in
 // the normal with half of their slope: it is wider along them than the posterior is, and they are its walls.
 // Cost: 2 N n a draw, of some of them, and N n^2/2.

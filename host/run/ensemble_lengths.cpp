@@ -22,6 +22,7 @@ constexpr double longer = 1.3;          // times of turns: from one trial to the
 constexpr double more = 1.4;            // and their numbers
 constexpr double dear = 2;              // products of one chain at a time, over those of many
 constexpr double plenty = 0.1;          // draws that a gradient is worth, where nothing else need be tried
+constexpr double fair = 0.04;           // where else a metric would have to be learnt first
 constexpr std::int64_t law_draws = 4000, least_law = 16;  // that the bent law is learnt from again
 constexpr double first_bent = 12;                         // steps of trajectories of the bent law
 constexpr double most_stay = 5;                           // draws that one may stand where the normal hardly goes
@@ -117,7 +118,7 @@ template <class Real>
 void EnsembleWarmUp<Real>::learn_length() {
   Stand& s = stand_;
   if (!refuted_ && (nearly_gaussian() || !law_.factor.empty())) try_bent();
-  if (out_.interrupted || s.bent.worth > (nearly_gaussian() ? 0 : plenty)) return;
+  if (out_.interrupted || s.bent.worth > worth_bending() || from_rows_) return;
   learn_usual();
   constexpr double noise = 1.1;
   if (out_.interrupted || s.bent.worth <= noise * s.usual_worth) return;
@@ -211,7 +212,8 @@ void EnsembleWarmUp<Real>::try_bent() {
     usual_ = metric_, usual_.step_size = run_.chains.averaged_step(), bends_ = true;
     s.bent.first = s.bent.next = normal ? 1 : first_bent;
   }
-  while (s.bent.next > 0) {
+  if (from_rows_ && !normal) learn_law_again(first_bent);
+  while (s.bent.next > 0 && !out_.interrupted) {
     if (!s.drawing) bend(s.bent.next);
     const double now = worth(false);
     if (out_.interrupted) return;
@@ -219,14 +221,10 @@ void EnsembleWarmUp<Real>::try_bent() {
         now, [&](double k) { return normal ? 0 : std::round(more * k); },
         [&](double k) { return normal || k < 3 ? 0 : std::round(k / more); });
   }
-  if (s.bent.worth > (normal ? 0 : plenty)) {
-    if (!s.drawing) bend(s.bent.best), run_.chains.set_metric(metric_);
-    if (normal || s.learnt_again) return;
-    // Its own draws are more, and less dependent, than those that it was learnt from.
-    const FrozenDraws<Real> block = draw(std::clamp(law_draws / run_.options.num_chains, least_law, piece), false);
+  if (out_.interrupted) return;
+  if (s.bent.worth > worth_bending()) {
+    if (!normal) learn_law_again(s.bent.best);
     if (out_.interrupted) return;
-    learn_law(block.x);
-    s.learnt_again = true;
     bend(s.bent.best);
     return run_.chains.set_metric(metric_);
   }
@@ -236,6 +234,27 @@ void EnsembleWarmUp<Real>::try_bent() {
   if (out_.interrupted) return;
   run_.chains.set_metric(metric_);
   s.left = true;
+}
+
+/// Once: its own draws are more, and less dependent, than those that it was learnt from.
+template <class Real>
+void EnsembleWarmUp<Real>::learn_law_again(double num_steps) {
+  Stand& s = stand_;
+  if (s.learnt_again) return;
+  if (!s.drawing) bend(num_steps), run_.chains.set_metric(metric_);
+  const FrozenDraws<Real> block = draw(std::clamp(law_draws / run_.options.num_chains, least_law, piece), false);
+  if (out_.interrupted) return;
+  std::vector<Real> late;  // those before may be on their way
+  for (const auto c : block.running)
+    late.insert(late.end(), block.row(c, block.count / 4), block.row(c, block.count - 1) + block.dim);
+  learn_law(late);
+  s.learnt_again = true;
+}
+
+/// Draws that a gradient is worth, of trajectories of the bent law that need not be compared.
+template <class Real>
+double EnsembleWarmUp<Real>::worth_bending() const {
+  return nearly_gaussian() ? 0 : from_rows_ ? fair : plenty;
 }
 
 template <class Real>

@@ -73,6 +73,7 @@ void EnsembleWarmUp<Real>::operator()() {
           std::max(least, std::min(std::max(least, metric_draws / chains) << attempt_, affordable(metric_gradients)))))
         stand_ = {};
     if (begins(lengths)) learn_length();
+    if (needs_metric()) continue;
     if (begins(step)) settle(metric_.spread < 1 ? 0 : settles);
     if (begins(audits)) figures = audit(std::max(least, audit_draws / chains) << attempt_);
     if (out_.interrupted) break;
@@ -137,14 +138,24 @@ void EnsembleWarmUp<Real>::of_given_length(std::int64_t iterations) {
   end_ = iterations;
   if (iterations >= 2 * least_trial) {
     const std::int64_t third = iterations / 3, pass = std::max(least, metric_draws / run_.options.num_chains);
-    if (begins(metric)) {
-      while (learn_metric(std::min(third, pass)) && out_.iterations < third) stand_ = {};
-      const std::int64_t left = third - out_.iterations;
-      if (!out_.interrupted && left >= least) stand_ = {}, learn_metric(left);
-    }
-    if (begins(lengths)) learn_length();
+    do {
+      if (begins(metric)) {
+        while (learn_metric(std::min(third, pass)) && out_.iterations < third) stand_ = {};
+        const std::int64_t left = third - out_.iterations;
+        if (!out_.interrupted && left >= least) stand_ = {}, learn_metric(left);
+      }
+      if (begins(lengths)) learn_length();
+    } while (needs_metric());
   }
   if (begins(step)) settle(end_ - out_.iterations);
+}
+
+/// Where chains have the observations' metric and refuse to bend, they go back to learn one of their draws.
+template <class Real>
+bool EnsembleWarmUp<Real>::needs_metric() {
+  if (out_.interrupted || !from_rows_ || bends_) return false;
+  from_rows_ = false, stage_ = metric, stand_ = {};
+  return true;
 }
 
 template <class Real>
@@ -154,9 +165,10 @@ void EnsembleWarmUp<Real>::scout() {
   const Scouted<Real> scouted = sent_before ? **handed : send_scouts(run_, keeper_, scouting_);
   out_.gradients += scouted.gradients;
   out_.interrupted = scouted.interrupted;
-  out_.note = scouted.normal ? fmt::format("{} climbs ended where one normal law fits", scouted.scouts)
-                             : fmt::format("{} scouts took {} iterations{}", scouted.scouts, scouted.iterations,
-                                           scouted.arrived ? "" : " and had not all arrived");
+  out_.note = scouted.rows     ? "chains began at a normal that observations tell"
+              : scouted.normal ? fmt::format("{} climbs ended where one normal law fits", scouted.scouts)
+                               : fmt::format("{} scouts took {} iterations{}", scouted.scouts, scouted.iterations,
+                                             scouted.arrived ? "" : " and had not all arrived");
   if (out_.interrupted && !scouted.seen.empty()) out_.note += ": " + scouted.seen;
   if (!scouted.left.empty())
     out_.note +=
@@ -188,6 +200,11 @@ void EnsembleWarmUp<Real>::scout() {
   run_.chains.start([&](Index first, Index count) { return scouted.starts(first, count, run_.dim(), o.superchains); },
                     &learns);
   keeper_.forget();
+  if (!scouted.rows) return;
+  from_rows_ = settled_ = true, out_.agreement = scouted.agreement, stage_ = lengths;
+  std::vector<Real> x;
+  for (const auto& points : scouted.points) x.insert(x.end(), points.begin(), points.end());
+  learn_law(x);
 }
 
 /// A long stretch is kept thinned. One that is under way goes on.
@@ -238,6 +255,7 @@ Metric EnsembleWarmUp<Real>::while_adapting() const {
 template <class Real>
 bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
   if (bends_) leave_bent();
+  from_rows_ = false;
   if (stand_.total < 0) stand_.total = iterations;
   iterations = stand_.total;
   const std::int64_t dim = run_.dim(), draws = iterations * 2 / 3 * run_.options.num_chains,
@@ -303,8 +321,8 @@ template <class Real>
 void EnsembleWarmUp<Real>::learn_law(const std::vector<Real>& x) {
   const TargetInfo& info = run_.target.info();
   const Index room = bending_room(info);
-  law_ =
-      room > 0 && !nearly_gaussian() ? bent_law(*info.logistic, info.prior_sd, x, room).value_or(BentLaw{}) : BentLaw{};
+  law_ = {};
+  if (room > 0 && !nearly_gaussian()) law_ = bent_law(*info.logistic, info.prior_sd, x, room).value_or(BentLaw{});
 }
 
 /// Where positions and gradients do not agree, coordinates that fit the draws of `stand_` better, or none. Draws and

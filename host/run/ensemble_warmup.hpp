@@ -3,6 +3,7 @@
 // five times at most.
 //   1. scouts find the posterior (scouts.hpp)           3. lengths of trajectories are tried (mixing.hpp)
 //   2. all chains adapt the step; a metric from draws   4. the step settles; adaptation ends; audit (audit.hpp)
+// A logistic regression is tried without 2 first: observations tell its metric (row_start.hpp).
 // Where no metric fits, as in a funnel, 2 moves the chains to other coordinates (learn_coordinates.hpp).
 #pragma once
 #include "host/run/audit.hpp"
@@ -37,7 +38,8 @@ class EnsembleWarmUp {
     visit("leap", s.leap), visit("largest", s.largest), visit("moved", s.moved);
     s.numbers.visit(visit, "numbers", s.numbers), s.times.visit(visit, "times", s.times);
     s.bent.visit(visit, "bent", s.bent), visit("usual_worth", s.usual_worth), visit("left_bent", s.left),
-        visit("learnt_again", s.learnt_again), visit("bends", self.bends_), visit("refuted", self.refuted_);
+        visit("learnt_again", s.learnt_again), visit("bends", self.bends_), visit("refuted", self.refuted_),
+        visit("from_rows", self.from_rows_);
     self.law_.visit(visit, self.law_), visit("usual_factor", self.usual_.factor);
     visit("usual_mean", self.usual_.mean), visit("usual_step", self.usual_.step_size);
     visit("usual_num_steps", self.usual_.num_steps), visit("usual_spread", self.usual_.spread);
@@ -98,6 +100,7 @@ class EnsembleWarmUp {
   bool begins(Stage stage);
   void of_given_length(std::int64_t iterations);
   void scout();
+  bool needs_metric();
   void relocate();
   bool learn_metric(std::int64_t iterations);
   std::optional<LearntCoordinates> learn_coordinates(std::vector<Real>& gradients);
@@ -111,6 +114,8 @@ class EnsembleWarmUp {
   void learn_turns();
   void learn_pairs();
   void try_bent();
+  void learn_law_again(double num_steps);
+  double worth_bending() const;
   void bend(double num_steps);
   void leave_bent();
   void try_time();
@@ -137,6 +142,7 @@ class EnsembleWarmUp {
   BentLaw law_;                               ///< of the draws that the metric is of; none: without a factor
   bool bends_ = false;                        ///< trajectories are of that law, or of the normal alone
   bool refuted_ = false;                      ///< by an audit
+  bool from_rows_ = false;                    ///< the metric is of observations alone: row_start.hpp
   std::string missing_;                       ///< in the last audit, for people
   int stage_ = scouts;
   std::int64_t attempt_ = 0, relocated_ = 0;  ///< relocated: chains

@@ -11,6 +11,7 @@
 #include "host/run/median.hpp"
 #include "host/run/normal_start.hpp"
 #include "host/run/probes.hpp"
+#include "host/run/row_start.hpp"
 #include "host/run/start.hpp"
 #include "host/run/trail.hpp"
 #include "host/run/warmup_keeper.hpp"
@@ -43,7 +44,7 @@ class Party {
   Scouted<Real> operator()() {
     out_.scouts = size_;
     run_.reporter.waits_for(fmt::format("{} scouts", size_));
-    if (trails_.empty()) start_at_finite_points();
+    if (trails_.empty() && !start_at_rows()) start_at_finite_points();
     if (out_.normal) return std::move(out_);
     if (trails_.empty() && run_.stop) {  // it climbs again when resumed
       out_.interrupted = true, out_.gradients = 0;
@@ -94,6 +95,31 @@ class Party {
   }
 
  private:
+  bool start_at_rows() {
+    const TargetInfo& info = run_.target.info();
+    if (bending_room(info) == 0) return false;
+    const auto begin = std::chrono::steady_clock::now();
+    const auto start = [&] {
+      const ThreadsOf threads(run_.context);
+      return row_start(*info.logistic, info.prior_sd, {~run_.options.seed, 0, std::int64_t(1) << 35});
+    }();
+    if (!start) return false;
+    const std::vector<Real> x(start->draws.begin(), start->draws.end());
+    const auto evaluated = std::chrono::steady_clock::now();
+    std::vector<double> lp;
+    const std::vector<Real> g = TargetGradients<Real>(run_)(x, &lp);
+    const Index draws = static_cast<Index>(std::ssize(lp)), each = draws / most_scouts;
+    out_.gradients += draws;
+    if (!std::ranges::all_of(g, [](Real v) { return std::isfinite(v); })) return false;
+    out_.seconds_of_iteration = usual_steps * seconds_since(evaluated) / draws;
+    out_.metric.factor = start->factor, out_.metric.mean = start->mean, out_.metric.step_size = 0.5;
+    out_.agreement = agreement(x, g, start->factor, dim_);
+    for (Index k = 0; k < most_scouts; ++k)
+      out_.points.emplace_back(x.begin() + k * each * dim_, x.begin() + (k + 1) * each * dim_);
+    out_.seconds = seconds_since(begin);
+    return out_.normal = out_.arrived = out_.rows = true;
+  }
+
   /// Where the log density or its gradient is not finite, points are drawn again; then they climb. Where a normal law
   /// fits about where they end, no scout is sent.
   void start_at_finite_points() {

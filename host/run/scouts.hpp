@@ -1,6 +1,6 @@
 // Scouts find where the posterior is, before all chains share a proposal (docs/decisions/0019-ensemble.md).
-// Starting points climb to where the mass begins (climb.hpp). Where one normal law fits there, chains begin at its
-// draws (normal_start.hpp). Else each scout is a NUTS chain that adapts its own step: one in a bad place holds nobody
+// A logistic regression needs none (row_start.hpp). Else starting points climb to where the mass begins (climb.hpp).
+// Where one normal law fits there, chains begin at its draws (normal_start.hpp). Else each scout is a NUTS chain that adapts its own step: one in a bad place holds nobody
 // else. They run until their log densities agree and stand still, or until a limit, with metrics learnt on the way
 // (probes.hpp), and after a round in coordinates in which effects that another coordinate scales
 // are centred (learn_coordinates.hpp). Scouts that stay far below the others go on from others' places after a round;
@@ -21,12 +21,14 @@ struct Scouted {
   std::int64_t gradients = 0;   ///< of all scouts
   bool arrived = false;         ///< their log densities agree and stand still
   bool normal = false;          ///< a normal law fits where climbs ended: none was sent (normal_start.hpp)
+  bool rows = false;            ///< that law is of a regression's observations (row_start.hpp)
   bool interrupted = false;
   double seconds = 0, seconds_of_iteration = 0;  ///< of all; of one scout's in the last round
   std::string seen;                              ///< how many agree, when they were looked at last
   std::vector<std::int64_t> left;                ///< scouts that stood far below the others after a round, ascending
   double left_below = 0;                         ///< how far the lowest of them ended below the others, in log density
   Metric metric;                                 ///< from the scouts' draws
+  std::vector<double> agreement;                 ///< of positions and gradients, where `rows`
   std::vector<double> coordinates;               ///< of metric and points, as numbers; empty: the target's own
   std::vector<std::vector<Real>> points;         ///< of each scout that arrived: (draw, dim), late draws first
   /// The starting points of chains first .. first + count - 1: chain c begins where scout c mod points.size() was, with

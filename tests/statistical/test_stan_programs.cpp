@@ -77,6 +77,9 @@ void compare(const std::string& name) {
     double lp = 0;
     std::string why;
     ASSERT_TRUE(program.evaluate(x.data(), &lp, gradient.data(), why)) << why;
+    double value = 0;  // without a tape
+    ASSERT_TRUE(program.evaluate(x.data(), &value, nullptr, why)) << why;
+    ASSERT_NEAR(value, lp, 1e-10 * std::max(1.0, std::abs(lp))) << "point " << number;
     const double mine = model.at(x, Needs::gradient, &ours);
     if (number == 0) constant = mine - lp;
     // Sums of thousands of terms that reach millions: relative to the largest.
@@ -93,6 +96,22 @@ TEST(StanPrograms, Kidiq) { compare<Kidiq>("kidiq-kidscore_momiq"); }
 TEST(StanPrograms, LowDimGaussMix) { compare<LowDimGaussMix>("low_dim_gauss_mix-low_dim_gauss_mix"); }
 TEST(StanPrograms, Mesquite) { compare<Mesquite>("mesquite-logmesquite"); }
 TEST(StanPrograms, Sblrc) { compare<Sblrc>("sblrc-blr"); }
+
+TEST(StanPrograms, ThatBranchHaveOneDensity) {  // of its two normals Stan leaves out what differs
+  SKIP_WITHOUT_STAN(suite + "/arma-arma11");
+  const std::string folder = testing::TempDir() + "kilochain_branches";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/model.stan") << "parameters { real x; }\n"
+                                           "model { if (x > 3) x ~ normal(0, 1e6); else x ~ normal(0, 1); }\n";
+  std::ofstream(folder + "/data.json") << "{}";
+  const StanModel program = program_of(folder);
+  for (const double x : {-1.0, 2.0, 4.0}) {
+    double lp, gradient, value;
+    std::string why;
+    ASSERT_TRUE(program.evaluate(&x, &lp, &gradient, why) && program.evaluate(&x, &value, nullptr, why)) << why;
+    EXPECT_DOUBLE_EQ(value, lp) << "x = " << x;
+  }
+}
 
 class EveryStanProgram : public ::testing::TestWithParam<std::string> {};
 

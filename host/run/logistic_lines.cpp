@@ -1,0 +1,88 @@
+#include "host/run/logistic_lines.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+namespace kilochain {
+namespace {
+
+using Eigen::ArrayXd, Eigen::MatrixXd, Eigen::VectorXd, Eigen::Index;
+
+constexpr double most_products = 2e9;  // of observations, coordinates and draws
+constexpr Index most = 2000;           // draws
+constexpr Index block = 512;           // observations: their logits stay in a cache
+constexpr int parts = 8;               // of observations, for threads
+constexpr double far = 4;              // standard deviations of a logit
+
+/// log sigma(u).
+double log_sigma(double u) { return std::min(u, 0.0) - std::log1p(std::exp(-std::abs(u))); }
+
+}  // namespace
+
+LogisticRows::LogisticRows(const Design& design, double prior_sd)
+    : x_(design.x.data(), static_cast<Index>(design.rows), static_cast<Index>(design.columns)),
+      sign_(2 * Eigen::Map<const ArrayXd>(design.y.data(), x_.rows()) - 1),
+      prior_sd_(prior_sd) {}
+
+Index LogisticRows::most_draws() const {
+  const double affordable = most_products / (static_cast<double>(rows()) * static_cast<double>(dim()));
+  return static_cast<Index>(std::min<double>(affordable, most));
+}
+
+LogisticLines LogisticRows::lines(const MatrixXd& draws) const {
+  LogisticLines out{ArrayXd(rows()), ArrayXd(rows()), ArrayXd(rows()), ArrayXd(rows())};
+#pragma omp parallel for schedule(static)
+  for (Index first = 0; first < rows(); first += block) {
+    const Index count = std::min(block, rows() - first);
+    const Matrix logits = x_.middleRows(first, count) * draws;
+    for (Index k = 0; k < count; ++k) {
+      const double s = sign_[first + k];
+      const ArrayXd t = logits.row(k), r = s / (1 + (s * t).exp());
+      const double mean = t.mean(), residual = r.mean(), variance = (t - mean).square().mean(),
+                   p = 1 / (1 + std::exp(-mean));
+      const double slope = variance > 1e-12 ? ((t - mean) * (r - residual)).mean() / variance : -p * (1 - p);
+      const auto leaves = [&](double by) {
+        return std::abs(log_sigma(s * (mean + by)) - log_sigma(s * mean) - residual * by - slope * by * by / 2);
+      };
+      const double away = far * std::sqrt(variance);
+      out.logit[first + k] = mean, out.residual[first + k] = residual, out.slope[first + k] = std::min(slope, 0.0);
+      out.leaves[first + k] = std::max(leaves(away), leaves(-away));
+    }
+  }
+  return out;
+}
+
+std::optional<LogisticRows::Normal> LogisticRows::normal(const LogisticLines& lines, const ArrayXd& slope,
+                                                         const VectorXd& middle) const {
+  const Index n = dim();
+  const double prior = 1 / (prior_sd_ * prior_sd_);
+  std::vector<MatrixXd> sums(parts, MatrixXd::Zero(n, n));  // whatever the number of threads
+  const Index each = (rows() + parts - 1) / parts;
+#pragma omp parallel for schedule(static)
+  for (int k = 0; k < parts; ++k) {
+    const Index end = std::min(rows(), (k + 1) * each);
+    for (Index first = k * each; first < end; first += block) {
+      const Index count = std::min(block, end - first);
+      const Matrix scaled = x_.middleRows(first, count).array().colwise() * (-slope.segment(first, count)).sqrt();
+      sums[static_cast<std::size_t>(k)].selfadjointView<Eigen::Lower>().rankUpdate(scaled.transpose());
+    }
+  }
+  MatrixXd H = MatrixXd::Zero(n, n);
+  for (const MatrixXd& part : sums) H += part;
+  H.diagonal().array() += prior;
+  const Eigen::LLT<MatrixXd> precision(H.selfadjointView<Eigen::Lower>());
+  if (precision.info() != Eigen::Success) return {};
+  Normal out{{}, middle + precision.solve(x_.transpose() * lines.residual.matrix() - prior * middle)};
+  const Eigen::LLT<MatrixXd> covariance(precision.solve(MatrixXd::Identity(n, n)));
+  if (covariance.info() != Eigen::Success || !out.mean.allFinite()) return {};
+  out.factor = covariance.matrixL();
+  return out;
+}
+
+double LogisticRows::log_density(const VectorXd& at) const {
+  const ArrayXd u = sign_ * (x_ * at).array();
+  return (u.min(0.0) - (-u.abs()).exp().log1p()).sum() - at.squaredNorm() / (2 * prior_sd_ * prior_sd_);
+}
+
+}  // namespace kilochain

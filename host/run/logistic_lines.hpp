@@ -1,0 +1,53 @@
+// What straight lines say of a logistic regression where draws are. Of observation i, over draws, with logits t_i and
+// residuals r_i = d log sigma(s_i t_i)/d t_i, s_i = 1 or -1:
+//   slope w_i = cov(r_i, t_i)/var(t_i), of one draw -p_i (1 - p_i)
+//   the normal of these lines:   A^-1 = sum_i -w_i x_i x_i^T + I/prior_sd^2,   its mean where its gradient is that of the
+//   draws' mean. Of one draw that is a step of Newton's; of draws of a normal it is that normal's best, if it is the same
+//   (Opper & Archambeau 2009: the normal that is nearest in KL divergence).
+// Cost: 2 N n a draw, and N n^2 a normal, by all threads.
+#pragma once
+#include <Eigen/Core>
+#include <optional>
+#include <vector>
+
+#include "targets/data/dataset.hpp"
+
+namespace kilochain {
+
+/// Of each observation: means over draws, and how far its log likelihood leaves its parabola at 4 standard deviations of
+/// its logit.
+struct LogisticLines {
+  Eigen::ArrayXd logit, residual, slope, leaves;
+};
+
+/// A regression with N(0, prior_sd^2) priors.
+class LogisticRows {
+ public:
+  using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  struct Normal {
+    Matrix factor;  ///< lower: its square is the covariance
+    Eigen::VectorXd mean;
+  };
+
+  LogisticRows(const Design& design, double prior_sd);
+
+  Eigen::Index rows() const { return x_.rows(); }
+  Eigen::Index dim() const { return x_.cols(); }
+  const Eigen::Map<const Matrix>& x() const { return x_; }
+  const Eigen::ArrayXd& sign() const { return sign_; }
+  /// As many draws as can be afforded.
+  Eigen::Index most_draws() const;
+  /// draws: (n, draw).
+  LogisticLines lines(const Eigen::MatrixXd& draws) const;
+  /// Of lines with these slopes, about draws whose mean is `middle`. None where there is no such normal.
+  std::optional<Normal> normal(const LogisticLines& lines, const Eigen::ArrayXd& slope,
+                               const Eigen::VectorXd& middle) const;
+  double log_density(const Eigen::VectorXd& at) const;
+
+ private:
+  Eigen::Map<const Matrix> x_;
+  Eigen::ArrayXd sign_;
+  double prior_sd_;
+};
+
+}  // namespace kilochain
