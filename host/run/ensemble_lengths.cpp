@@ -25,7 +25,7 @@ constexpr double plenty = 0.1;          // draws that a gradient is worth, where
 constexpr double fair = 0.04;           // where else a metric would have to be learnt first
 constexpr std::int64_t law_draws = 4000, least_law = 16;  // that the bent law is learnt from again
 constexpr double first_bent = 12;                         // steps of trajectories of the bent law
-constexpr double most_stay = 5;                           // draws that one may stand where the normal hardly goes
+constexpr double most_stay = 1.0 / 6;     // draws that one may stand where the normal hardly goes, over the root of all
 constexpr double normal_accepted = 0.85;  // of draws of a normal: where it is less, chains far out may hardly move
 constexpr double quarter = 1.5;           // of a whitened Gaussian's period, less a little
 
@@ -77,7 +77,8 @@ double EnsembleWarmUp<Real>::worth(bool adapting) {
   for (const auto c : block.running) accepted += block.accepted[c] / static_cast<double>(block.running.size());
   const bool normal = metric_.bent && metric_.bent->logit.empty();
   if (metric_.turns && accepted < (normal ? normal_accepted : least_accepted)) return 0;
-  if (normal && longest_stay(block, metric_.factor, metric_.mean) > most_stay) return 0;
+  const auto draws_seen = static_cast<double>(std::ssize(block.running) * block.count);
+  if (normal && longest_stay(block, metric_.factor, metric_.mean) > most_stay * std::sqrt(draws_seen)) return 0;
   return mixing_of(block, metric_.factor, !nearly_gaussian()) / (gradients_of(block.mean_steps()) + beside_gradients());
 }
 
@@ -212,7 +213,7 @@ void EnsembleWarmUp<Real>::try_bent() {
     usual_ = metric_, usual_.step_size = run_.chains.averaged_step(), bends_ = true;
     s.bent.first = s.bent.next = normal ? 1 : first_bent;
   }
-  if (from_rows_ && !normal) learn_law_again(first_bent);
+  if (from_rows_) learn_law_again(s.bent.first);
   while (s.bent.next > 0 && !out_.interrupted) {
     if (!s.drawing) bend(s.bent.next);
     const double now = worth(false);
@@ -223,7 +224,7 @@ void EnsembleWarmUp<Real>::try_bent() {
   }
   if (out_.interrupted) return;
   if (s.bent.worth > worth_bending()) {
-    if (!normal) learn_law_again(s.bent.best);
+    if (!law_.factor.empty()) learn_law_again(s.bent.best);
     if (out_.interrupted) return;
     bend(s.bent.best);
     return run_.chains.set_metric(metric_);

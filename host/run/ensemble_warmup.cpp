@@ -201,10 +201,11 @@ void EnsembleWarmUp<Real>::scout() {
                     &learns);
   keeper_.forget();
   if (!scouted.rows) return;
-  from_rows_ = settled_ = true, out_.agreement = scouted.agreement, stage_ = lengths;
+  out_.agreement = scouted.agreement;
   std::vector<Real> x;
   for (const auto& points : scouted.points) x.insert(x.end(), points.begin(), points.end());
   learn_law(x);
+  if (!law_.factor.empty()) from_rows_ = settled_ = true, stage_ = lengths;
 }
 
 /// A long stretch is kept thinned. One that is under way goes on.

@@ -3,7 +3,7 @@
 // five times at most.
 //   1. scouts find the posterior (scouts.hpp)           3. lengths of trajectories are tried (mixing.hpp)
 //   2. all chains adapt the step; a metric from draws   4. the step settles; adaptation ends; audit (audit.hpp)
-// A logistic regression is tried without 2 first: observations tell its metric (row_start.hpp).
+// A logistic regression that is no normal is tried without 2 first: observations tell its metric (row_start.hpp).
 // Where no metric fits, as in a funnel, 2 moves the chains to other coordinates (learn_coordinates.hpp).
 #pragma once
 #include "host/run/audit.hpp"
