@@ -31,7 +31,7 @@ Index LogisticRows::most_draws() const {
 }
 
 LogisticLines LogisticRows::lines(const MatrixXd& draws) const {
-  LogisticLines out{ArrayXd(rows()), ArrayXd(rows()), ArrayXd(rows()), ArrayXd(rows())};
+  LogisticLines out{ArrayXd(rows()), ArrayXd(rows()), ArrayXd(rows()), ArrayXd(rows()), ArrayXd(rows())};
 #pragma omp parallel for schedule(static)
   for (Index first = 0; first < rows(); first += block) {
     const Index count = std::min(block, rows() - first);
@@ -45,6 +45,8 @@ LogisticLines LogisticRows::lines(const MatrixXd& draws) const {
       const auto leaves = [&](double by) {
         return std::abs(log_sigma(s * (mean + by)) - log_sigma(s * mean) - residual * by - slope * by * by / 2);
       };
+      // log sigma(u) = u + log(1 - sigma(u)), u = s t
+      out.log_likelihood[first + k] = s * mean + (s * r).max(1e-300).log().mean();
       const double away = far * std::sqrt(variance);
       out.logit[first + k] = mean, out.residual[first + k] = residual, out.slope[first + k] = std::min(slope, 0.0);
       out.leaves[first + k] = std::max(leaves(away), leaves(-away));
@@ -78,11 +80,6 @@ std::optional<LogisticRows::Normal> LogisticRows::normal(const LogisticLines& li
   if (covariance.info() != Eigen::Success || !out.mean.allFinite()) return {};
   out.factor = covariance.matrixL();
   return out;
-}
-
-double LogisticRows::log_density(const VectorXd& at) const {
-  const ArrayXd u = sign_ * (x_ * at).array();
-  return (u.min(0.0) - (-u.abs()).exp().log1p()).sum() - at.squaredNorm() / (2 * prior_sd_ * prior_sd_);
 }
 
 }  // namespace kilochain

@@ -14,10 +14,10 @@
 
 namespace kilochain {
 
-/// Of each observation: means over draws, and how far its log likelihood leaves its parabola at 4 standard deviations of
-/// its logit.
+/// Of each observation: means over draws, that of its log likelihood too, and how far this leaves its parabola at 4
+/// standard deviations of its logit.
 struct LogisticLines {
-  Eigen::ArrayXd logit, residual, slope, leaves;
+  Eigen::ArrayXd logit, residual, slope, log_likelihood, leaves;
 };
 
 /// A regression with N(0, prior_sd^2) priors.
@@ -35,6 +35,7 @@ class LogisticRows {
   Eigen::Index dim() const { return x_.cols(); }
   const Eigen::Map<const Matrix>& x() const { return x_; }
   const Eigen::ArrayXd& sign() const { return sign_; }
+  double prior_sd() const { return prior_sd_; }
   /// As many draws as can be afforded.
   Eigen::Index most_draws() const;
   /// draws: (n, draw).
@@ -42,7 +43,6 @@ class LogisticRows {
   /// Of lines with these slopes, about draws whose mean is `middle`. None where there is no such normal.
   std::optional<Normal> normal(const LogisticLines& lines, const Eigen::ArrayXd& slope,
                                const Eigen::VectorXd& middle) const;
-  double log_density(const Eigen::VectorXd& at) const;
 
  private:
   Eigen::Map<const Matrix> x_;

@@ -9,29 +9,61 @@
 namespace kilochain {
 namespace {
 
-using Eigen::MatrixXd, Eigen::VectorXd;
+using Eigen::ArrayXd, Eigen::MatrixXd, Eigen::VectorXd;
 
-constexpr int most_steps = 30, halvings = 10;  // of Newton's
-constexpr double arrived = 1e-3;               // times n, of log density: what a step gains at last
-constexpr int most_rounds = 6;
-constexpr double stays = 0.02;  // times n: squared length of the mean's way in a round, where the normal is N(0, I)
+constexpr int most_steps = 50, halvings = 6;
+constexpr double little = 0.005;  // times n: what a step gains at last
 constexpr Eigen::Index fewest_draws = 256, wanted_draws = 1024;
 
-std::optional<LogisticRows::Normal> about_mode(const LogisticRows& observed) {
-  VectorXd at = VectorXd::Zero(observed.dim());
-  double lp = observed.log_density(at);
-  for (int k = 0; k < most_steps; ++k) {
-    const LogisticLines lines = observed.lines(at);
-    auto normal = observed.normal(lines, lines.slope, at);
-    if (!normal) return {};
-    VectorXd way = normal->mean - at;
-    double next = observed.log_density(at + way);
-    for (int half = 0; half < halvings && !(next >= lp); ++half) way /= 2, next = observed.log_density(at + way);
-    if (!(next - lp > arrived * static_cast<double>(observed.dim()))) return normal;
-    at += way, lp = next;
+/// A normal, and the observations' lines over its draws mean + factor z. Of one z, 0, it is a point.
+struct Fit {
+  LogisticRows::Normal normal;
+  ArrayXd slope;  ///< that the factor is made of
+  LogisticLines lines;
+  double bound = -INFINITY;  ///< log density on average, and log det factor: at most the log evidence, up to a constant
+};
+
+/// Climbs that bound, which is concave in mean and factor: steps to the normal of the lines over its own draws, or part
+/// of the way. Without an end where it does not arrive.
+class Climb {
+ public:
+  Climb(const LogisticRows& observed, MatrixXd z) : observed_(observed), z_(std::move(z)), point_(z_.cols() == 1) {}
+
+  std::optional<Fit> from(Fit fit) const {
+    evaluate(fit);
+    double part = 1;
+    for (int k = 0; k < most_steps && std::isfinite(fit.bound); ++k) {
+      Fit next;
+      for (int half = 0; half < halvings && !(next.bound > fit.bound); ++half) {
+        next.slope = (1 - part) * fit.slope + part * fit.lines.slope;
+        const auto normal = observed_.normal(fit.lines, next.slope, fit.normal.mean);
+        if (!normal) return {};
+        next.normal = {normal->factor, fit.normal.mean + part * (normal->mean - fit.normal.mean)};
+        evaluate(next);
+        if (!(next.bound > fit.bound)) part /= 2;
+      }
+      const double gain = next.bound - fit.bound;
+      if (gain > 0) fit = std::move(next);
+      if (!(gain > little * static_cast<double>(observed_.dim()))) return fit;
+      part = std::min(1.0, 2 * part);
+    }
+    return {};
   }
-  return {};
-}
+
+ private:
+  void evaluate(Fit& fit) const {
+    MatrixXd draws = fit.normal.mean;
+    if (!point_) draws = (fit.normal.factor * z_).colwise() + fit.normal.mean;
+    fit.lines = observed_.lines(draws);
+    fit.bound = fit.lines.log_likelihood.sum() -
+                draws.squaredNorm() / static_cast<double>(draws.cols()) / 2 / std::pow(observed_.prior_sd(), 2);
+    if (!point_) fit.bound += fit.normal.factor.diagonal().array().log().sum();
+  }
+
+  const LogisticRows& observed_;
+  const MatrixXd z_;
+  const bool point_;
+};
 
 }  // namespace
 
@@ -39,27 +71,27 @@ std::optional<RowStart> row_start(const Design& design, double prior_sd, const R
   const LogisticRows observed(design, prior_sd);
   const Eigen::Index n = observed.dim(), fewest = std::max(fewest_draws, 2 * n);
   if (n > most_dense || observed.most_draws() < fewest) return {};
-  auto normal = about_mode(observed);
-  if (!normal) return {};
-  const auto draws_of = [&](Eigen::Index count, int use) {
-    const std::vector<double> factor(normal->factor.data(), normal->factor.data() + n * n);
-    return MatrixXd(
-        ways_of(factor, n, static_cast<Index>(count), {rng.seed, rng.chain, rng.iteration + use}).colwise() +
-        normal->mean);
+  const auto normals = [&](Eigen::Index count, int use) {
+    const MatrixXd identity = MatrixXd::Identity(n, n);
+    return ways_of({identity.data(), identity.data() + n * n}, n, static_cast<Index>(count),
+                   {rng.seed, rng.chain, rng.iteration + use});
   };
-  for (int round = 0; round < most_rounds; ++round) {
-    const MatrixXd draws = draws_of(fewest, 0);
-    const LogisticLines lines = observed.lines(draws);
-    auto next = observed.normal(lines, lines.slope, draws.rowwise().mean());
-    if (!next) return {};
-    const VectorXd way = next->factor.triangularView<Eigen::Lower>().solve(next->mean - normal->mean);
-    normal = std::move(next);
-    if (way.squaredNorm() < stays * static_cast<double>(n)) break;
-  }
-  const MatrixXd draws = draws_of(std::min(observed.most_draws(), std::max(wanted_draws, fewest)), 1);
+  const Fit zero{{MatrixXd::Identity(n, n), VectorXd::Zero(n)}, ArrayXd::Constant(observed.rows(), -0.25), {}};
+  std::optional<Fit> fit = Climb(observed, VectorXd::Zero(n)).from(zero);  // Newton's method
+  if (!fit) return {};
+  const auto about = observed.normal(fit->lines, fit->lines.slope, fit->normal.mean);
+  if (!about) return {};
+  MatrixXd pairs(n, fewest / 2 * 2);
+  pairs.leftCols(fewest / 2) = normals(fewest / 2, 0);
+  pairs.rightCols(fewest / 2) = -pairs.leftCols(fewest / 2);
+  fit = Climb(observed, pairs).from({*about, fit->lines.slope, {}});
+  if (!fit) return {};
+  const LogisticRows::Normal& normal = fit->normal;
+  const MatrixXd z = normals(std::min(observed.most_draws(), std::max(wanted_draws, fewest)), 1);
+  const MatrixXd draws = (normal.factor * z).colwise() + normal.mean;
   RowStart out;
-  out.factor.assign(normal->factor.data(), normal->factor.data() + n * n);
-  out.mean.assign(normal->mean.data(), normal->mean.data() + n);
+  out.factor.assign(normal.factor.data(), normal.factor.data() + n * n);
+  out.mean.assign(normal.mean.data(), normal.mean.data() + n);
   out.draws.assign(draws.data(), draws.data() + draws.size());
   return out;
 }
