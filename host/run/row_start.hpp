@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/random/philox.hpp"
+#include "kernels/contract.hpp"
 #include "targets/data/dataset.hpp"
 
 namespace kilochain {
