@@ -1,9 +1,10 @@
-// What straight lines say of a logistic regression where draws are. Of observation i, over draws, with logits t_i and
-// residuals r_i = d log sigma(s_i t_i)/d t_i, s_i = 1 or -1:
+// What straight lines say of a logistic regression where draws are.
+// Of observation i, over draws, with logits t_i and residuals r_i = d log sigma(s_i t_i)/d t_i, s_i = 1 or -1:
 //   slope w_i = cov(r_i, t_i)/var(t_i), of one draw -p_i (1 - p_i)
-//   the normal of these lines:   A^-1 = sum_i -w_i x_i x_i^T + I/prior_sd^2,   its mean where its gradient is that of the
-//   draws' mean. Of one draw that is a step of Newton's; of draws of a normal it is that normal's best, if it is the same
-//   (Opper & Archambeau 2009: the normal that is nearest in KL divergence).
+//   the normal of these lines:   A^-1 = sum_i -w_i x_i x_i^T + I/prior_sd^2
+//   its mean: where its gradient is 0, if at the draws' mean it is the mean of theirs
+// Of one draw that is a step of Newton's method. A normal that is that of the lines over its own draws is the nearest
+// to the posterior in KL divergence (Opper & Archambeau 2009).
 // Cost: 2 N n a draw, and N n^2 a normal, by all threads.
 #pragma once
 #include <Eigen/Core>

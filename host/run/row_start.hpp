@@ -1,7 +1,8 @@
-// Where chains of a logistic regression begin: at draws of the normal that is nearest to the posterior in KL divergence.
-// Its log density is concave, so that there is one mode and nothing to scout. Newton's method finds it; from there the
-// normal of lines over its own draws (logistic_lines.hpp), again until the evidence's bound hardly rises. A step that
-// does not raise it is halved: where an observation's line hardly slopes, the whole step may go to and fro.
+// Where chains of a logistic regression begin: at draws of the normal that is nearest to the posterior in KL
+// divergence (docs/decisions/0030-normal-of-observations.md). The log density is concave: it has one mode, and there is
+// nothing to scout. Newton's method finds the mode. From there the normal becomes that of the lines over its own draws
+// (logistic_lines.hpp), again until the evidence's bound hardly rises. A step that does not raise it is halved: where
+// an observation's line hardly slopes, whole steps may go to and fro.
 // Cost: some ten of Newton's steps, N n^2 each, and some rounds of 2 N n a draw, 256 draws or 2 n.
 #pragma once
 #include <optional>

@@ -1,5 +1,5 @@
-// Where chains of a logistic regression begin: at the nearest normal, whose mean gradient is 0 and whose curvature is on
-// average its own; and a run from there is stopped wherever it may be and goes on with the same bits.
+// Where chains of a logistic regression begin: at the nearest normal, over which the gradient is 0 on average and the
+// curvature its own; and a run from there is stopped wherever it may be and goes on with the same bits.
 #include <gtest/gtest.h>
 
 #include <chrono>
