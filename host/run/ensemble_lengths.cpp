@@ -48,16 +48,17 @@ void EnsembleWarmUp<Real>::pairs(double time, double largest) {
   metric_.num_steps = 2 * std::max(1.0, std::ceil(time / (2.6 * largest) - 0.01));
   metric_.step_size = time / metric_.num_steps;
 }
+/// In words, for people.
 template <class Real>
 std::string EnsembleWarmUp<Real>::trajectories() const {
   const double steps = metric_.num_steps, size = metric_.step_size;
+  if (metric_.bent && metric_.bent->logit.empty()) return "proposals of the learnt normal";
   if (metric_.bent)
-    return metric_.bent->logit.empty()
-               ? fmt::format("a turn by {:.2g} about the mean, which the density accepts", size)
-               : fmt::format("{} turns by {:.2g} in a normal bent by {} observations, which the density accepts", steps,
-                             size, metric_.bent->logit.size());
-  if (metric_.turns) return fmt::format("{} turn{} by {:.2g} about the mean", steps, steps == 1 ? "" : "s", size);
-  return fmt::format("{} {} of {:.2g}", steps, metric_.stages == 1 ? "leapfrog steps" : "steps in pairs", size);
+    return fmt::format("trajectories of {} steps in the learnt normal and {} observations", steps,
+                       metric_.bent->logit.size());
+  if (metric_.turns) return fmt::format("trajectories of {} turn{} by {:.2g}", steps, steps == 1 ? "" : "s", size);
+  return fmt::format("trajectories of {} {} of {:.2g} on average", steps,
+                     metric_.stages == 1 ? "leapfrog steps" : "steps in pairs", size);
 }
 
 /// Draws that a gradient is worth, of trajectories as the metric has them.
@@ -248,7 +249,9 @@ void EnsembleWarmUp<Real>::learn_law_again(double num_steps) {
   std::vector<Real> late;  // those before may be on their way
   for (const auto c : block.running)
     late.insert(late.end(), block.row(c, block.count / 4), block.row(c, block.count - 1) + block.dim);
+  BentLaw before = law_;
   learn_law(late);
+  if (law_.factor.empty()) law_ = std::move(before);  // too few draws
   s.learnt_again = true;
 }
 

@@ -87,12 +87,11 @@ void EnsembleWarmUp<Real>::operator()() {
   const std::string scouts = out_.note;
   constexpr const char* stages[] = {"scouts were on their way", "it learnt the metric", "it tried trajectories",
                                     "its step settled", "it was audited"};
-  out_.note =
-      *out_.converged
-          ? fmt::format("converged after {} iterations; trajectories of {} on average", out_.iterations, trajectories())
-          : fmt::format(
-                "not converged after {} iterations: {}", out_.iterations,
-                out_.interrupted ? fmt::format("interrupted while {}{}", stages[stage_], missing_) : figures.note);
+  out_.note = *out_.converged
+                  ? fmt::format("converged after {} iterations; {}", out_.iterations, trajectories())
+                  : fmt::format("not converged after {} iterations: {}", out_.iterations,
+                                out_.interrupted ? fmt::format("interrupted while {}{}", stages[stage_], missing_)
+                                                 : figures.note);
   if (!scouts.empty()) out_.note += "; " + scouts;
   if (relocated_ > 0)
     out_.note +=
@@ -165,7 +164,7 @@ void EnsembleWarmUp<Real>::scout() {
   const Scouted<Real> scouted = sent_before ? **handed : send_scouts(run_, keeper_, scouting_);
   out_.gradients += scouted.gradients;
   out_.interrupted = scouted.interrupted;
-  out_.note = scouted.rows     ? "chains began at a normal that observations tell"
+  out_.note = scouted.rows     ? "chains began at the nearest normal"
               : scouted.normal ? fmt::format("{} climbs ended where one normal law fits", scouted.scouts)
                                : fmt::format("{} scouts took {} iterations{}", scouted.scouts, scouted.iterations,
                                              scouted.arrived ? "" : " and had not all arrived");

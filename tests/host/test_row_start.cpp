@@ -105,8 +105,8 @@ TEST(RowStart, ARunFromThereThatIsStoppedGoesOnWithTheSameBits) {
   o.output = files.path("whole.nc");
   const Result whole = testing_support::run_quietly(o);
   const std::string& note = whole.summary.warmup_note;
-  EXPECT_NE(note.find("turns by"), std::string::npos) << note;
-  EXPECT_NE(note.find("chains began at a normal that observations tell"), std::string::npos) << note;
+  EXPECT_NE(note.find("in the learnt normal and"), std::string::npos) << note;
+  EXPECT_NE(note.find("chains began at the nearest normal"), std::string::npos) << note;
   Options part = o;
   part.output = files.path("part.nc"), part.overwrite = true;
   int stops = 0;
