@@ -92,8 +92,8 @@ TEST(RowStart, LeavesLargeOnesToClimbs) {
 
 TEST(RowStart, ARunFromThereThatIsStoppedGoesOnWithTheSameBits) {
   const testing_support::ScratchFiles files;
-  const Design d = rare(1500, 11);
-  std::string table = "a,b,c,d,e,f,g,h,i,j,y\n";
+  const Design d = rare(800, 7);
+  std::string table = "a,b,c,d,e,f,y\n";
   for (std::size_t i = 0; i < d.rows; ++i) {
     for (std::size_t j = 0; j + 1 < d.columns; ++j) table += std::to_string(d.x[i * d.columns + j]) + ",";
     table += d.y[i] > 0 ? "1\n" : "0\n";
@@ -101,7 +101,7 @@ TEST(RowStart, ARunFromThereThatIsStoppedGoesOnWithTheSameBits) {
   Options o;
   o.target = "logistic_regression";
   o.target_settings = {{"data", files.write("rare.csv", table)}};
-  o.num_chains = 32, o.num_samples = 20, o.seed = 4, o.device = "cpu", o.threads = 1;
+  o.num_chains = 16, o.num_samples = 20, o.seed = 4, o.device = "cpu", o.threads = 1;
   o.output = files.path("whole.nc");
   const Result whole = testing_support::run_quietly(o);
   const std::string& note = whole.summary.warmup_note;
@@ -110,10 +110,10 @@ TEST(RowStart, ARunFromThereThatIsStoppedGoesOnWithTheSameBits) {
   Options part = o;
   part.output = files.path("part.nc"), part.overwrite = true;
   int stops = 0;
-  for (int k = 1; k <= 12; ++k) {  // wherever that is
+  for (int k = 1; k <= 8; ++k) {  // wherever that is
     std::atomic<bool> stop{false};
     part.resume.reset();
-    const auto after = std::chrono::duration<double>(whole.summary.seconds_warmup * k / 12);
+    const auto after = std::chrono::duration<double>(whole.summary.seconds_warmup * k / 8);
     const std::jthread stopper([&](std::stop_token ended) {
       const auto until = std::chrono::steady_clock::now() + after;
       while (!ended.stop_requested() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
