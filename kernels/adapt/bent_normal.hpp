@@ -4,8 +4,8 @@
 //   the parabola that the normal has in its place:   f_k'(t) = s_k sigma(-s_k (t + c_k)) - o_k - w_k t
 //   kick h:  r += h (F^T g + z - sum_k f_k'(a_k.z) a_k)
 //   step e: z, r turned by e/2;  r += e sum_k f_k'(a_k.z) a_k;  turned by e/2.   Accept by lp - |r|^2/2 at both ends.
-// Law: all of them are reversible and keep volume whatever f is, so the target's density alone decides what is drawn.
-// Of no observations a turn is all of it, without a kick: a normal's draws, accepted by the density (Neal 1998, eq. 15).
+// Law: all are reversible and keep volume whatever f is, so the target's density alone decides what is drawn.
+// Of no observations a turn is all of it, without kicks: a normal's draws, accepted by the density (Neal 1998, eq. 15).
 // Layout: a twice, in panels of P (kernels/device/panels.hpp): [k of panel][coordinate] and [coordinate of panel][k].
 // Cost: 4 K n multiply-adds a step or kick; the rows stay in L2 for all chains.
 #pragma once
