@@ -202,7 +202,10 @@ bs_model* bs_model_construct(const char* data, unsigned seed, char** error) {
         made->names[tp][gq] = joined(names);
         made->num[tp][gq] = static_cast<int>(names.size());
       }
-    if (!kilochain_branches) made->constants = constants_of(*made);
+    if (!kilochain_branches) {
+      constexpr long enough = 100'000;  // of a differential equation that is stiff there: another point will do
+      made->most_steps = enough, made->constants = constants_of(*made), made->most_steps = no_limit;
+    }
     return made.release();
   });
 }

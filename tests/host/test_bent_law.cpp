@@ -7,26 +7,15 @@
 
 #include "host/registry/registry.hpp"
 #include "host/run/bent_law.hpp"
+#include "tests/support/rare_design.hpp"
 #include "tests/support/rows.hpp"
 #include "tests/support/runs.hpp"
 
 namespace kilochain {
 namespace {
 
-/// Some of whose columns are rare: of these the posterior has walls.
-Design rare(std::size_t rows, std::size_t columns) {
-  Design d;
-  d.rows = rows, d.columns = columns;
-  std::mt19937_64 bits(5);
-  std::normal_distribution<double> normal;
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j + 1 < columns; ++j)
-      d.x.push_back(j % 2 ? normal(bits) : i % (50 + 7 * j) == j ? 8 : -0.1);
-    d.x.push_back(1);
-    d.y.push_back(bits() % 8 == 0);
-  }
-  return d;
-}
+using testing_support::rare_design;
+
 std::vector<double> draws_about(std::size_t columns, std::size_t count) {
   std::mt19937_64 bits(6);
   std::normal_distribution<double> normal;
@@ -38,7 +27,7 @@ double log_sigma(double u) { return std::min(u, 0.0) - std::log1p(std::exp(-std:
 
 TEST(BentLaw, OfAllObservationsIsThePosterior) {
   for (const std::size_t n : {2, 5, 33}) {
-    const Design d = rare(300, n);
+    const Design d = rare_design(300, n);
     const double prior_sd = 1.5;
     const std::vector<double> x = draws_about(n, 500);
     const auto law = bent_law(d, prior_sd, x, 300);
@@ -69,7 +58,7 @@ TEST(BentLaw, OfAllObservationsIsThePosterior) {
 }
 
 TEST(BentLaw, TakesThoseThatLeaveTheirParabolasFarthest) {
-  const Design d = rare(640, 6);
+  const Design d = rare_design(640, 6);
   const auto law = bent_law(d, 1.0, draws_about(6, 500), 20);
   ASSERT_TRUE(law);
   ASSERT_EQ(law->bending.logit.size(), 20u);

@@ -12,6 +12,7 @@
 #include "host/run/row_start.hpp"
 #include "host/run/run_state.hpp"
 #include "tests/support/file_draws.hpp"
+#include "tests/support/rare_design.hpp"
 #include "tests/support/runs.hpp"
 #include "tests/support/scratch_files.hpp"
 
@@ -19,28 +20,14 @@ namespace kilochain {
 namespace {
 
 using Eigen::ArrayXd, Eigen::MatrixXd, Eigen::VectorXd;
-
-/// Of whose columns some are nearly always the same number: no normal fits along those.
-Design rare(std::size_t rows, std::size_t columns) {
-  Design d;
-  d.rows = rows, d.columns = columns;
-  std::mt19937_64 bits(7);
-  std::normal_distribution<double> normal;
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j + 1 < columns; ++j)
-      d.x.push_back(j % 2 ? normal(bits) : i % (60 + 7 * j) == j ? 6 : -0.1);
-    d.x.push_back(1);
-    d.y.push_back(bits() % 9 == 0);
-  }
-  return d;
-}
+using testing_support::rare_design;
 
 /// Over many draws of the law: gradients whitened are 0 on average, and their slopes along their own draws are -1.
 /// z 4.5 of at most 66 figures in each of four cases: a false alarm in 2000 runs. The law was found from 256 draws or
 /// more, whose noise is less than that of lines over as many.
 TEST(RowStart, IsTheNearestNormal) {
   for (const std::size_t columns : {1, 2, 5, 33}) {
-    const Design d = rare(400, columns);
+    const Design d = rare_design(400, columns);
     const double prior_sd = 2;
     const auto start = row_start(d, prior_sd, {3, 0, 0});
     ASSERT_TRUE(start) << columns;
@@ -73,7 +60,7 @@ TEST(RowStart, IsTheNearestNormal) {
 }
 
 TEST(RowStart, ArrivesWhereLabelsAreDividedOrColumnsTheSame) {
-  Design d = rare(200, 4);
+  Design d = rare_design(200, 4);
   for (std::size_t i = 0; i < d.rows; ++i) d.y[i] = d.x[4 * i + 1] > 0, d.x[4 * i + 2] = d.x[4 * i];
   for (const double prior_sd : {0.1, 1.0, 30.0}) {
     const auto start = row_start(d, prior_sd, {3, 0, 0});
@@ -92,7 +79,7 @@ TEST(RowStart, LeavesLargeOnesToClimbs) {
 
 TEST(RowStart, ARunFromThereThatIsStoppedGoesOnWithTheSameBits) {
   const testing_support::ScratchFiles files;
-  const Design d = rare(800, 7);
+  const Design d = rare_design(800, 7);
   std::string table = "a,b,c,d,e,f,y\n";
   for (std::size_t i = 0; i < d.rows; ++i) {
     for (std::size_t j = 0; j + 1 < d.columns; ++j) table += std::to_string(d.x[i * d.columns + j]) + ",";
