@@ -24,6 +24,14 @@ struct FieldVisitor {
   KC_INLINE void operator()(const char* name, Scalar<T>& f, Keep keep) {
     self().field(name, f.data, 1, 1, keep);
   }
+  /// Numbers that lie beside each other, so that a kernel holds one pointer for all of them.
+  template <class T, class... More>
+  KC_INLINE void operator()(const char* name, Keep keep, Scalar<T>& first, More&... more) {
+    constexpr std::size_t count = 1 + sizeof...(More);
+    self().field(name, first.data, count, count, keep);
+    T* next = first.data;
+    ((more.data = ++next), ...);
+  }
   template <class T>
   KC_INLINE void operator()(const char* name, Numbers<T>& f, Index count, Keep keep) {
     T* data = f.data;

@@ -173,7 +173,7 @@ void check_offer(const std::string& sampler, const std::string& target, Needs of
 
 Index bending_room(const TargetInfo& target) {
   constexpr std::size_t block = 32, most = 256,
-                        share = 32;  // of the observations: a step costs as little of a gradient
+                        share = 48;  // of the observations: a step costs a fiftieth of a gradient
   if (!target.logistic) return 0;
   return static_cast<Index>(std::clamp(target.logistic->rows / share / block * block, block, most));
 }

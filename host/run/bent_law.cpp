@@ -13,7 +13,7 @@ using Eigen::ArrayXd, Eigen::MatrixXd;
 using RowMajor = LogisticRows::Matrix;
 
 constexpr Eigen::Index fewest_draws = 200;
-constexpr double kept = 0.5;  // of the slope of an observation that bends the normal
+constexpr double kept = 1;  // of the slope of an observation that bends the normal
 
 /// Some of the finite draws, (n, draw).
 template <class Real>

@@ -24,7 +24,7 @@ constexpr double dear = 2;              // products of one chain at a time, over
 constexpr double plenty = 0.1;          // draws that a gradient is worth, where nothing else need be tried
 constexpr double fair = 0.04;           // where else a metric would have to be learnt first
 constexpr std::int64_t law_draws = 4000, least_law = 16;  // that the bent law is learnt from again
-constexpr double first_bent = 12;                         // steps of trajectories of the bent law
+constexpr double first_bent = 17;                         // steps of trajectories of the bent law
 constexpr double most_stay = 1.0 / 6;     // draws that one may stand where the normal hardly goes, over the root of all
 constexpr double normal_accepted = 0.85;  // of draws of a normal: where it is less, chains far out may hardly move
 constexpr double quarter = 1.5;           // of a whitened Gaussian's period, less a little
@@ -83,12 +83,14 @@ double EnsembleWarmUp<Real>::worth(bool adapting) {
   return mixing_of(block, metric_.factor, !nearly_gaussian()) / (gradients_of(block.mean_steps()) + beside_gradients());
 }
 
-/// What a trajectory costs, in gradients. One of the bent law takes a log density, which is half of a gradient.
+/// What a trajectory costs, in gradients: of a normal alone a log density, which is half of one; of a bent one two, and
+/// products with the observations in its steps and kicks.
 template <class Real>
 double EnsembleWarmUp<Real>::gradients_of(double steps) const {
   if (!metric_.bent) return steps;
+  if (metric_.bent->logit.empty()) return 0.5;
   const double products = 4.0 * static_cast<double>(metric_.bent->lines.size()), flops = run_.target.info().flops;
-  return 0.5 + (flops > 0 ? dear * steps * products / flops : 0);
+  return 2 + (flops > 0 ? dear * (steps + 3) * products / flops : 0);
 }
 
 /// What a draw costs beside its trajectory, in steps of that: its normals and the keeping of its values, some 40
@@ -214,7 +216,9 @@ void EnsembleWarmUp<Real>::try_bent() {
     usual_ = metric_, usual_.step_size = run_.chains.averaged_step(), bends_ = true;
     s.bent.first = s.bent.next = normal ? 1 : first_bent;
   }
-  if (from_rows_) learn_law_again(s.bent.first);
+  if (!normal && !s.drawing && s.multiplied == 0) bend(s.bent.first);
+  if (!normal) multiply_anew(1);
+  if (from_rows_ && !normal) learn_law_again(s.bent.first);
   while (s.bent.next > 0 && !out_.interrupted) {
     if (!s.drawing) bend(s.bent.next);
     const double now = worth(false);
@@ -242,17 +246,31 @@ void EnsembleWarmUp<Real>::try_bent() {
 template <class Real>
 void EnsembleWarmUp<Real>::learn_law_again(double num_steps) {
   Stand& s = stand_;
-  if (s.learnt_again) return;
-  if (!s.drawing) bend(num_steps), run_.chains.set_metric(metric_);
-  const FrozenDraws<Real> block = draw(std::clamp(law_draws / run_.options.num_chains, least_law, piece), false);
   if (out_.interrupted) return;
-  std::vector<Real> late;  // those before may be on their way
-  for (const auto c : block.running)
-    late.insert(late.end(), block.row(c, block.count / 4), block.row(c, block.count - 1) + block.dim);
-  BentLaw before = law_;
-  learn_law(late);
-  if (law_.factor.empty()) law_ = std::move(before);  // too few draws
-  s.learnt_again = true;
+  if (!s.learnt_again) {
+    if (!s.drawing) bend(num_steps), run_.chains.set_metric(metric_);
+    const FrozenDraws<Real> block = draw(std::clamp(law_draws / run_.options.num_chains, least_law, piece), false);
+    if (out_.interrupted) return;
+    std::vector<Real> late;  // those before may be on their way
+    for (const auto c : block.running)
+      late.insert(late.end(), block.row(c, block.count / 4), block.row(c, block.count - 1) + block.dim);
+    BentLaw before = law_;
+    learn_law(late);
+    if (law_.factor.empty()) law_ = std::move(before);  // too few draws
+    s.learnt_again = true;
+  }
+  if (!s.drawing && s.multiplied == 1) bend(num_steps);
+  multiply_anew(2);
+}
+
+/// Where the factor is new, products with it are made anew: on a device, in an iteration that adapts. Once each.
+template <class Real>
+void EnsembleWarmUp<Real>::multiply_anew(int which) {
+  Stand& s = stand_;
+  if (out_.interrupted || s.multiplied >= which) return;
+  if (!s.drawing) run_.chains.set_metric(metric_);
+  draw(1, true);
+  if (!out_.interrupted) s.multiplied = which;
 }
 
 /// Draws that a gradient is worth, of trajectories of the bent law that need not be compared.

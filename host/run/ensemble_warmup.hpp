@@ -38,8 +38,8 @@ class EnsembleWarmUp {
     visit("leap", s.leap), visit("largest", s.largest), visit("moved", s.moved);
     s.numbers.visit(visit, "numbers", s.numbers), s.times.visit(visit, "times", s.times);
     s.bent.visit(visit, "bent", s.bent), visit("usual_worth", s.usual_worth), visit("left_bent", s.left),
-        visit("learnt_again", s.learnt_again), visit("bends", self.bends_), visit("refuted", self.refuted_),
-        visit("from_rows", self.from_rows_);
+        visit("learnt_again", s.learnt_again), visit("multiplied", s.multiplied), visit("bends", self.bends_),
+        visit("refuted", self.refuted_), visit("from_rows", self.from_rows_);
     self.law_.visit(visit, self.law_), visit("usual_factor", self.usual_.factor);
     visit("usual_mean", self.usual_.mean), visit("usual_step", self.usual_.step_size);
     visit("usual_num_steps", self.usual_.num_steps), visit("usual_spread", self.usual_.spread);
@@ -90,6 +90,7 @@ class EnsembleWarmUp {
     double usual_worth = 0;                       ///< of the best other trajectories
     bool left = false;                            ///< the bent law, for those
     bool learnt_again = false;                    ///< from its own draws
+    int multiplied = 0;                           ///< factors of it that products were made with
     bool moved = false;                           ///< chains: to coordinates that this metric was learnt in
     std::vector<Real> began;                      ///< where chains stood when they were frozen
     bool drawing = false;                         ///< `drawn` is under way, since iteration `first`
@@ -115,6 +116,7 @@ class EnsembleWarmUp {
   void learn_pairs();
   void try_bent();
   void learn_law_again(double num_steps);
+  void multiply_anew(int which);
   double worth_bending() const;
   void bend(double num_steps);
   void leave_bent();

@@ -48,12 +48,7 @@ struct LearnsMassAndStep : PlainStart<Real> {
   template <class V>
   static KC_HD void adaptation(V&& visit, Adaptation& a, const TrajectorySettings& s) {
     mass_layout(visit, a, s.mass);
-    visit("step_size", a.step, Keep::yes);
-    visit("num_steps", a.num_steps, Keep::yes);
-    visit("num_steps_spread", a.spread, Keep::yes);
-    visit("stages", a.stages, Keep::yes);
-    visit("turns", a.turns, Keep::yes);
-    visit("finer_every", a.finer_every, Keep::yes);
+    visit("steps", Keep::yes, a.step, a.num_steps, a.spread, a.stages, a.turns, a.finer_every);
     visit("dual_averaging", a.dual, dual_size, Keep::yes);
     plain_layout(visit, a, s.mass);
   }

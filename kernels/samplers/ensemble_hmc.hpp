@@ -7,8 +7,8 @@
 //   z = F^-1 (x - m);  r += e/2 (F^T g + z);  (z, r) turned by e;  r += e/2 (F^T g + z)  (Shahbaba et al. 2014, 3.1).
 // A turn is three shears: leapfrog with kicks e/2 F^T g + (e/2 - tan(e/2)) z and drifts sin(e). z goes along with x: an
 // error of z is one of m, which may be any point.
-// Or they are of a cheap law that is nearly the target, accepted by its density alone (bent_normal.hpp).
-// Cost: K gradients an iteration, or a log density; dense mass 2 K passes over its factor.
+// Or they are of a cheap law that is nearly the target, accepted by its density (bent_normal.hpp).
+// Cost: K gradients an iteration, of a cheap law two or a log density; dense mass 2 K passes over its factor.
 #pragma once
 #include "kernels/samplers/hmc.hpp"
 
@@ -60,12 +60,12 @@ struct LearntLength {
     const std::int32_t whole = stages * (steps < 1.5 ? 1 : static_cast<std::int32_t>(steps + 0.5));
     return {step * length / whole, whole};
   }
-  /// Of trajectories of a cheap law every fifth is a fifth as long; of a normal alone, which is taken where it fits
-  /// better, every twentieth. Where that law is small beside the target's, whole ones are all refused; short ones end
-  /// where it is as small, and so lead out.
-  static KC_INLINE Leaps shorter(Leaps leaps, bool bent, std::int64_t iteration) {
+  static constexpr int parts = 2;  ///< of a trajectory of a bent normal, from kick to kick
+  /// Of trajectories of a normal alone every twentieth is a fifth as long. Where it is small beside the target, whole
+  /// ones are all refused; short ones end where it is as small, and so lead out.
+  static KC_INLINE Leaps shorter(Leaps leaps, std::int64_t iteration) {
     constexpr int part = 5;
-    if (iteration % (bent ? part : 4 * part) != 0) return leaps;
+    if (iteration % (4 * part) != 0) return leaps;
     const std::int32_t number = leaps.number < 2 * part ? 1 : leaps.number / part;
     return {leaps.size * leaps.number / (part * number), number};
   }

@@ -28,12 +28,7 @@ KC_HD void finer_fields(V&& visit, FinerSteps<Real>& st, bool dense, bool turns)
   visit("end_momentum", st.r, Keep::no);
   if (dense) visit("end_ftg", st.ftg, Keep::no);
   if (turns) visit("end_whitened", st.z, Keep::no);
-  visit("end_lp", st.lp, Keep::no);
-  visit("end_energy", st.energy, Keep::no);
-  visit("forward_log_ratio", st.log_r, Keep::no);
-  visit("level", st.level, Keep::no);
-  visit("level_back", st.back, Keep::no);
-  visit("first_acceptance", st.first, Keep::no);
+  visit("legs", Keep::no, st.lp, st.energy, st.log_r, st.level, st.back, st.first);
 }
 
 /// What follows when a trajectory is over.

@@ -30,6 +30,7 @@ struct Leaps {
 /// The rule of a trajectory's length that settings, or a policy, give.
 struct ChosenLength {
   static constexpr bool learnt = false, may_turn = false, may_bend = false;
+  static constexpr int parts = 1;
   static constexpr int finer_levels = 0;
   static constexpr const char* meaning = "Hamiltonian Monte Carlo, trajectories of a chosen number of leapfrog steps";
 };
@@ -105,10 +106,7 @@ struct Hmc : LearnsMassAndStep<Real> {
   template <class V>
   static KC_HD void state(V&& visit, State& st, const Settings& s) {
     Base::trajectory_fields(visit, st, s);
-    visit("energy", st.energy, Keep::no);
-    visit("leapfrog_step", st.step, Keep::no);
-    visit("steps", st.steps, Keep::no);
-    visit("left", st.left, Keep::no);
+    visit("trajectory", Keep::no, st.energy, st.step, st.steps, st.left);
     if constexpr (Length::finer_levels > 0) finer_fields(visit, st.finer, s.mass == Mass::dense, Length::may_turn);
     if constexpr (Length::may_turn) visit("whitened", st.z, Keep::yes), visit("whitened_end", st.turned, Keep::no);
     if (Length::may_bend && s.bends > 0) visit("bends", st.bends, s.bends, Keep::no);
@@ -128,7 +126,7 @@ struct Hmc : LearnsMassAndStep<Real> {
     if constexpr (Length::learnt) {
       const Leaps out = Length::leaps(*a.step, *a.num_steps, *a.spread, int(*a.stages), rng.iteration);
       if constexpr (Length::may_bend)
-        if (bends(a)) return Length::shorter(out, *a.law.count > 0, rng.iteration);
+        if (bends(a) && !kicks(a)) return Length::shorter(out, rng.iteration);
       return out;
     }
     Leaps out{*a.step, s.num_steps};
@@ -157,18 +155,24 @@ struct Hmc : LearnsMassAndStep<Real> {
     normals(team, rng, Purpose::momentum, st.r, n);
     const double energy = kinetic(team, st.r, n) - *st.lp;
     const Leaps leaps = leaps_of(rng, s, at, a);
-    const bool whole = bends(a);
+    const bool bent = bends(a), kicked = kicks(a);
     team.single([&] {
       *st.energy = energy;
       *st.step = leaps.size;
-      *st.steps = *st.left = leaps.number;
+      *st.steps = leaps.number;
+      *st.left = bent ? kicked ? Length::parts : 1 : leaps.number;
       if constexpr (Length::finer_levels > 0) *st.finer.level = 0, *st.finer.back = -1;
     });
-    ask(team, query, whole ? Needs::value : Needs::gradient);
-    if (whole)
-      follow(team, a, leaps, st, n);
-    else
-      push(team, s, a, leaps.size, 0.5 * kick_of(a, 0), st.g, st.z, st, s.mass == Mass::dense ? st.ftg : st.work, n);
+    ask(team, query, bent && !kicked ? Needs::value : Needs::gradient);
+    const Row<Real> ftg = s.mass == Mass::dense ? st.ftg : st.work;
+    if constexpr (Length::may_bend)
+      if (bent) {
+        team.for_each(n, [&](Index i) { st.turned[i] = st.z[i]; });
+        const double end = follow(team, s, a, part_of(leaps, kicked), 0.5, st.g, ftg, st, n);
+        team.single([&] { *st.finer.energy = end; });
+        return follow_on(team, s, a, st, query, n);
+      }
+    push(team, s, a, leaps.size, 0.5 * kick_of(a, 0), st.g, st.z, st, ftg, n);
     move(team, s, a, leaps.size, st.x, st.z, st, query, n);
   }
   static KC_INLINE bool turns([[maybe_unused]] const Adaptation& a) {
@@ -179,18 +183,34 @@ struct Hmc : LearnsMassAndStep<Real> {
     if constexpr (Length::may_bend) return *a.law.bent != 0;
     return false;
   }
-  /// A whole trajectory of the bent normal; its way becomes the momentum of one step. What is left to know is the
-  /// density at its end.
+  /// Where observations bend the normal, the target kicks.
+  static KC_INLINE bool kicks([[maybe_unused]] const Adaptation& a) {
+    if constexpr (Length::may_bend) return *a.law.bent != 0 && *a.law.count > 0;
+    return false;
+  }
+  /// The steps from one kick to the next.
+  static KC_INLINE Leaps part_of(Leaps whole, bool kicked) {
+    if (!kicked) return whole;
+    const std::int32_t number = whole.number < 2 * Length::parts ? 1 : whole.number / Length::parts;
+    return {whole.size * whole.number / (Length::parts * number), number};
+  }
+  /// `part` of a kick at (st.turned, st.r), and a part of a trajectory from there, or none if its number is -1. Returns
+  /// the kinetic energy at its end.
   template <class Team>
-  static KC_INLINE void follow(const Team& team, const Adaptation& a, Leaps leaps, State& st, Index n) {
-    if constexpr (Length::may_bend) {
-      team.for_each(n, [&](Index i) { st.turned[i] = st.z[i]; });
-      follow_bent(team, a.law, leaps.size, leaps.number, st.turned, st.r, st.bends, st.work, n);
-      const double end = kinetic(team, st.r, n);
-      team.single([&] { *st.finer.energy = end; });
-      team.for_each(n, [&](Index i) { st.r[i] = st.turned[i] - st.z[i]; });
-      team.sync();
-    }
+  static KC_INLINE double follow(const Team& team, const Settings& s, const Adaptation& a, Leaps leaps, double part,
+                                 Row<Real> g, Row<Real> ftg, State& st, Index n) {
+    const double time = kicks(a) ? part * leaps.size * (leaps.number < 0 ? 1 : leaps.number) : 0.0;
+    if (time > 0) kick(team, s.mass, a, Real(time), g, st.r, ftg, n);
+    follow_bent(team, a.law, time, leaps.size, leaps.number, st.turned, st.r, st.bends, st.finer.x, n);
+    return kinetic(team, st.r, n);
+  }
+  /// Its way becomes the momentum of one step: that is where the target is asked.
+  template <class Team>
+  static KC_INLINE void follow_on(const Team& team, const Settings& s, const Adaptation& a, State& st,
+                                  const Query<Real>& query, Index n) {
+    team.for_each(n, [&](Index i) { st.finer.r[i] = st.r[i], st.r[i] = st.turned[i] - st.z[i]; });
+    team.sync();
+    move(team, s, a, 1, st.x, st.z, st, query, n);
   }
   /// How far a step of size e moves along its momentum; the way of a bent trajectory is whole.
   static KC_INLINE Real reach([[maybe_unused]] const Adaptation& a, double e) {
@@ -264,16 +284,31 @@ struct Hmc : LearnsMassAndStep<Real> {
     return finish(team, rng, s, at, a, st, query, reply, info, log_r, left, false, n);
   }
 
-  /// Nobody asked for a gradient: the chain keeps its last one, which the host has evaluated again where it is wanted.
+  /// Without kicks nobody asks for a gradient: the chain keeps its last one, which the host has evaluated again where
+  /// it is wanted.
   template <class Team>
   static KC_INLINE Step update_bent(const Team& team, const Rng& rng, const Settings& s, const Schedule& at,
                                     const Adaptation& a, State& st, const Query<Real>& query, const Reply<Real>& reply,
                                     Info& info, Index n) {
     if constexpr (Length::may_bend) {
-      const bool finite = math::finite(*reply.lp);
-      const double log_r =
-          finite ? *st.energy - (*st.finer.energy - *reply.lp) : -std::numeric_limits<double>::infinity();
-      team.for_each(n, [&](Index i) { reply.gradient[i] = st.g[i]; });
+      const bool kicked = kicks(a),
+                 finite = math::finite(*reply.lp) && (!kicked || all_finite(team, reply.gradient, n));
+      const double left = *st.left - 1;
+      double end = *st.finer.energy;
+      team.sync();
+      team.single([&] { *st.left = left; });
+      if (kicked && finite) {
+        Leaps leaps = part_of(leaps_of(rng, s, at, a), true);
+        if (left <= 0) leaps = {leaps.size * leaps.number, -1};
+        team.for_each(n, [&](Index i) { st.r[i] = st.finer.r[i]; });
+        end = follow(team, s, a, leaps, left > 0 ? 1 : 0.5, reply.gradient, st.work, st, n);
+        if (left > 0) {
+          follow_on(team, s, a, st, query, n);
+          return Step::ask;
+        }
+      }
+      const double log_r = finite ? *st.energy - (end - *reply.lp) : -std::numeric_limits<double>::infinity();
+      if (!kicked) team.for_each(n, [&](Index i) { reply.gradient[i] = st.g[i]; });
       team.single([&] { *st.finer.first = !finite ? 0.0 : log_r < 0 ? math::exp(log_r) : 1.0; });
       return finish(team, rng, s, at, a, st, query, reply, info, log_r, 0, false, n);
     }

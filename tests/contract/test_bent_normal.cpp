@@ -40,7 +40,7 @@ TEST(BentNormal, LeavesTheLawUnchanged) {
     std::printf("%d observations: deviation %.1f, acceptance %.2f\n", count, o.deviation, o.accepted);
     EXPECT_LT(o.deviation, limit) << count;
     EXPECT_GT(o.accepted, 0.2) << count;
-    EXPECT_EQ(o.gradients, 1) << count;
+    EXPECT_EQ(o.gradients, count > 0 ? 2 : 1) << count;
   }
   for (const char* dim : {"1", "2", "65"}) {
     const Metric m = bent_by(33, std::stoi(dim), 0.3, 4);
@@ -48,21 +48,25 @@ TEST(BentNormal, LeavesTheLawUnchanged) {
   }
 }
 
-/// Accepts by the density alone.
+/// Accepts by the density alone, where observations do not bend the normal; else begins each part at rest.
 struct ForgetsMomentum : Hmc<double, LearntLength> {
   using Base = Hmc<double, LearntLength>;
   template <class Team>
   static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
                            State& st, const Query<double>& query, const Reply<double>& reply, Info& info, Index n) {
     *st.finer.energy = *st.energy + *st.lp;
+    team.for_each(n, [&](Index i) { st.finer.r[i] = 0; });
     return Base::update(team, rng, s, at, a, st, query, reply, info, n);
   }
 };
 TEST(BentNormal, ThatForgetsDoesNot) {
-  const Metric m = bent_by(8, 3, 0.5, 3);
-  EXPECT_LT(outcome<double>("banana", banana, m, 4096).deviation, limit);
-  EXPECT_GT((outcome<double, ForgetsMomentum>("banana", banana, m, 4096).deviation), 2 * limit);
-  EXPECT_GT((outcome<double, ForgetsPlace>("banana", banana, m, 4096).deviation), 2 * limit);
+  for (const Index count : {0, 8}) {
+    const Metric m = bent_by(count, 3, 0.5, 3);
+    EXPECT_LT(outcome<double>("banana", banana, m, 4096).deviation, limit) << count;
+    EXPECT_GT((outcome<double, ForgetsMomentum>("banana", banana, m, 4096).deviation), 2 * limit) << count;
+  }
+  // With kicks any place is a mean, and that it depends on where the chain was tells too little.
+  EXPECT_GT((outcome<double, ForgetsPlace>("banana", banana, bent_by(0, 3, 0.5, 3), 4096).deviation), 2 * limit);
 }
 
 /// All observations of a table bend its prior: that is the posterior. Steps of 0.02 are all but exact.

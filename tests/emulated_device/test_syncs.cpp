@@ -93,7 +93,7 @@ std::vector<SyncTrial> trials_of(const Context& context, const std::vector<Chain
 
 TEST_F(EmulatedSyncs, OfSamplersAreFoundOut) {
   const testing_support::ScratchFiles files;
-  const std::string table = write_logistic_table(files.path("bends.csv"), 2048, 35, false);
+  const std::string table = write_logistic_table(files.path("bends.csv"), 3072, 35, false);
   std::vector<ChainsTrial> runs;
   for (const Scope scope : {Scope::chain, Scope::pooled}) {
     const auto add = [&](const std::string& sampler, const SettingTexts& settings,
