@@ -9,11 +9,10 @@
 namespace kilochain {
 namespace {
 
-using Eigen::ArrayXd, Eigen::MatrixXd;
+using Eigen::MatrixXd;
 using RowMajor = LogisticRows::Matrix;
 
 constexpr Eigen::Index fewest_draws = 200;
-constexpr double kept = 1;  // of the slope of an observation that bends the normal
 
 /// Some of the finite draws, (n, draw).
 template <class Real>
@@ -47,9 +46,7 @@ std::optional<BentLaw> bent_law(const Design& design, double prior_sd, const std
                    [&](auto a, auto b) { return line.leaves[a] > line.leaves[b]; });
   bend.resize(static_cast<std::size_t>(count));
   std::sort(bend.begin(), bend.end());
-  ArrayXd slope = line.slope;
-  for (const auto i : bend) slope[i] *= kept;
-  const auto normal = observed.normal(line, slope, x.rowwise().mean());
+  const auto normal = observed.normal(line, line.slope, x.rowwise().mean());
   if (!normal) return {};
   const auto& [F, mean] = *normal;
 
@@ -64,8 +61,8 @@ std::optional<BentLaw> bent_law(const Design& design, double prior_sd, const std
     lines.row(k) = observed.x().row(i) * F;
     const double logit = observed.x().row(i) * mean;
     out.bending.logit.push_back(logit), out.bending.sign.push_back(observed.sign()[i]),
-        out.bending.slope.push_back(slope[i]);
-    out.bending.offset.push_back(line.residual[i] + slope[i] * (logit - line.logit[i]));
+        out.bending.slope.push_back(line.slope[i]);
+    out.bending.offset.push_back(line.residual[i] + line.slope[i] * (logit - line.logit[i]));
   }
   return out;
 }
