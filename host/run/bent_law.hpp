@@ -1,8 +1,8 @@
 // The law that is nearest to the posterior of a logistic regression and costs a fraction of it: a normal, bent by the
 // observations that are least like parabolas where the draws are (kernels/adapt/bent_normal.hpp).
 // Its normal is that of the observations' lines over draws (logistic_lines.hpp).
-// Observations bend it whose log likelihood leaves its parabola farthest at 4 standard deviations of t_i. Each stands in
-// place of the parabola that the normal has for it.
+// Observations bend it whose log likelihood leaves its parabola farthest at 4 standard deviations of t_i. Each takes
+// the place of the parabola that the normal has for it.
 // Cost: 2 N n a draw, of some of them, and N n^2/2.
 #pragma once
 #include <optional>

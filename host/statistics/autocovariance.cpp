@@ -10,8 +10,8 @@
 namespace kilochain {
 namespace {
 
-constexpr std::int64_t kFirstBatch = 16;  // lags; most well-mixed chains need no more
-constexpr std::int64_t kTile = 8;         // lags in flight: one load of x_i for eight products
+constexpr std::int64_t kFirstBatch = 8;  // lags; most well-mixed chains need no more
+constexpr std::int64_t kTile = 8;        // lags in flight: one load of x_i for eight products
 
 /// Direct lags that cost as much as one transform of all rows: so many per doubling of the length, measured at lengths
 /// 250 to 2e5. A row's spectrum leaves the second-level cache at about 2e4, the third-level one at about 1e5.

@@ -49,6 +49,33 @@ double quantile_among(std::int64_t n, double p, At&& at) {
   return a == b ? a : a + (position - below) * (b - a);
 }
 
+/// Calls f(i) where holds(v[i - 1], v[i]), which is seldom, and goes on behind what f returns.
+template <class Holds, class F>
+void each_neighbour(const double* v, std::int64_t count, Holds&& holds, F&& f) {
+  constexpr std::int64_t block = 16;
+  for (std::int64_t i = 1; i < count;) {
+    const std::int64_t end = std::min(i + block, count);
+    int any = 0;
+    for (std::int64_t k = i; k < end; ++k) any |= holds(v[k - 1], v[k]);
+    for (; any && i < end; ++i)
+      if (holds(v[i - 1], v[i])) i = f(i);
+    i = std::max(i, end);
+  }
+}
+
+/// Calls f(first, last) for runs of equal values.
+template <class F>
+void each_tie(const double* v, std::int64_t count, F&& f) {
+  each_neighbour(
+      v, count, [](double a, double b) { return a == b; },
+      [&](std::int64_t i) {
+        const std::int64_t first = i - 1;
+        while (i + 1 < count && v[i + 1] == v[first]) ++i;
+        f(first, i);
+        return i;
+      });
+}
+
 }  // namespace
 
 double quantile_of_sorted(const double* sorted, std::int64_t n, double p) {
@@ -173,27 +200,21 @@ void RankedDraws::order(Part& part, std::int64_t first, std::int64_t last) {
     for (std::int64_t i = 0; i < count; ++i) items[high[others[i] >> 24]++] = others[i];
     double* const values = part.values.data();
     for (std::int64_t i = 0; i < count; ++i) values[i] = x[items[i] & places];
-    for (std::int64_t i = 1; i < count; ++i)
-      if (values[i - 1] > values[i]) i = part.mend(i);
+    each_neighbour(
+        values, count, [](double a, double b) { return a > b; }, [&](std::int64_t i) { return part.mend(i); });
     for (std::int64_t i = 0; i < count; ++i) items[i] &= places;
   }
   const std::uint32_t* const stood = part.items.data();
   double* const z = scores_.get() + first;
-  std::int64_t tied = 0;
-  for (std::int64_t i = 1; i < count; ++i) tied += part.values[i] == part.values[i - 1];
-  tied_ += tied;
-  const double* const scores = scores_of(size_);
-  if (scores && tied == 0) {
+  if (const double* const scores = scores_of(size_))
     for (std::int64_t i = 0; i < count; ++i) z[stood[i]] = scores[first + i];
-  } else {
-    for (std::int64_t from = 0, to; from < count; from = to) {
-      for (to = from + 1; to < count && part.values[to] == part.values[from];) ++to;
-      const double score = scores && to == from + 1
-                               ? scores[first + from]
-                               : score_of(static_cast<double>(first) + 0.5 * (from + 1 + to), size_);
-      for (std::int64_t i = from; i < to; ++i) z[stood[i]] = score;
-    }
-  }
+  else
+    for (std::int64_t i = 0; i < count; ++i) z[stood[i]] = score_of(first + i + 1, size_);
+  each_tie(part.values.data(), count, [&](std::int64_t from, std::int64_t to) {
+    tied_ += to - from;
+    const double score = score_of(static_cast<double>(first) + 0.5 * (from + to) + 1, size_);
+    for (std::int64_t k = from; k <= to; ++k) z[stood[k]] = score;
+  });
   for (std::int64_t i = 0; i < count; ++i) x[i] = part.values[i], rows[i] = part.rows[stood[i]];
 }
 
@@ -224,75 +245,57 @@ std::vector<RankedDraws::Sums> RankedDraws::folded_sums_of_groups(double median)
 /// By distance from the median, from four ranks on at a time: each step waits for the one before, and four such waits
 /// fit into one.
 std::vector<RankedDraws::Sums> RankedDraws::folded_sums() const {
-  struct Tied {
-    std::int64_t rank;
-    std::uint32_t row;
-    bool begins;
-  };
-  struct Lane {
-    std::int64_t left, right, rank, end;  ///< the next ones to both sides; ranks from 0
-    double to_left, to_right, before;     ///< their distances, and that of the rank before
-    std::uint32_t row_before;
-    std::vector<Tied> tied;
-  };
   // The number of split draws is even: the median lies between the two middle ones.
   const std::int64_t middle = size_ / 2;
   const double median = (sorted_[middle - 1] + sorted_[middle]) / 2;
   if (tied_ > size_ / 8) return folded_sums_of_groups(median);
-  std::vector<Sums> sums(rows_);
+  const auto distances = make_scratch<double>(size_);
+  const auto rows = make_scratch<std::uint32_t>(size_);
+  struct Lane {
+    std::int64_t left, right, rank, end;  ///< the next ones to both sides; ranks from 0
+  };
   constexpr int lanes = 4;
   Lane lane[lanes];
   for (int k = 0; k < lanes; ++k) {
-    Lane& q = lane[k];
-    q.rank = size_ * k / lanes, q.end = size_ * (k + 1) / lanes;
-    std::int64_t few = std::max<std::int64_t>(0, q.rank - (size_ - middle)), many = std::min(q.rank, middle);
+    const std::int64_t rank = size_ * k / lanes;
+    std::int64_t few = std::max<std::int64_t>(0, rank - (size_ - middle)), many = std::min(rank, middle);
     while (few < many) {  // how many of the nearest `rank` are to the left
       const std::int64_t i = (few + many) / 2;
-      if (median - sorted_[middle - 1 - i] < sorted_[middle + q.rank - i - 1] - median)
+      if (median - sorted_[middle - 1 - i] < sorted_[middle + rank - i - 1] - median)
         few = i + 1;
       else
         many = i;
     }
-    q.left = middle - 1 - few, q.right = middle + q.rank - few;
-    q.to_left = median - sorted_[q.left], q.to_right = sorted_[q.right] - median;
-    const double left = few > 0 ? median - sorted_[q.left + 1] : -1,
-                 right = q.rank > few ? sorted_[q.right - 1] - median : -1;
-    q.before = std::max(left, right);
-    q.row_before = q.rank > 0 ? row_[left > right ? q.left + 1 : q.right - 1] : 0;
+    lane[k] = {middle - 1 - few, middle + rank - few, rank, size_ * (k + 1) / lanes};
   }
   const double* const sorted = sorted_;
   const std::uint32_t* const row = row_.get();
-  const double* const scores = scores_of(size_);
-  const auto of_rank = [&](std::int64_t k) { return scores ? scores[k] : score_of(k + 1, size_); };
   const auto step = [&](Lane & q) __attribute__((always_inline)) {
-    const std::int64_t to_left = -std::int64_t(q.to_left < q.to_right);  // -1 or 0: a branch would often be mistaken
-    const double distance = std::min(q.to_left, q.to_right), z = of_rank(q.rank);
-    const std::uint32_t at = row[q.right ^ ((q.left ^ q.right) & to_left)];
-    sums[at].first += z, sums[at].second += z * z;
-    if (distance == q.before) [[unlikely]] {
-      if (q.tied.empty() || q.tied.back().rank != q.rank - 1) q.tied.push_back({q.rank - 1, q.row_before, true});
-      q.tied.push_back({q.rank, at, false});
-    }
-    q.before = distance, q.row_before = at, ++q.rank;
-    q.left += to_left, q.right += 1 + to_left;
-    q.to_left = median - sorted[q.left], q.to_right = sorted[q.right] - median;
+    const double to_left = median - sorted[q.left], to_right = sorted[q.right] - median;
+    const std::int64_t goes_left = -std::int64_t(to_left < to_right);  // -1 or 0: a branch would often be mistaken
+    distances[q.rank] = std::min(to_left, to_right);
+    rows[q.rank] = row[q.right ^ ((q.left ^ q.right) & goes_left)];
+    q.left += goes_left, q.right += 1 + goes_left, ++q.rank;
   };
   for (std::int64_t i = 0; i < size_ / lanes; ++i)
     for (Lane& q : lane) step(q);
-  std::vector<Tied> tied;
-  for (Lane& q : lane) {
+  for (Lane& q : lane)
     while (q.rank < q.end) step(q);
-    if (!q.tied.empty() && !tied.empty() && q.tied[0].rank == tied.back().rank) q.tied.erase(q.tied.begin());
-    tied.insert(tied.end(), q.tied.begin(), q.tied.end());
+
+  std::vector<Sums> sums(rows_);
+  const double* const scores = scores_of(size_);
+  const auto of_rank = [&](std::int64_t k) { return scores ? scores[k] : score_of(k + 1, size_); };
+  for (std::int64_t k = 0; k < size_; ++k) {
+    const double z = of_rank(k);
+    sums[rows[k]].first += z, sums[rows[k]].second += z * z;
   }
-  for (std::size_t first = 0, last; first < tied.size(); first = last) {
-    for (last = first + 1; last < tied.size() && !tied[last].begins;) ++last;
-    const double shared = score_of(0.5 * double(tied[first].rank + tied[last - 1].rank) + 1, size_);
-    for (std::size_t i = first; i < last; ++i) {
-      const double z = of_rank(tied[i].rank);
-      sums[tied[i].row].first += shared - z, sums[tied[i].row].second += shared * shared - z * z;
+  each_tie(distances.get(), size_, [&](std::int64_t first, std::int64_t last) {
+    const double shared = score_of(0.5 * double(first + last) + 1, size_);
+    for (std::int64_t k = first; k <= last; ++k) {
+      const double z = of_rank(k);
+      sums[rows[k]].first += shared - z, sums[rows[k]].second += shared * shared - z * z;
     }
-  }
+  });
   return sums;
 }
 

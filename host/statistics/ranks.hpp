@@ -4,7 +4,7 @@
 // quantiles over all draws. Folded draws |x - median| are ranked by merging outwards from the median: no second sort.
 // A million draws do not fit into a cache: they are dealt into up to 1024 parts by their size, in the order in which
 // they came, sorted part by part, and their scores go back the same way, so that nothing is read or written at random
-// places beyond a part. Cost: about 30 ns a draw; memory 22 n bytes.
+// places beyond a part. Cost: 10 ns a draw of 3e5, 35 of 2e7; memory 34 n bytes.
 #pragma once
 #include <cstdint>
 #include <vector>

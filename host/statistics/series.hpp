@@ -56,32 +56,26 @@ inline bool has_diagnostics(const Series& series) {
   return range.finite && !range.constant();
 }
 
-/// Of all draws: two passes, summed chain by chain, in double.
+/// Of all draws, in double: two passes over each chain, about its own mean.
 struct Moments {
   double mean, sd;  ///< sd with divisor S - 1; NaN for fewer than 2 draws
 };
 
 inline Moments moments_of(const Series& series) {
-  const double size = series.size();
-  double mean = 0, squares = 0;
+  const double draws = series.draws, size = series.size();
+  double mean = 0, within = 0, between = 0;
   for (std::int64_t c = 0; c < series.chains; ++c) {
     const double* x = series.values + c * series.draws;
-    double sum = 0;
+    double sum = 0, squares = 0;
 #pragma omp simd reduction(+ : sum)
     for (std::int64_t i = 0; i < series.draws; ++i) sum += x[i];
-    mean += sum / size;
+    const double own = sum / draws;
+#pragma omp simd reduction(+ : squares)
+    for (std::int64_t i = 0; i < series.draws; ++i) squares += (x[i] - own) * (x[i] - own);
+    const double from_mean = own - mean, chains = c + 1;  // Chan, Golub, LeVeque 1983
+    mean += from_mean / chains, between += from_mean * from_mean * (c / chains), within += squares;
   }
-  for (std::int64_t c = 0; c < series.chains; ++c) {
-    const double* x = series.values + c * series.draws;
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (std::int64_t i = 0; i < series.draws; ++i) {
-      const double deviation = x[i] - mean;
-      sum += deviation * deviation;
-    }
-    squares += sum;
-  }
-  return {size > 0 ? mean : std::nan(""), std::sqrt(squares / (size - 1))};
+  return {size > 0 ? mean : std::nan(""), std::sqrt((within + draws * between) / (size - 1))};
 }
 
 }  // namespace kilochain

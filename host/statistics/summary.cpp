@@ -136,8 +136,12 @@ std::vector<ParameterSummary> summarise_draws(const std::vector<std::string>& na
       for (std::int64_t k = 0; k < num_kept; ++k) {
         const Real* from = draws.values + kept[k] * draws.room * stride + first;
         double* to = values.get() + k * num_draws;
-        for (std::int64_t i = 0; i < num_draws; ++i) {
-          for (std::int64_t d = 0; d < count; ++d) to[d * size + i] = static_cast<double>(from[i * stride + d]);
+        // Whole lines of one column at a time: those of all columns may have one place in a cache.
+        constexpr std::int64_t piece = 64;
+        for (std::int64_t i = 0; i < num_draws; i += piece) {
+          const std::int64_t end = std::min(i + piece, num_draws);
+          for (std::int64_t d = 0; d < count; ++d)
+            for (std::int64_t j = i; j < end; ++j) to[d * size + j] = static_cast<double>(from[j * stride + d]);
         }
       }
 #pragma omp for schedule(dynamic, 1)
