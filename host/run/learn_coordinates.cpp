@@ -18,6 +18,7 @@ constexpr double unmixed = 0.1;   // so far below 0 it may be, a coordinate, bes
 constexpr double stands_out = 3;  // a parent's score, of the median
 constexpr int candidates = 3, probes = 8;
 constexpr std::size_t most_steps = 8;
+constexpr Index most_searched = 256;
 
 /// v about its median, in standard deviations, with what lies far out drawn in.
 ArrayXd along(const VectorXd& v) {
@@ -178,16 +179,17 @@ Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& dr
   if (std::min(now->divergence, learnt.white.divergence) < bar) return Learning::unmixed;
   const auto divergence = [](const Learnt& l) { return l.white.divergence; };
   centre(learnt, scaled_effects(learnt.draws), divergence, least_gain_of(n, 0));
-  while (learnt.coordinates.size() < most_steps && improve(learnt)) continue;
+  while (n <= most_searched && learnt.coordinates.size() < most_steps && improve(learnt)) continue;
   if (!(learnt.white.divergence < now->divergence - least_gain_of(n, 0))) return Learning::none;
   coordinates = std::move(learnt.coordinates), draws = std::move(learnt.draws);
   return Learning::better;
 }
 
 std::optional<LearntCoordinates> centre_effects(const DrawsAndGradients& points) {
-  auto white = whitened(points);
   std::vector<ScaledEffects> scaled = scaled_effects(points);
-  if (!white || scaled.empty()) return {};
+  if (scaled.empty()) return {};
+  auto white = whitened(points);
+  if (!white) return {};
   Learnt learnt{{}, points, *std::move(white)};
   const auto bends = [](const Learnt& l) { return nonlinearity(l.white); };
   centre(learnt, std::move(scaled), bends, 0.1 * nonlinearity(learnt.white));

@@ -5,7 +5,7 @@
 // Gaussian draw by draw, as there h = -z. The v whose covariance with it is largest is tried first, by the step that
 // fits a conjugate hierarchical model (hierarchy.hpp) with rates of 1, 1/2, -1 and -1/2. A step is kept where it
 // lowers log det Cov(y) + log det Cov(g_y), which no linear map changes and a Gaussian alone has at 0.
-// Cost: some 10 n^2 a draw for each step that is tried, and O(n^3).
+// Cost: some 10 n^2 a draw for each step that is tried, and O(n^3): beyond 256 coordinates the first alone.
 #pragma once
 #include "host/run/learnt_coordinates.hpp"
 #include "host/run/whitened.hpp"
@@ -13,7 +13,7 @@
 namespace kilochain {
 
 /// Beyond so many coordinates none are learnt.
-inline constexpr Eigen::Index most_coordinates = 256;
+inline constexpr Eigen::Index most_coordinates = 512;
 
 enum class Learning { none, better, unmixed };
 

@@ -137,9 +137,11 @@ TEST(ScaledEffects, AreThoseOfAFunnel) {
 /// With many data the effects want to be centred, and the mean that they share with b as well; with none nothing is
 /// changed.
 TEST(ScaledEffects, AreCentredAsFarAsTheDataTell) {
-  for (const double noise : {0.05, 100.0}) {
-    const Splines model(9, 1, 1, noise);
-    const DrawsAndGradients points = model.points(200);
+  const std::pair<Index, double> cases[] = {{9, 0.05}, {9, 100}, {254, 0.05}};
+  for (const auto& [effects, noise] : cases) {
+    SCOPED_TRACE(effects);
+    const Splines model(effects, 1, 1, noise);
+    const DrawsAndGradients points = model.points(std::max<Index>(200, 4 * model.dim()));
     const auto white = whitened(points);
     ASSERT_TRUE(white);
     const auto coordinates = centre_effects(points);
