@@ -33,6 +33,9 @@ struct Describe {
   void operator()(const char* name, const T& value, Range range, const char* meaning) {
     add(name, "integer", std::to_string(value), settings_detail::text_of(range), meaning);
   }
+  void operator()(const char* name, const double& value, Range range, const char* meaning) {
+    add(name, "number", fmt::format("{}", value), settings_detail::text_of(range), meaning);
+  }
   void operator()(const char* name, const std::optional<std::int64_t>& value, Range range, const char* meaning) {
     add(name, "integer|auto", value ? std::to_string(*value) : "auto", settings_detail::text_of(range), meaning);
   }
@@ -76,6 +79,9 @@ struct Parse {
   void set(bool& value, const char*) const { value = settings_detail::parse_bool(a.owner, a.shown, a.text); }
   /// Where 0 leaves the choice to the program, "auto" says the same.
   void set(std::int64_t& value, Range range) const { value = a.text == "auto" && range.low == 0 ? 0 : count(range); }
+  void set(double& value, Range range) const {
+    value = settings_detail::parse_number(a.owner, a.shown, a.text, range, false);
+  }
   void set(int& value, Range range) const { value = static_cast<int>(count(range)); }
   void set(std::optional<std::int64_t>& value, Range range) const {
     value = a.text == "auto" ? std::nullopt : std::optional(count(range));

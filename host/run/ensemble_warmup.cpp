@@ -57,9 +57,8 @@ void EnsembleWarmUp<Real>::operator()() {
   // sampling will be long, a better one pays, while there is time. Steps that turn have that of the curvature, and no
   // attempt makes it much better.
   const auto done = [&](std::int64_t k) {
-    const double wanted = run_.options.num_samples
-                              ? static_cast<double>(*run_.options.num_samples)
-                              : static_cast<double>(run_.options.target_ess) / figures.ess_per_iteration;
+    const double wanted = run_.options.num_samples ? static_cast<double>(*run_.options.num_samples)
+                                                   : wanted_ess(run_.options) / figures.ess_per_iteration;
     const bool hurry = run_.limit && run_.limit->gone() > most_gone;
     return figures.passed && (hurry || metric_.turns ||
                               ((k > 1 || metric_.num_steps < long_steps) &&
@@ -191,7 +190,7 @@ void EnsembleWarmUp<Real>::scout() {
   if (sent_before && !scouted.coordinates.empty()) run_.coordinates->set(scouted.coordinates);
   out_.coordinates = scouted.coordinates;
   const auto places = static_cast<std::int64_t>(scouted.points.size());
-  const bool many = o.num_chains * ess_for_rhat > static_cast<double>(o.target_ess) && o.num_chains >= 8 * places;
+  const bool many = o.num_chains * ess_for_rhat > wanted_ess(o) && o.num_chains >= 8 * places;
   if (o.superchains == 0 && many && places >= 4) out_.superchains = places;
   metric_ = scouted.metric;
   metric_.num_steps = 2;

@@ -40,8 +40,8 @@ Lengths warmup_of(const Options& o) {
 Lengths samples_of(const Options& o) {
   if (o.num_samples) return {*o.num_samples, *o.num_samples, *o.num_samples};
   const std::int64_t most = most_automatic_samples,
-                     least =
-                         std::clamp<std::int64_t>(o.target_ess / std::max<std::int64_t>(1, o.num_chains), 200, most);
+                     least = std::clamp<std::int64_t>(
+                         static_cast<std::int64_t>(wanted_ess(o)) / std::max<std::int64_t>(1, o.num_chains), 200, most);
   return {least, std::min(3 * least, most), most};
 }
 

@@ -28,6 +28,8 @@ void visit_options(Visitor&& visit, AnyOptions& options) {
         "most");
   visit("target_ess", o.target_ess, between(1, 1 << 30),
         "effective draws of the slowest mean or tail that automatic num_samples wants, of all chains together");
+  visit("target_mcse", o.target_mcse, between(0, 1),
+        "in place of target_ess: the Monte Carlo error of every mean, at most, in posterior standard deviations");
   visit("superchains", o.superchains, between(0, 1 << 24),
         "groups of chains that begin at one point, between which R-hat is taken; 0: the scouts' where chains are many; "
         "1: none");

@@ -28,6 +28,10 @@ struct CheckRanges {
     in_range(name, value, range);
   }
   void operator()(const char* name, const int& value, Range range, const char*) { in_range(name, value, range); }
+  void operator()(const char* name, const double& value, Range range, const char*) {
+    require(range.contains(value), ExitStatus::usage, fmt::format("{} = {}", name, value),
+            "must be " + settings_detail::text_of(range), fmt::format("Try {}?", range.low));
+  }
   void operator()(const char* name, const std::optional<std::int64_t>& value, Range range, const char*) {
     if (value) in_range(name, *value, range);
   }
@@ -84,6 +88,13 @@ void check(const Options& o) {
           fmt::format("superchains = {}", o.superchains),
           fmt::format("{} chains make no groups of two and more", o.num_chains),
           fmt::format("Try --superchains {}?", std::max<std::int64_t>(1, o.num_chains / 4)));
+  constexpr double least_error = 1e-4;
+  require(o.target_mcse == 0 || o.target_mcse >= least_error, ExitStatus::usage,
+          fmt::format("target_mcse = {}", o.target_mcse), fmt::format("takes {:.3g} effective draws", wanted_ess(o)),
+          fmt::format("Try {}?", least_error));
+  require(o.target_mcse == 0 || o.target_ess == Options{}.target_ess, ExitStatus::usage,
+          fmt::format("target_mcse = {} and target_ess = {}", o.target_mcse, o.target_ess),
+          "each says how many draws are enough", "Leave one of them out?");
   if (o.num_samples)
     require(o.thin <= *o.num_samples, ExitStatus::usage, fmt::format("thin = {}", o.thin),
             fmt::format("num_samples is {}, so no draw would be kept", *o.num_samples),

@@ -27,6 +27,8 @@ struct Options {
   std::optional<std::int64_t> num_samples;  ///< iterations of each chain after that; empty: until the answer is good
   std::int64_t target_ess =
       10000;  ///< empty num_samples: drawn until the slowest mean or tail has so many effective draws
+  double target_mcse =
+      0;  ///< in its place: until the Monte Carlo error of every mean is so many posterior sds; 0: none
   std::int64_t superchains = 0;  ///< groups of chains that begin together, for R-hat; 0: automatic; 1: none
   std::int64_t thin = 1;         ///< keep every thin-th sample
   std::uint64_t seed = 1;
@@ -51,6 +53,11 @@ struct Options {
   /// a new run.
   std::shared_ptr<const RunState> resume;
 };
+
+/// Effective draws that empty num_samples wants: an error of x standard deviations takes 1/x^2.
+inline double wanted_ess(const Options& o) {
+  return o.target_mcse > 0 ? 1 / (o.target_mcse * o.target_mcse) : static_cast<double>(o.target_ess);
+}
 
 /// The default: the sampler whose warm-up is host/run/ensemble_warmup.hpp.
 inline constexpr const char* ensemble_sampler = "ensemble_hmc";

@@ -14,9 +14,7 @@ std::int64_t automatic_samples(const Options& o, const WarmedUp& warm) {
   const bool together = warm.superchains > 1;
   const auto groups = static_cast<double>(together ? warm.superchains : o.num_chains);
   const double wanted =
-      warm.ess_per_iteration > 0
-          ? std::max(static_cast<double>(o.target_ess), ess_for_rhat * groups) / warm.ess_per_iteration
-          : 1000;
+      warm.ess_per_iteration > 0 ? std::max(wanted_ess(o), ess_for_rhat * groups) / warm.ess_per_iteration : 1000;
   const double most = most_automatic_samples, least = together ? 50 : 200;
   const auto samples = static_cast<std::int64_t>(std::clamp(std::isfinite(wanted) ? wanted : most, least, most));
   return (samples + o.thin - 1) / o.thin * o.thin;
@@ -127,10 +125,15 @@ std::int64_t Sampling<Real>::enough() {
   const double share = static_cast<double>(deciding) / static_cast<double>(run_.recorded());
   summary_of_value_ = seconds_since(begin) * run_.context.threads / (share * values_in_memory());
   double rhat = extremes.rhat_max;
-  const double ess = extremes.worst_ess, below = 1 + 0.8 * (rhat_bar - 1);
-  const bool large = ess >= static_cast<double>(o.target_ess);
+  double ess = extremes.worst_ess;
+  const double below = 1 + 0.8 * (rhat_bar - 1), wanted_ess = kilochain::wanted_ess(o);
+  if (o.target_mcse > 0)  // of means, whose error it is
+    for (std::size_t k = 0; k < deciding; ++k)
+      if (const ParameterSummary& p = out_.parameters[k]; p.mcse_mean > 0)
+        ess = std::min(ess, std::pow(p.sd / p.mcse_mean, 2));
+  const bool large = ess >= wanted_ess;
   if (deciding < all && (rhat <= rhat_bar && large)) rhat = figures(all).rhat_max;
-  double times = 1.1 * static_cast<double>(o.target_ess) / ess;  // R-hat^2 - 1 falls as the draws grow
+  double times = 1.1 * wanted_ess / ess;  // R-hat^2 - 1 falls as the draws grow
   if (rhat > rhat_bar) times = std::max(times, (rhat * rhat - 1) / (below * below - 1));
   const bool good = rhat <= rhat_bar && large, hopeless = !(rhat < 1.1) && out_.draws >= guess_;
   const bool ends = good || hopeless || !(times > 1);

@@ -128,6 +128,7 @@ TEST(Options, TomlIsFlags) {
                                                      {"output", "out.nc"},
                                                      {"max_seconds", "60"},
                                                      {"target_ess", "500"},
+                                                     {"target_mcse", "0"},
                                                      {"superchains", "4"},
                                                      {"overwrite", "true"},
                                                      {"checkpoint_seconds", "30"},

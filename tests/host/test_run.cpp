@@ -173,6 +173,30 @@ TEST(Run, DrawsEnoughForWidthsToo) {
   }
 }
 
+// An error of so many standard deviations of every mean, and no more draws than that takes.
+TEST(Run, DrawsUntilTheErrorOfEveryMeanIsWhatWasAskedFor) {
+  Options o = gaussian(64, {}, {});
+  o.target_settings["preset"] = "gp51_gaussian";
+  o.target_mcse = 0.02;
+  const Result r = run_quietly(o);
+  EXPECT_EQ(status_of(r), 0);
+  for (const ParameterSummary& p : r.summary.parameters) EXPECT_LE(p.mcse_mean, 0.02 * p.sd) << p.name;
+  o.target_mcse = 0;
+  EXPECT_LT(r.summary.num_samples, run_quietly(o).summary.num_samples);
+  const auto refuses = [&](double mcse, std::int64_t ess, const std::string& text) {
+    o.target_mcse = mcse, o.target_ess = ess;
+    try {
+      run_quietly(o);
+      ADD_FAILURE() << text;
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find(text), std::string::npos) << e.what();
+    }
+  };
+  refuses(1e-5, 10000, "target_mcse = 1e-05");
+  refuses(0.1, 500, "target_mcse = 0.1 and target_ess = 500");
+  refuses(1.5, 10000, "target_mcse = 1.5");
+}
+
 TEST(Run, SaysWhenTheWarmupHasNotConverged) {
   Options o = gaussian(4, {}, 100);
   o.target = "funnel";
