@@ -126,14 +126,14 @@ std::int64_t Sampling<Real>::enough() {
   summary_of_value_ = seconds_since(begin) * run_.context.threads / (share * values_in_memory());
   double rhat = extremes.rhat_max;
   double ess = extremes.worst_ess;
-  const double below = 1 + 0.8 * (rhat_bar - 1), wanted_ess = kilochain::wanted_ess(o);
+  const double below = 1 + 0.8 * (rhat_bar - 1), asked = wanted_ess(o);
   if (o.target_mcse > 0)  // of means, whose error it is
     for (std::size_t k = 0; k < deciding; ++k)
       if (const ParameterSummary& p = out_.parameters[k]; p.mcse_mean > 0)
         ess = std::min(ess, std::pow(p.sd / p.mcse_mean, 2));
-  const bool large = ess >= wanted_ess;
+  const bool large = ess >= asked;
   if (deciding < all && (rhat <= rhat_bar && large)) rhat = figures(all).rhat_max;
-  double times = 1.1 * wanted_ess / ess;  // R-hat^2 - 1 falls as the draws grow
+  double times = 1.1 * asked / ess;  // R-hat^2 - 1 falls as the draws grow
   if (rhat > rhat_bar) times = std::max(times, (rhat * rhat - 1) / (below * below - 1));
   const bool good = rhat <= rhat_bar && large, hopeless = !(rhat < 1.1) && out_.draws >= guess_;
   const bool ends = good || hopeless || !(times > 1);
