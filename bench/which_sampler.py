@@ -61,9 +61,9 @@ PAGE = """# Every sampler on seven problems
 `bench/which_sampler.py --max-seconds {seconds} --output FILE --page FILE` makes this page: {chains} chains, seed 1, nothing else said, one run a cell,
 {date}, {cores} cores. In brackets: the status where it is not 0 (6: not converged within {seconds} s or 20 000 draws a chain, [what it means](../statuses.md)).
 
-The default, `ensemble_hmc`, is ahead where a linear map makes the target round (Gaussians, regressions): its metric is right before its chains have arrived,
-and one gradient in a few is a new draw (in two dimensions the gad samplers make more of a gradient). Where curvature is local, a banana or a
-funnel, `chees_hmc` and `mams` are its equals. Modes far apart are for `tempered_mala`, and in two dimensions for random walks that learn from all chains: no trajectory crosses. Without gradients `adaptive_proposal` and
+The default, `ensemble_hmc`, is ahead where a linear map makes the target round (Gaussians, regressions): it proposes from the normal that it has learnt, and an
+evaluation in three is a new draw. It is ahead in the funnel too, in coordinates where that is a normal ([step by step](../default.md)). On the banana `chees_hmc` is its equal. Modes far
+apart are for `tempered_mala`, and in two dimensions for random walks that learn from all chains: no trajectory crosses. Without gradients `adaptive_proposal` and
 `adaptive_metropolis` do what can be done in few dimensions. [Which sampler when](../samplers.md).
 
 ## Effective draws of the slowest coordinate for 1 000 gradients
