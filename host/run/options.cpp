@@ -13,7 +13,8 @@
 namespace kilochain {
 namespace {
 
-void in_range(const char* name, std::int64_t value, Range range) {
+template <class T>
+void in_range(const char* name, T value, Range range) {
   require(range.contains(value), ExitStatus::usage, fmt::format("{} = {}", name, value),
           "must be " + settings_detail::text_of(range),
           fmt::format("Try {}?", value < range.low ? range.low : range.high));
@@ -28,10 +29,7 @@ struct CheckRanges {
     in_range(name, value, range);
   }
   void operator()(const char* name, const int& value, Range range, const char*) { in_range(name, value, range); }
-  void operator()(const char* name, const double& value, Range range, const char*) {
-    require(range.contains(value), ExitStatus::usage, fmt::format("{} = {}", name, value),
-            "must be " + settings_detail::text_of(range), fmt::format("Try {}?", range.low));
-  }
+  void operator()(const char* name, const double& value, Range range, const char*) { in_range(name, value, range); }
   void operator()(const char* name, const std::optional<std::int64_t>& value, Range range, const char*) {
     if (value) in_range(name, *value, range);
   }

@@ -26,9 +26,8 @@ struct Options {
   std::optional<std::int64_t> num_warmup;   ///< iterations of each chain; empty: until it has converged
   std::optional<std::int64_t> num_samples;  ///< iterations of each chain after that; empty: until the answer is good
   std::int64_t target_ess =
-      10000;  ///< empty num_samples: drawn until the slowest mean or tail has so many effective draws
-  double target_mcse =
-      0;  ///< in its place: until the Monte Carlo error of every mean is so many posterior sds; 0: none
+      10000;               ///< empty num_samples: drawn until the slowest mean or tail has so many effective draws
+  double target_mcse = 0;  ///< in place of target_ess: the largest error of a mean, in posterior sds; 0: target_ess
   std::int64_t superchains = 0;  ///< groups of chains that begin together, for R-hat; 0: automatic; 1: none
   std::int64_t thin = 1;         ///< keep every thin-th sample
   std::uint64_t seed = 1;
