@@ -9,8 +9,9 @@
 namespace kilochain::emulated {
 namespace {
 
-std::set<Stream*>& streams() {
-  static std::set<Stream*> all;
+/// In the order in which they were made: an order of addresses would differ from run to run.
+std::vector<Stream*>& streams() {
+  static std::vector<Stream*> all;
   return all;
 }
 std::set<Event*>& events() {
@@ -76,7 +77,7 @@ void drain(Stream& s) {
   host_waited(s.times);
 }
 
-bool known(Stream* s) { return s && streams().count(s); }
+bool known(Stream* s) { return s && std::ranges::count(streams(), s); }
 cudaError_t not_a_stream() {
   return refuse(cudaErrorInvalidResourceHandle, "not a stream that exists (the default stream is not used here)");
 }
@@ -161,7 +162,7 @@ using namespace kilochain::emulated;
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   KC_ENTER(cudaErrorMemoryAllocation);
   *stream = new Stream;
-  streams().insert(*stream);
+  streams().push_back(*stream);
   ++state().living.streams;
   return cudaSuccess;
 }
@@ -178,7 +179,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   const cudaError_t entered = enter();
   if (!known(stream)) return not_a_stream();
   drain(*stream);  // CUDA lets the work finish
-  streams().erase(stream);
+  std::erase(streams(), stream);
   delete stream;
   --state().living.streams;
   return entered;
