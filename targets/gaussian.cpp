@@ -1,10 +1,9 @@
 #include "targets/gaussian.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <numbers>
 
+#include "base/dense.hpp"
 #include "base/nearest_name.hpp"
 #include "targets/data/dataset.hpp"
 
@@ -81,15 +80,14 @@ typename Gaussian<Real>::Data Gaussian<Real>::prepare(const Settings& s, Arena<R
           "gaussian: both a preset and files", "preset = " + s.preset, "Give one or the other?");
   const Moments m = s.preset.empty() ? read_moments(s.mean, s.covariance) : preset_moments(s.preset);
   const Eigen::Index n = m.mean.size();
-  const Eigen::LLT<Eigen::MatrixXd> factor(m.covariance);
-  if (factor.info() != Eigen::Success) {
-    const double smallest =
-        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(m.covariance, Eigen::EigenvaluesOnly).eigenvalues()[0];
+  const auto factor = cholesky(m.covariance);
+  if (!factor) {
+    const auto eigen = symmetric_eigen(m.covariance);
     throw Error(ExitStatus::data, "gaussian: the covariance is not positive definite",
-                "smallest eigenvalue " + std::to_string(smallest) + " in " + s.covariance,
+                "smallest eigenvalue " + std::to_string(eigen ? eigen->values[0] : NAN) + " in " + s.covariance,
                 "Remove linearly dependent variables, or add a little to the diagonal?");
   }
-  const Eigen::MatrixXd lower = factor.matrixL();
+  const Eigen::MatrixXd& lower = *factor;
   const bool diagonal = m.covariance.isDiagonal(0.0);
   Data d;
   d.n = static_cast<Index>(n);
@@ -101,7 +99,8 @@ typename Gaussian<Real>::Data Gaussian<Real>::prepare(const Settings& s, Arena<R
   if (diagonal) {
     for (Eigen::Index i = 0; i < n; ++i) precision.push_back(1 / m.covariance(i, i));
   } else {
-    const Eigen::MatrixXd inverse = factor.solve(Eigen::MatrixXd::Identity(n, n));
+    const Eigen::MatrixXd root = solve_lower(lower, Eigen::MatrixXd::Identity(n, n)),
+                          inverse = transposed_times(root, root);
     precision.assign(n * d.row, 0.0);
     for (Eigen::Index i = 0; i < n; ++i)
       for (Eigen::Index j = 0; j < n; ++j) precision[i * d.row + j] = 0.5 * (inverse(i, j) + inverse(j, i));

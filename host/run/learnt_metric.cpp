@@ -1,10 +1,9 @@
 #include "host/run/learnt_metric.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
+#include "base/dense.hpp"
 #include "host/run/whitened.hpp"
 
 namespace kilochain {
@@ -27,7 +26,7 @@ MatrixXd scaled(const MatrixXd& s, const VectorXd& d, double kept) {
 /// By how much to widen each direction h of H, in whose scale x and g are diag(values): x = H diag(values) H^T. Width
 /// and gradients of a Gaussian's draws have one cause, so that the ratio to their product tells w without its noise.
 VectorXd widening(const MatrixXd& H, const VectorXd& values, const MatrixXd& g, const MatrixXd& across, double step) {
-  const VectorXd product = ((H.transpose() * g).cwiseProduct((across * H).transpose())).rowwise().sum();
+  const VectorXd product = transposed_times(g, H).cwiseProduct(times(across, H)).colwise().sum();
   VectorXd by = VectorXd::Ones(values.size());
   for (Eigen::Index i = 0; i < by.size(); ++i) {
     const double square = -values[i] * values[i] / product[i], width = std::sqrt(square);
@@ -38,16 +37,12 @@ VectorXd widening(const MatrixXd& H, const VectorXd& values, const MatrixXd& g, 
 
 /// A with A g A = x; of matrices that are not positive definite the diagonal of it.
 MatrixXd geometric_mean(const MatrixXd& x, const MatrixXd& g, const MatrixXd& across, double step) {
-  const Eigen::LLT<MatrixXd> llt(x);
-  if (llt.info() == Eigen::Success) {
-    const MatrixXd L = llt.matrixL();
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(L.transpose() * g * L);
-    const VectorXd values = eigen.eigenvalues();
-    if (eigen.info() == Eigen::Success && values[0] > 1e-14 * values[values.size() - 1]) {
-      MatrixXd half = L * eigen.eigenvectors() * values.array().pow(-0.25).matrix().asDiagonal();
-      if (step > 0) half *= widening(half, values.cwiseSqrt(), g, across, step).asDiagonal();
-      return half * half.transpose();
-    }
+  const auto L = cholesky(x);
+  const auto eigen = L ? symmetric_eigen(transposed_times(*L, times(g, *L))) : std::nullopt;
+  if (eigen && eigen->values[0] > 1e-14 * eigen->values[eigen->values.size() - 1]) {
+    MatrixXd half = times(*L, eigen->vectors) * eigen->values.array().pow(-0.25).matrix().asDiagonal();
+    if (step > 0) half *= widening(half, eigen->values.cwiseSqrt(), g, across, step).asDiagonal();
+    return times_own_transpose(half);
   }
   return (x.diagonal().array() / g.diagonal().array()).sqrt().matrix().asDiagonal();
 }
@@ -80,13 +75,13 @@ VectorXd weights_of(const MatrixXd& columns) {
 
 /// Columns about their mean, each with its weight.
 MatrixXd centred_columns(const MatrixXd& columns, const VectorXd& weights) {
-  const VectorXd mean = columns * weights / weights.sum();
+  const VectorXd mean = times(columns, weights) / weights.sum();
   return (columns.colwise() - mean) * weights.asDiagonal();
 }
 /// Adds the products of centred columns: all, or those on the diagonal.
 void add_products(MatrixXd& all, const MatrixXd& centred) {
   if (all.cols() == all.rows())
-    all.selfadjointView<Eigen::Lower>().rankUpdate(centred);
+    all += times_own_transpose(centred);
   else
     all.col(0) += centred.rowwise().squaredNorm();
 }
@@ -113,7 +108,7 @@ void MetricLearner::add(const Real* x, const Real* g, Index count) {
                  g_about = centred_columns(slopes.leftCols(kept), weights);
   add_products(x_, x_about);
   add_products(g_, g_about);
-  if (x_.cols() == n_) across_ += x_about * g_about.transpose();
+  if (x_.cols() == n_) across_ += times_transposed(x_about, g_about);
 }
 
 std::vector<double> MetricLearner::factor(double step) const {
@@ -139,8 +134,7 @@ std::vector<double> MetricLearner::factor(double step) const {
     F.diagonal() = scale.cwiseProduct(mean.diagonal().cwiseSqrt());
     return out;
   }
-  const Eigen::LLT<MatrixXd> llt(mean);
-  if (llt.info() == Eigen::Success) F = scale.asDiagonal() * MatrixXd(llt.matrixL());
+  if (const auto L = cholesky(mean)) F = scale.asDiagonal() * *L;
   return out;
 }
 
@@ -148,7 +142,6 @@ template <class Real>
 std::vector<double> agreement(const std::vector<Real>& x, const std::vector<Real>& g, const std::vector<double>& factor,
                               Index n) {
   using Rows = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  using Factor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const Eigen::Index all = std::ssize(x) / n;
   const Eigen::Map<const Rows> points(x.data(), all, n), slopes(g.data(), all, n);
   MatrixXd at(all, n), by(all, n);
@@ -158,9 +151,9 @@ std::vector<double> agreement(const std::vector<Real>& x, const std::vector<Real
       at.row(kept) = points.row(k).template cast<double>();
       by.row(kept++) = slopes.row(k).template cast<double>();
     }
-  const Eigen::Map<const Factor> F(factor.data(), n, n);
+  const Eigen::Map<const MatrixXd> Ft(factor.data(), n, n);  // rows of F are its columns
   const auto centred = [](MatrixXd m) { return MatrixXd(m.rowwise() - m.colwise().mean()); };
-  const MatrixXd a = centred(at.topRows(kept)), b = -centred(by.topRows(kept)) * F * F.transpose();
+  const MatrixXd a = centred(at.topRows(kept)), b = -times(times_transposed(centred(by.topRows(kept)), Ft), Ft);
   std::vector<double> out;
   for (Eigen::Index i = 0; i < n; ++i) out.push_back(a.col(i).dot(b.col(i)) / (a.col(i).norm() * b.col(i).norm()));
   return out;
@@ -169,7 +162,6 @@ std::vector<double> agreement(const std::vector<Real>& x, const std::vector<Real
 template <class Real>
 std::vector<double> mean_of(const std::vector<Real>& x, const std::vector<Real>& g, const std::vector<double>& factor,
                             const std::vector<double>& agreement) {
-  using Factor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const Index n = std::ssize(agreement), all = std::ssize(x) / n;
   VectorXd mean = VectorXd::Zero(n), slope = mean;
   double kept = 0;
@@ -178,8 +170,8 @@ std::vector<double> mean_of(const std::vector<Real>& x, const std::vector<Real>&
                    by = Eigen::Map<const Eigen::Matrix<Real, Eigen::Dynamic, 1>>(&g[k * n], n).template cast<double>();
     if (at.allFinite() && by.allFinite()) mean += at, slope += by, ++kept;
   }
-  const Eigen::Map<const Factor> F(factor.data(), n, n);
-  const VectorXd way = F * (F.transpose() * slope);
+  const Eigen::Map<const MatrixXd> Ft(factor.data(), n, n);
+  const VectorXd way = transposed_times(Ft, times(Ft, slope));
   std::vector<double> out;
   for (Index i = 0; i < n; ++i) out.push_back((mean[i] + std::max(0.0, agreement[i]) * way[i]) / kept);
   return out;

@@ -1,8 +1,9 @@
 #include "host/run/logistic_lines.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+
+#include "base/dense.hpp"
 
 namespace kilochain {
 namespace {
@@ -32,13 +33,14 @@ Index LogisticRows::most_draws() const {
 
 LogisticLines LogisticRows::lines(const MatrixXd& draws) const {
   LogisticLines out{ArrayXd(rows()), ArrayXd(rows()), ArrayXd(rows()), ArrayXd(rows()), ArrayXd(rows())};
+  const Eigen::Map<const MatrixXd> columns(x_.data(), dim(), rows());  // an observation each
 #pragma omp parallel for schedule(static)
   for (Index first = 0; first < rows(); first += block) {
     const Index count = std::min(block, rows() - first);
-    const Matrix logits = x_.middleRows(first, count) * draws;
+    const MatrixXd logits = transposed_times(draws, columns.middleCols(first, count));
     for (Index k = 0; k < count; ++k) {
       const double s = sign_[first + k];
-      const ArrayXd t = logits.row(k), r = s / (1 + (s * t).exp());
+      const ArrayXd t = logits.col(k), r = s / (1 + (s * t).exp());
       const double mean = t.mean(), residual = r.mean(), variance = (t - mean).square().mean(),
                    p = 1 / (1 + std::exp(-mean));
       const double slope = variance > 1e-12 ? ((t - mean) * (r - residual)).mean() / variance : -p * (1 - p);
@@ -59,6 +61,7 @@ std::optional<LogisticRows::Normal> LogisticRows::normal(const LogisticLines& li
                                                          const VectorXd& middle) const {
   const Index n = dim();
   const double prior = 1 / (prior_sd_ * prior_sd_);
+  const Eigen::Map<const MatrixXd> columns(x_.data(), n, rows());
   std::vector<MatrixXd> sums(parts, MatrixXd::Zero(n, n));  // whatever the number of threads
   const Index each = (rows() + parts - 1) / parts;
 #pragma omp parallel for schedule(static)
@@ -66,20 +69,21 @@ std::optional<LogisticRows::Normal> LogisticRows::normal(const LogisticLines& li
     const Index end = std::min(rows(), (k + 1) * each);
     for (Index first = k * each; first < end; first += block) {
       const Index count = std::min(block, end - first);
-      const Matrix scaled = x_.middleRows(first, count).array().colwise() * (-slope.segment(first, count)).sqrt();
-      sums[static_cast<std::size_t>(k)].selfadjointView<Eigen::Lower>().rankUpdate(scaled.transpose());
+      const VectorXd root = (-slope.segment(first, count)).sqrt();
+      sums[static_cast<std::size_t>(k)] += times_own_transpose(columns.middleCols(first, count) * root.asDiagonal());
     }
   }
   MatrixXd H = MatrixXd::Zero(n, n);
   for (const MatrixXd& part : sums) H += part;
   H.diagonal().array() += prior;
-  const Eigen::LLT<MatrixXd> precision(H.selfadjointView<Eigen::Lower>());
-  if (precision.info() != Eigen::Success) return {};
-  Normal out{{}, middle + precision.solve(x_.transpose() * lines.residual.matrix() - prior * middle)};
-  const Eigen::LLT<MatrixXd> covariance(precision.solve(MatrixXd::Identity(n, n)));
-  if (covariance.info() != Eigen::Success || !out.mean.allFinite()) return {};
-  out.factor = covariance.matrixL();
-  return out;
+  const auto precision = cholesky(H);
+  if (!precision) return {};
+  const VectorXd slope_there = times(columns, lines.residual.matrix()) - prior * middle;
+  const MatrixXd inverse = solve_lower(*precision, MatrixXd::Identity(n, n));  // covariance = inverse^T inverse
+  const auto factor = cholesky(times_own_transpose(inverse.transpose()));
+  const VectorXd mean = middle + transposed_times(inverse, times(inverse, slope_there));
+  if (!factor || !mean.allFinite()) return {};
+  return Normal{*factor, mean};
 }
 
 }  // namespace kilochain

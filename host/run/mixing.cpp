@@ -1,54 +1,42 @@
 #include "host/run/mixing.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
 #include <random>
 
+#include "base/dense.hpp"
 #include "host/run/learnt_metric.hpp"
 
 namespace kilochain {
 namespace {
 
 using Eigen::MatrixXd, Eigen::VectorXd;
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using FactorRows = Eigen::Map<const RowMajor>;
+using FactorRows = Eigen::Map<const MatrixXd>;  ///< rows of a factor F are its columns: F^T
 constexpr Eigen::Index slow_directions = 8;
 constexpr Count most_draws = 4096;  // of as many chains as that takes: more tell little more
 
 /// In draws of a law, centred, (dim, draw), the directions in which they are widest by the metric: those take the
 /// longest. (dim, direction), so that their transpose times a draw is how far it lies along them. Draws are never
 /// whitened: powers of F^-1 x x' F^-T need F on a few directions alone.
-MatrixXd widest_directions(const MatrixXd& x, const FactorRows& F) {
+MatrixXd widest_directions(const MatrixXd& x, const FactorRows& Ft) {
   const Eigen::Index n = x.rows(), count = std::min(slow_directions, n);
   const bool dense = n <= most_dense;
-  const auto solve = [&](MatrixXd& v) {
-    if (dense)
-      F.triangularView<Eigen::Lower>().solveInPlace(v);
-    else
-      v.array().colwise() /= F.diagonal().array();
-  };
-  const auto solve_transposed = [&](MatrixXd v) {
-    if (dense)
-      F.transpose().triangularView<Eigen::Upper>().solveInPlace(v);
-    else
-      v.array().colwise() /= F.diagonal().array();
-    return v;
-  };
+  const MatrixXd F = dense ? MatrixXd(Ft.transpose()) : MatrixXd();
+  const auto divided = [&](MatrixXd v) { return MatrixXd(v.array().colwise() / Ft.diagonal().array()); };
+  const auto solve = [&](const MatrixXd& v) { return dense ? solve_lower(F, v) : divided(v); };
+  const auto solve_transposed = [&](const MatrixXd& v) { return dense ? solve_lower_transposed(F, v) : divided(v); };
   constexpr int powers = 8;
   MatrixXd squares;
   const bool squared = n < 4 * powers * slow_directions;  // fewer operations than the products with all draws
-  if (squared) squares.setZero(n, n), squares.selfadjointView<Eigen::Lower>().rankUpdate(x);
+  if (squared) squares = times_own_transpose(x);
   std::mt19937_64 random(1);
   std::normal_distribution<double> normal;
   MatrixXd v = MatrixXd::NullaryExpr(n, count, [&] { return normal(random); });
   for (int k = 0; k < powers; ++k) {
-    MatrixXd u = solve_transposed(v);
-    u = squared ? MatrixXd(squares.selfadjointView<Eigen::Lower>() * u) : MatrixXd(x * (x.transpose() * u));
-    solve(u);
-    v = Eigen::HouseholderQR<MatrixXd>(u).householderQ() * MatrixXd::Identity(n, count);
+    const MatrixXd u = solve_transposed(v);
+    v = orthonormal(solve(squared ? times(squares, u) : times(x, transposed_times(x, u))));
   }
   return solve_transposed(v);
 }
@@ -98,7 +86,7 @@ double mixing_of(const FrozenDraws<Real>& block, const std::vector<double>& fact
   const double coordinates = slowest_times(x, block.count, 1.0 / 8);  // the slowest one alone is mostly noise
   if (!along) return 1 / coordinates;
   const MatrixXd widest = widest_directions(x, FactorRows(factor.data(), block.dim, block.dim));
-  return 1 / std::max(coordinates, slowest_times(widest.transpose() * x, block.count, 1.0 / 4));
+  return 1 / std::max(coordinates, slowest_times(transposed_times(widest, x), block.count, 1.0 / 4));
 }
 
 template <class Real>
@@ -112,11 +100,11 @@ double longest_stay(const FrozenDraws<Real>& block, const std::vector<double>& f
       for (Eigen::Index i = 0; i < n; ++i) z(i, at) = static_cast<double>(block.at(c, s, i)) - mean[i];
       log_weights[at] = block.lp_of(c)[s];
     }
-  const FactorRows F(factor.data(), n, n);
+  const FactorRows Ft(factor.data(), n, n);
   if (n <= most_dense)
-    F.triangularView<Eigen::Lower>().solveInPlace(z);
+    z = solve_lower(MatrixXd(Ft.transpose()), std::move(z));
   else
-    z.array().colwise() /= F.diagonal().array();
+    z.array().colwise() /= Ft.diagonal().array();
   log_weights += z.colwise().squaredNorm().transpose() / 2;
   const double most = log_weights.maxCoeff();
   return (most - log_weights.array()).exp().mean();

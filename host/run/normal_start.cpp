@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/dense.hpp"
 #include "host/run/probes.hpp"
 
 namespace kilochain {
 namespace {
 
 using Eigen::MatrixXd;
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 constexpr int looks = 2;                        // at draws: the second of the curvature about the first's
 constexpr double nearly_gaussian = 0.9;         // agreement of positions and gradients
@@ -31,8 +31,8 @@ template <class Real>
 std::vector<Real> values_of(const MatrixXd& columns) {
   return {columns.data(), columns.data() + columns.size()};
 }
-RowMajor factor_of(const MetricLearner& learner, Index n) {
-  return Eigen::Map<const RowMajor>(learner.factor().data(), n, n);
+MatrixXd factor_of(const MetricLearner& learner, Index n) {
+  return Eigen::Map<const MatrixXd>(learner.factor().data(), n, n).transpose();  // it is by rows
 }
 
 struct Evaluated {
@@ -54,14 +54,14 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
     e.g = columns_of(gradients_at(values_of<Real>(points), &e.lp), n);
     return e;
   };
-  const RowMajor identity = RowMajor::Identity(n, n);
+  const MatrixXd identity = MatrixXd::Identity(n, n);
   const auto normals = [&](Index count, int use) {
     return ways_of({identity.data(), identity.data() + identity.size()}, n, count,
                    {rng.seed, rng.chain, rng.iteration + use});
   };
   MetricLearner from_climbs(n);
   from_climbs.add(climbed.ways.data(), climbed.changes.data(), static_cast<Index>(std::ssize(climbed.ways) / n));
-  RowMajor F = factor_of(from_climbs, n);
+  MatrixXd F = factor_of(from_climbs, n);
   MatrixXd tops = columns_of(x, n), g = columns_of(climbed.g, n), whitened;
   std::vector<double> lp = climbed.lp;
   const double size = static_cast<double>(n), bar = near_mode * size, far = far_below(n, std::sqrt(size / 2));
@@ -77,14 +77,14 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
   const auto feel = [&](const MatrixXd& places, const MatrixXd& slopes, int use) {
     const Index probes = 3 * n / 2 + least_draws;
     const MatrixXd z = normals(probes, use);
-    MatrixXd points = share * F * z;
+    MatrixXd points = share * times(F, z);
     for (Index k = 0; k < probes; ++k) points.col(k) += places.col(k % places.cols());
     MatrixXd changes = evaluate(points).g;
     for (Index k = 0; k < probes; ++k) changes.col(k) -= slopes.col(k % places.cols());
-    changes = F.transpose() * changes / share;
+    changes = transposed_times(F, changes) / share;
     MetricLearner learner(n);
     learner.add(z.data(), changes.data(), probes);
-    F = F * factor_of(learner, n);
+    F = times(F, factor_of(learner, n));
   };
   double steepest = INFINITY;
   for (int round = 0; round < rounds && !(steepest < bar) && !stop; ++round) {
@@ -93,15 +93,15 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
     feel(tops(Eigen::all, stay), g(Eigen::all, stay), round);
     if (!F.allFinite()) return out;
 
-    std::vector<double> at = values_of<double>(F.triangularView<Eigen::Lower>().solve(tops));
+    std::vector<double> at = values_of<double>(solve_lower(F, tops));
     const auto gradients = [&](const std::vector<double>& points, std::vector<double>* lps) {
-      const Evaluated e = evaluate(F * columns_of(points, n));
+      const Evaluated e = evaluate(times(F, columns_of(points, n)));
       if (lps) *lps = e.lp;
-      return values_of<double>(F.transpose() * e.g);
+      return values_of<double>(transposed_times(F, e.g));
     };
     const Climbed<double> further = climb<double>(gradients, at, n, stop, little, most_steps);
-    tops = F * columns_of(at, n), whitened = columns_of(further.g, n), lp = further.lp;
-    g = F.transpose().triangularView<Eigen::Upper>().solve(whitened);
+    tops = times(F, columns_of(at, n)), whitened = columns_of(further.g, n), lp = further.lp;
+    g = solve_lower_transposed(F, whitened);
     steepest = 0;
     for (const Index c : stay) steepest = std::max(steepest, whitened.col(c).squaredNorm());
   }
@@ -111,14 +111,14 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
   for (const Index c : stay)
     if (below(c) > level + bar) return out;  // a narrow mode may have its share of the mass
   for (const Index c : out.left) out.left_below = std::max(out.left_below, below(c));
-  tops += F * whitened;
+  tops += times(F, whitened);
 
   const auto climbs = static_cast<Index>(stay.size()),
              each = std::max(least_draws, (draws_in_all + climbs - 1) / climbs);
   std::vector<Real> points;
   for (int look = 0; look < looks && !out.fits && F.allFinite(); ++look) {
     const MatrixXd z = normals(each * climbs, rounds + 2 * look);
-    MatrixXd draws = F * z;
+    MatrixXd draws = times(F, z);
     for (Index k = 0; k < each * climbs; ++k) draws.col(k) += tops.col(stay[static_cast<std::size_t>(k / each)]);
     points = values_of<Real>(draws);
     Evaluated there;
@@ -134,10 +134,10 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
     out.seconds_of_gradient = took / static_cast<double>(each * climbs);
     if (!there.g.allFinite() || std::ranges::any_of(there.lp, [](double v) { return !std::isfinite(v); })) return out;
     if (z.cols() > n) {  // fewer would tell little
-      const MatrixXd slopes = F.transpose() * there.g;
+      const MatrixXd slopes = transposed_times(F, there.g);
       MetricLearner of_draws(n);
       of_draws.add(z.data(), slopes.data(), each * climbs);
-      F = F * factor_of(of_draws, n);
+      F = times(F, factor_of(of_draws, n));
     }
     out.factor = values_of<double>(F.transpose());
     const std::vector<double> agree = agreement(points, values_of<Real>(there.g), out.factor, n);

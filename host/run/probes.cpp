@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/dense.hpp"
+
 namespace kilochain {
 
 Eigen::MatrixXd ways_of(const std::vector<double>& factor, Eigen::Index n, Index count, const Rng& rng) {
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const auto size = static_cast<std::size_t>(n);
   std::vector<double> z(size + 32);
   Eigen::MatrixXd ways(n, count);
@@ -15,7 +16,7 @@ Eigen::MatrixXd ways_of(const std::vector<double>& factor, Eigen::Index n, Index
     normals(HostTeam{}, own, Purpose::start, Row(z.data(), z.size()), n);
     std::copy_n(z.begin(), size, ways.col(k).data());
   }
-  return Eigen::Map<const RowMajor>(factor.data(), n, n).triangularView<Eigen::Lower>() * ways;
+  return transposed_times(Eigen::Map<const Eigen::MatrixXd>(factor.data(), n, n), ways);  // the factor is by rows
 }
 
 template <class Real>

@@ -1,10 +1,11 @@
 #include "host/run/scaled_effects.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
+
+#include "base/dense.hpp"
 
 namespace kilochain {
 namespace {
@@ -42,10 +43,11 @@ struct Fit {
 Fit fit(const MatrixXd& gram, const VectorXd& with, double square) {
   MatrixXd ridged = gram;
   ridged.diagonal().array() += ridge;
-  const Eigen::LDLT<MatrixXd> ldlt(ridged);
-  if (ldlt.info() != Eigen::Success || !(square > 0)) return {};
-  Fit out{ldlt.solve(with), 1};
-  out.left = (square - 2 * out.coefficients.dot(with) + out.coefficients.dot(gram * out.coefficients)) / square;
+  const auto solved = solve_symmetric(ridged, with);
+  if (!solved || !(square > 0)) return {};
+  Fit out{*solved, 1};
+  const VectorXd explained = times(gram, *solved);
+  out.left = (square - 2 * out.coefficients.dot(with) + out.coefficients.dot(explained)) / square;
   return out;
 }
 
@@ -66,10 +68,8 @@ class Regression {
     for (Index i = 0; i < n_; ++i)
       if (lengths_[i] < next_to_none * lengths_[n_ + i]) features_.row(i).setZero();
     sizes_ = standardise(response_);
-    gram_ = MatrixXd::Zero(2 * n_, 2 * n_);
-    gram_.selfadjointView<Eigen::Lower>().rankUpdate(features_);
-    gram_ = MatrixXd(gram_.selfadjointView<Eigen::Lower>());
-    with_ = features_ * response_.transpose();
+    gram_ = times_own_transpose(features_);
+    with_ = times_transposed(features_, response_);
   }
 
   /// The coordinates whose gradients are told best by the features of all others, but for their priors: by the inverse
@@ -77,15 +77,16 @@ class Regression {
   std::vector<Index> likely() const {
     MatrixXd ridged = gram_;
     ridged.diagonal().array() += ridge;
-    const MatrixXd inverse = Eigen::LDLT<MatrixXd>(ridged).solve(MatrixXd::Identity(2 * n_, 2 * n_));
+    const auto inverse = solve_symmetric(ridged, MatrixXd::Identity(2 * n_, 2 * n_));
+    if (!inverse) return {};
+    MatrixXd by = with_;
+    for (Index v = 0; v < n_; ++v) by(v, v) = by(n_ + v, v) = 0;
+    const MatrixXd solved = times(*inverse, by);
     VectorXd tells(n_);
     for (Index v = 0; v < n_; ++v) {
-      VectorXd by = with_.col(v);
-      by[v] = by[n_ + v] = 0;
-      const VectorXd solved = inverse * by;
-      const Eigen::Matrix2d own = inverse({v, n_ + v}, {v, n_ + v});
-      const Eigen::Vector2d beside = solved({v, n_ + v});
-      tells[v] = by.dot(solved) - beside.dot(own.llt().solve(beside));
+      const auto own = cholesky((*inverse)({v, n_ + v}, {v, n_ + v}));
+      const double beside = own ? solve_lower(*own, solved({v, n_ + v}, v)).squaredNorm() : 0;
+      tells[v] = by.col(v).dot(solved.col(v)) - beside;
     }
     std::vector<Index> order(static_cast<std::size_t>(n_));
     std::iota(order.begin(), order.end(), 0);
@@ -104,11 +105,11 @@ class Regression {
     standardise(smooth);
     MatrixXd gram(size + powers + 1, size + powers + 1);
     gram.topLeftCorner(size, size) = gram_(rows, rows);
-    gram.bottomLeftCorner(powers + 1, size) = smooth * features_(rows, Eigen::all).transpose();
+    gram.bottomLeftCorner(powers + 1, size) = times_transposed(smooth, features_(rows, Eigen::all));
     gram.topRightCorner(size, powers + 1) = gram.bottomLeftCorner(powers + 1, size).transpose();
-    gram.bottomRightCorner(powers + 1, powers + 1) = smooth * smooth.transpose();
+    gram.bottomRightCorner(powers + 1, powers + 1) = times_own_transpose(smooth);
     VectorXd with(size + powers + 1);
-    with << with_(rows, v), smooth * response_.row(v).transpose();
+    with << with_(rows, v), times_transposed(smooth, response_.row(v));
     const Fit whole = fit(gram, with, 1);
     const double freedom = 1 - static_cast<double>(with.size()) / static_cast<double>(x_.cols());
     if (!(whole.left < (1 - told) * freedom)) return {};
@@ -134,7 +135,7 @@ class Regression {
     MatrixXd basis(few + smooth.rows(), rest.size());
     for (Index k = 0; k < few; ++k) basis.row(k) = features_.row(n_ + found.effects[static_cast<std::size_t>(k)]);
     basis.bottomRows(smooth.rows()) = smooth;
-    const Fit by = fit(basis * basis.transpose(), basis * rest.transpose(), rest.squaredNorm());
+    const Fit by = fit(times_own_transpose(basis), times_transposed(basis, rest), rest.squaredNorm());
     if (!(by.left * rest.squaredNorm() < (1 - told) * sizes_[found.parent] * sizes_[found.parent])) return false;
     for (Index k = 0; k < few; ++k) {
       const double length = lengths_[n_ + found.effects[static_cast<std::size_t>(k)]];

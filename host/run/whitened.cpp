@@ -1,8 +1,8 @@
 #include "host/run/whitened.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
+
+#include "base/dense.hpp"
 
 namespace kilochain {
 
@@ -47,25 +47,21 @@ std::optional<Whitened> whitened(const DrawsAndGradients& d) {
   ArrayXd weights = weights_of(x, g);
   for (int round = 0; round < 3; ++round) {
     const double sum = weights.sum();
-    out.mean = x * weights.matrix() / sum;
-    const VectorXd root = weights.sqrt();
-    MatrixXd Sx = MatrixXd::Zero(n, n), Sg = Sx;
-    Sx.selfadjointView<Eigen::Lower>().rankUpdate(MatrixXd((x.colwise() - out.mean) * root.asDiagonal()), 1 / sum);
-    Sg.selfadjointView<Eigen::Lower>().rankUpdate(MatrixXd(g * root.asDiagonal()), 1 / sum);
+    out.mean = times(x, weights.matrix()) / sum;
+    const VectorXd root = (weights / sum).sqrt();
+    MatrixXd Sx = times_own_transpose((x.colwise() - out.mean) * root.asDiagonal()),
+             Sg = times_own_transpose(g * root.asDiagonal());
     Sx.diagonal().array() += 1e-9, Sg.diagonal().array() += 1e-9;
-    Sg = MatrixXd(Sg.selfadjointView<Eigen::Lower>());
-    const Eigen::LLT<MatrixXd> llt(Sx);
-    const MatrixXd lower = llt.matrixL();
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(lower.transpose() * Sg * lower);
-    if (llt.info() != Eigen::Success || eigen.info() != Eigen::Success || !(eigen.eigenvalues()[0] > 0)) return {};
-    const VectorXd values = eigen.eigenvalues();
-    const MatrixXd half = lower * eigen.eigenvectors() * values.array().pow(-0.25).matrix().asDiagonal();
-    const Eigen::LLT<MatrixXd> metric(half * half.transpose());
-    if (metric.info() != Eigen::Success) return {};
-    out.L = metric.matrixL();
-    out.z = out.L.triangularView<Eigen::Lower>().solve(MatrixXd(x.colwise() - out.mean));
-    out.h = out.L.transpose() * g;
-    out.divergence = values.array().log().sum();  // that of lower^T Sg lower is det Sx det Sg
+    const auto lower = cholesky(Sx);
+    const auto eigen = lower ? symmetric_eigen(transposed_times(*lower, times(Sg, *lower))) : std::nullopt;
+    if (!eigen || !(eigen->values[0] > 0)) return {};
+    const MatrixXd half = times(*lower, eigen->vectors) * eigen->values.array().pow(-0.25).matrix().asDiagonal();
+    auto L = cholesky(times_own_transpose(half));
+    if (!L) return {};
+    out.L = *std::move(L);
+    out.z = solve_lower(out.L, x.colwise() - out.mean);
+    out.h = transposed_times(out.L, g);
+    out.divergence = eigen->values.array().log().sum();  // that of lower^T Sg lower is det Sx det Sg
     weights = weights_of(out.z, out.h);
   }
   out.mean = middle + scale.cwiseProduct(out.mean);
@@ -80,11 +76,13 @@ double nonlinearity(const Whitened& white) {
   basis.topRows(z.rows()) = z, basis.row(z.rows()).setOnes();
   basis = (basis * root.asDiagonal()).eval();
   const MatrixXd weighted = h * root.asDiagonal();
-  MatrixXd gram = basis * basis.transpose();
+  MatrixXd gram = times_own_transpose(basis);
   gram.diagonal() *= 1 + 1e-9;
-  const MatrixXd fit = gram.ldlt().solve(basis * weighted.transpose());
-  const VectorXd mean = weighted * root / root.squaredNorm();
-  return (weighted - fit.transpose() * basis).squaredNorm() / (weighted - mean * root.transpose()).squaredNorm();
+  const auto fit = solve_symmetric(gram, times_transposed(basis, weighted));
+  if (!fit) return NAN;
+  const VectorXd mean = times(weighted, root) / root.squaredNorm();
+  return (weighted - transposed_times(*fit, basis)).squaredNorm() /
+         (weighted - times_transposed(mean, root)).squaredNorm();
 }
 
 }  // namespace kilochain
