@@ -13,6 +13,28 @@ function(kilochain_precompile_as target other)
     target_precompile_headers(${target} REUSE_FROM ${other})
   endif()
 endfunction()
+# kilochain_together(TARGET [FOLDER...]): several sources are compiled as one, for they read the same headers and use the same
+# templates: that takes a third of the time. All sources, six at a time, or those of each folder. Not in sanitized trees, which
+# find out whether each source includes what it needs.
+option(KILOCHAIN_TOGETHER "Compile sources several at a time where they are small" ON)
+function(kilochain_together target)
+  if(KILOCHAIN_TOGETHER AND NOT KILOCHAIN_SANITIZE AND NOT KILOCHAIN_THREAD_SANITIZE)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+    if(ARGN)
+      set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+      get_target_property(sources ${target} SOURCES)
+      foreach(folder ${ARGN})
+        set(together ${sources})
+        list(FILTER together INCLUDE REGEX "(^|/)${folder}/[^/]*[.]cpp$")
+        string(MAKE_C_IDENTIFIER ${folder} group)
+        set_source_files_properties(${together} PROPERTIES UNITY_GROUP ${group})
+      endforeach()
+    endif()
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # a source seems to be a header of its batch
+      target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+    endif()
+  endif()
+endfunction()
 # kilochain_light(TARGET): what has no hot loops of its own is optimised lightly, in half the time; not at all under the
 # sanitizers of every commit, but for TARGETs that say SANITIZED, whose own loops are long. (Before kilochain_precompile:
 # headers are compiled with the flags of those that read them.)

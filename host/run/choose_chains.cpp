@@ -13,7 +13,7 @@
 namespace kilochain {
 namespace {
 
-constexpr Index timed = 16;
+constexpr Index timed_chains = 16;
 constexpr std::int64_t without_ensemble = 256, on_device = 2048, on_busy_device = 512;
 constexpr double busy_flops = 2e9;  // of a round: beyond, more chains take a device as much longer
 
@@ -25,16 +25,17 @@ ChainsChosen chains_on_device(const TargetInfo& info) {
   return {chains, fmt::format("{} chains, on a device", chains)};
 }
 
-/// Seconds of one thread for a gradient of one chain, when `timed` chains are evaluated together.
+/// Seconds of one thread for a gradient of one chain, when `timed_chains` are evaluated together.
 template <class Real>
 double seconds_of_gradient(const Options& o, const Context& context, Target<Real>& target) {
   using Clock = std::chrono::steady_clock;
   Options few = o;
-  few.num_chains = timed;
+  few.num_chains = timed_chains;
   if (few.init.starts_with("file:")) few.init = "normal";
-  const auto chains = make_chains<Real>(context, o.sampler, o.sampler_settings, timed, target.info(), o.adapt_scope);
-  Rounds<Real> rounds(context, target, *chains, timed);
-  const auto x = StartingPoints<Real>(few, target.info().dim).of(0, timed);
+  const auto chains =
+      make_chains<Real>(context, o.sampler, o.sampler_settings, timed_chains, target.info(), o.adapt_scope);
+  Rounds<Real> rounds(context, target, *chains, timed_chains);
+  const auto x = StartingPoints<Real>(few, target.info().dim).of(0, timed_chains);
   target.check_evaluation(std::vector<double>(x.begin(), x.begin() + target.info().dim).data());  // that it ends
   const MayGiveUp may(target.info());
   double best = INFINITY;
@@ -45,7 +46,7 @@ double seconds_of_gradient(const Options& o, const Context& context, Target<Real
     synchronize(context);
     best = std::min(best, std::chrono::duration<double>(Clock::now() - before).count());
   }
-  return best * context.threads / timed;
+  return best * context.threads / timed_chains;
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ struct CheckRanges {
   }
 };
 
-struct ToJson {
+struct OptionsToJson {
   nlohmann::json& out;
   void group(const char*) {}
   template <class T, class Where>
@@ -117,7 +117,7 @@ void check(const Options& o) {
 
 nlohmann::json to_json(const Options& o) {
   nlohmann::json j;
-  visit_options(ToJson{j}, o);
+  visit_options(OptionsToJson{j}, o);
   for (const auto& [name, value] : o.sampler_settings) j["sampler_settings"][name] = value;
   for (const auto& [name, value] : o.target_settings) j["target_settings"][name] = value;
   return j;

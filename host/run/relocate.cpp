@@ -11,15 +11,16 @@ namespace {
 
 constexpr std::int64_t nuts_iterations = 100;
 constexpr std::size_t most_on_device = std::size_t(1) << 30;  // bytes
-const SettingTexts nuts = {{"mass", "unit"}, {"max_tree_depth", "6"}};
+const SettingTexts settings_of_nuts = {{"mass", "unit"}, {"max_tree_depth", "6"}};
 
 /// Moves x in place, the points of chains `first` and on; returns the gradients that it took. Chains that cannot start
 /// stay where they are.
 template <class Real>
 std::int64_t run_nuts(const Phases<Real>& run, std::int64_t first, View2<Real> x) {
   Reporter silent;
-  Ensemble<Real> chains(run.context, run.target, {"nuts", nuts, x.rows, x.rows, Scope::chain, ~run.options.seed, first},
-                        silent, run.stop);
+  Ensemble<Real> chains(run.context, run.target,
+                        {"nuts", settings_of_nuts, x.rows, x.rows, Scope::chain, ~run.options.seed, first}, silent,
+                        run.stop);
   chains.start([&](Index, Index) { return std::vector<Real>(x.data, x.data + x.rows * x.columns); });
   chains.run(chains.adapting(nuts_iterations), 0, nuts_iterations);
   const std::vector<Real> moved = chains.first_positions();
@@ -47,7 +48,7 @@ std::vector<Count> stuck_chains(const std::vector<ChainControl>& controls, const
 Relocation relocation_of(const Options& o, const Context& context, const TargetInfo& info, Precision precision) {
   constexpr Index few = 64;
   const auto bytes = [&](Index chains) {
-    const ChainBytes b = bytes_of_chains(context, "nuts", nuts, chains, info, Scope::chain, precision);
+    const ChainBytes b = bytes_of_chains(context, "nuts", settings_of_nuts, chains, info, Scope::chain, precision);
     return b.state + b.adaptation + b.exchange + b.pooled_sums;
   };
   const auto all = static_cast<Index>(batch_size(o));
@@ -98,8 +99,9 @@ std::vector<double> log_masses(const Phases<Real>& run, const std::vector<Real>&
   for (Count first = 0; first < all && !run.stop; first += together) {
     const Count count = std::min(together, all - first);
     Reporter silent;
-    Ensemble<Real> chains(run.context, run.target, {"nuts", nuts, count, count, Scope::chain, ~run.options.seed, first},
-                          silent, run.stop);
+    Ensemble<Real> chains(run.context, run.target,
+                          {"nuts", settings_of_nuts, count, count, Scope::chain, ~run.options.seed, first}, silent,
+                          run.stop);
     const auto from = points.begin() + first * dim;
     chains.start([&](Index, Index) { return std::vector<Real>(from, from + count * dim); });
     constexpr std::int64_t half = nuts_iterations / 2;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -14,8 +13,6 @@
 
 namespace kilochain {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Sorted, or empty when a value is NaN.
 std::vector<double> sorted_or_empty(std::vector<double> values) {
@@ -50,7 +47,7 @@ nlohmann::json number(double x) { return std::isfinite(x) ? nlohmann::json(x) : 
 
 }  // namespace
 
-double per_second(double count, double seconds) { return seconds > 0 ? count / seconds : kNaN; }
+double per_second(double count, double seconds) { return seconds > 0 ? count / seconds : NAN; }
 
 Extremes extremes_of(const RunSummary& run) {
   std::vector<double> bulk, worst, rhat;
@@ -73,7 +70,7 @@ void set_acceptance(RunSummary& run, std::vector<double> per_chain, const std::v
   double sum = 0;
   for (const double rate : per_chain) sum += rate;
   const std::vector<double> sorted = sorted_or_empty(std::move(per_chain));
-  run.acceptance_mean = sorted.empty() ? kNaN : sum / sorted.size();
+  run.acceptance_mean = sorted.empty() ? NAN : sum / sorted.size();
   run.acceptance_q05 = quantile(sorted, 0.05);
   run.acceptance_q50 = quantile(sorted, 0.50);
   run.acceptance_q95 = quantile(sorted, 0.95);
@@ -117,7 +114,7 @@ int status_of(const RunSummary& run) {
 
 nlohmann::json to_json(const RunSummary& run) {
   const Extremes of_parameters = extremes_of(run),
-                 extremes = run.last_of_warmup ? Extremes{kNaN, kNaN, kNaN, kNaN, kNaN} : of_parameters;
+                 extremes = run.last_of_warmup ? Extremes{NAN, NAN, NAN, NAN, NAN} : of_parameters;
   const Verdict verdict = verdict_of(run);
   auto parameters = nlohmann::json::array();
   for (const ParameterSummary& parameter : run.parameters) {

@@ -8,8 +8,6 @@
 namespace kilochain {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 /// Loads rows of the split series, each value through `map`.
 template <class Map>
 RowLoader loader(const SplitRows& split, Map map) {
@@ -47,14 +45,14 @@ double ess_below(const Series& series, double threshold) {
 }
 
 double ess_mean(const Series& series) {
-  if (!has_diagnostics(series)) return kNaN;
+  if (!has_diagnostics(series)) return NAN;
   const SplitRows split(series);
   RealAutocovariance covariance(split.rows, split.length, loader(split, [](double x) { return x; }));
   return ess_of_rows(covariance);
 }
 
 double ess_square(const Series& series) {
-  if (!has_diagnostics(series)) return kNaN;
+  if (!has_diagnostics(series)) return NAN;
   const SplitRows split(series);
   const double mean = moments_of(series).mean;
   RealAutocovariance covariance(split.rows, split.length,
@@ -64,7 +62,7 @@ double ess_square(const Series& series) {
 
 double ess_paper(const double* x, std::int64_t n) {
   const Extent range = range_of(Series{x, 1, n});
-  if (n < 2 || !range.finite || range.constant()) return kNaN;
+  if (n < 2 || !range.finite || range.constant()) return NAN;
   RealAutocovariance covariance(1, n, [x, n](std::int64_t, double* out) { std::copy_n(x, n, out); });
   const double variance = covariance(0);
   double smallest = std::numeric_limits<double>::infinity(), sum = 0;
@@ -73,7 +71,7 @@ double ess_paper(const double* x, std::int64_t n) {
     if (!(smallest > 0)) break;
     sum += smallest;
   }
-  return variance > 0 ? n / std::max(1.0, 2 * sum - 1) : kNaN;
+  return variance > 0 ? n / std::max(1.0, 2 * sum - 1) : NAN;
 }
 
 double ess_of_rows(Autocovariance& covariance) {
@@ -84,7 +82,7 @@ double ess_of_rows(Autocovariance& covariance) {
 double ess_of_covariances(std::int64_t rows, std::int64_t n, double within, double between,
                           const std::function<double(std::int64_t)>& covariance) {
   const double var_plus = within * (n - 1) / n + between;
-  if (!(var_plus > 0)) return kNaN;
+  if (!(var_plus > 0)) return NAN;
   const auto rho = [&](std::int64_t lag) { return 1 - (within - covariance(lag)) / var_plus; };
 
   // Pair sums rho_k + rho_{k+1}, k = 0, 2, 4, ..., as long as they are positive, never larger than the one before.

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "host/statistics/rhat.hpp"
 
 namespace kilochain {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// `count` of 0 .. size - 1, evenly spread.
 std::vector<std::int64_t> spread(std::int64_t size, std::int64_t count) {
@@ -107,7 +104,7 @@ ProgressStatistic::Worst ProgressStatistic::worst() const {
   const int half = complete_ / 2, used = 2 * half;
   const auto counted =
       static_cast<int>(std::count_if(chains_.begin(), chains_.end(), [](const Chain& c) { return !c.excluded; }));
-  if (parameters_.empty() || counted == 0 || used * block_draws_ < fewest_draws) return {kNaN, kNaN};
+  if (parameters_.empty() || counted == 0 || used * block_draws_ < fewest_draws) return {NAN, NAN};
   const int batches_of_chain = (fewest_batches + counted - 1) / counted, blocks = std::max(1, used / batches_of_chain);
   std::vector<std::int64_t> kept;
   for (const Chain& c : chains_)
@@ -123,7 +120,7 @@ ProgressStatistic::Worst ProgressStatistic::worst() const {
                  rhat = superchains.empty() ? rhat_of(halves)
                                             : rhat_of_superchains(split.means, split.mean_square, superchains),
                  ess = draws * variance / (batches.length * batches.between);
-    if (std::isnan(rhat) || std::isnan(ess)) return {kNaN, kNaN};
+    if (std::isnan(rhat) || std::isnan(ess)) return {NAN, NAN};
     worst.rhat_max = std::max(worst.rhat_max, rhat);
     worst.ess_min = std::min(worst.ess_min, ess);
   }

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 namespace kilochain {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 RowVariances row_variances(const SplitRows& split) {
   std::vector<double> means(split.rows);
@@ -65,7 +62,7 @@ double rhat_of_superchains(std::span<const double> means, double mean_square, co
 }
 
 double rhat_split(const Series& series) {
-  return has_diagnostics(series) ? rhat_of(row_variances(SplitRows(series))) : kNaN;
+  return has_diagnostics(series) ? rhat_of(row_variances(SplitRows(series))) : NAN;
 }
 
 }  // namespace kilochain

@@ -2,7 +2,6 @@
 #include <array>
 #include <cmath>
 #include <exception>
-#include <limits>
 
 #include "host/statistics/ess.hpp"
 #include "host/statistics/rhat.hpp"
@@ -11,13 +10,12 @@
 namespace kilochain {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// Draws of a chain beyond which the few that wait for their frame do not matter.
 constexpr std::int64_t kManyDraws = 8192;
 
 /// ESS of rows.rows * rows.length draws whose covariances follow the curve of `tracked` (some of the rows).
 double ess_of_curve(const RowVariances& rows, const RowVariances& tracked, const LagCurve& curve) {
-  if (!(tracked.within > 0)) return kNaN;
+  if (!(tracked.within > 0)) return NAN;
   const double ratio = rows.within / tracked.within;
   // Half the mean square of x_i - x_{i+k} does not depend on a mean; c_k is what it leaves of the variance. A biased
   // autocovariance has the weight 1 - k / n, but there noise ends the sum earlier than on these smoother curves: half
