@@ -99,8 +99,7 @@ typename Gaussian<Real>::Data Gaussian<Real>::prepare(const Settings& s, Arena<R
   if (diagonal) {
     for (Eigen::Index i = 0; i < n; ++i) precision.push_back(1 / m.covariance(i, i));
   } else {
-    const Eigen::MatrixXd root = solve_lower(lower, Eigen::MatrixXd::Identity(n, n)),
-                          inverse = transposed_times(root, root);
+    const Eigen::MatrixXd inverse = solve_lower_transposed(lower, solve_lower(lower, Eigen::MatrixXd::Identity(n, n)));
     precision.assign(n * d.row, 0.0);
     for (Eigen::Index i = 0; i < n; ++i)
       for (Eigen::Index j = 0; j < n; ++j) precision[i * d.row + j] = 0.5 * (inverse(i, j) + inverse(j, i));
