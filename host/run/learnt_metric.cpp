@@ -153,7 +153,9 @@ std::vector<double> agreement(const std::vector<Real>& x, const std::vector<Real
     }
   const Eigen::Map<const MatrixXd> Ft(factor.data(), n, n);  // rows of F are its columns
   const auto centred = [](MatrixXd m) { return MatrixXd(m.rowwise() - m.colwise().mean()); };
-  const MatrixXd a = centred(at.topRows(kept)), b = -times(times_transposed(centred(by.topRows(kept)), Ft), Ft);
+  const MatrixXd a = centred(at.topRows(kept)), slope = centred(by.topRows(kept)),
+                 b = n <= most_dense ? MatrixXd(-times(times_transposed(slope, Ft), Ft))
+                                     : MatrixXd(-slope * Ft.diagonal().cwiseAbs2().asDiagonal());
   std::vector<double> out;
   for (Eigen::Index i = 0; i < n; ++i) out.push_back(a.col(i).dot(b.col(i)) / (a.col(i).norm() * b.col(i).norm()));
   return out;
@@ -171,7 +173,8 @@ std::vector<double> mean_of(const std::vector<Real>& x, const std::vector<Real>&
     if (at.allFinite() && by.allFinite()) mean += at, slope += by, ++kept;
   }
   const Eigen::Map<const MatrixXd> Ft(factor.data(), n, n);
-  const VectorXd way = transposed_times(Ft, times(Ft, slope));
+  const VectorXd way = n <= most_dense ? VectorXd(transposed_times(Ft, times(Ft, slope)))
+                                       : VectorXd(Ft.diagonal().cwiseAbs2().cwiseProduct(slope));
   std::vector<double> out;
   for (Index i = 0; i < n; ++i) out.push_back((mean[i] + std::max(0.0, agreement[i]) * way[i]) / kept);
   return out;

@@ -42,8 +42,8 @@ class MetricLearner {
 };
 
 /// Over draws, the correlation of each coordinate x_i with -(A g)_i, of A = F F^T: 1 of a Gaussian; near 0 where no
-/// linear metric helps, in a funnel or between modes. x, g: (draw, n); F: (n, n). Draws with a value that is not finite
-/// are left out.
+/// linear metric helps, in a funnel or between modes. x, g: (draw, n); F: (n, n), diagonal of more than most_dense
+/// coordinates. Draws with a value that is not finite are left out.
 template <class Real>
 std::vector<double> agreement(const std::vector<Real>& x, const std::vector<Real>& g, const std::vector<double>& factor,
                               Index n);

@@ -7,6 +7,7 @@
 
 #include "host/run/choose_chains.hpp"
 #include "host/run/device.hpp"
+#include "host/run/learnt_metric.hpp"
 #include "host/run/results.hpp"
 #include "host/run/sampling.hpp"
 #include "host/run/scouts.hpp"
@@ -106,6 +107,8 @@ PreparedRun::PreparedRun(Options options) : options_(std::move(options)) {
     if (options_.resume && options_.resume->inputs)
       require_same_inputs(options_.output, options_.inputs, *options_.resume->inputs);
     check_offer(options_.sampler, options_.target, target->info().offers);
+    if (options_.sampler == ensemble_sampler && target->info().dim > most_dense && !options_.resume)
+      options_.sampler_settings.try_emplace("mass", "diagonal");  // it learns no other, and n^2 numbers are gigabytes
     if (options_.num_chains == 0) {
       const ChainsChosen chosen = choose_chains(options_, context_, *target);
       options_.num_chains = chosen.num_chains, options_.chains_chosen = true;

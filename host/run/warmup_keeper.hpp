@@ -4,6 +4,7 @@
 //          never) or twenty times what a save takes. Not of batches that have not come equally far.
 //   draws  the last few hundred of each chain, in memory until the end
 #pragma once
+#include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -12,7 +13,8 @@
 
 namespace kilochain {
 
-/// Writes the fields of a table into a JSON object, and reads them: numbers, texts, arrays of numbers as bytes.
+/// Writes the fields of a table into a JSON object, and reads them: numbers, texts, arrays of numbers as bytes. Where
+/// most numbers are 0, as in a diagonal factor, only the others and their places are written.
 struct ToJson {
   nlohmann::json& out;
   template <class T>
@@ -21,8 +23,26 @@ struct ToJson {
   }
   template <class T>
   void operator()(const char* name, const std::vector<T>& values) const {
+    const std::size_t size = values.size();
+    if constexpr (std::is_same_v<T, double>) {
+      std::vector<std::uint64_t> at;
+      for (std::size_t k = 0; k < size && 8 * at.size() <= size; ++k)
+        if (std::bit_cast<std::uint64_t>(values[k]) != 0) at.push_back(k);
+      if (8 * at.size() < size) {
+        std::vector<double> others;
+        for (const auto k : at) others.push_back(values[k]);
+        out[name] = {{"size", size}, {"at", bytes_of(at)}, {"values", bytes_of(others)}};
+        return;
+      }
+    }
+    out[name] = bytes_of(values);
+  }
+
+ private:
+  template <class T>
+  static nlohmann::json bytes_of(const std::vector<T>& values) {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(values.data());
-    out[name] = nlohmann::json::binary({bytes, bytes + values.size() * sizeof(T)});
+    return nlohmann::json::binary({bytes, bytes + values.size() * sizeof(T)});
   }
 };
 struct FromJson {
@@ -33,7 +53,22 @@ struct FromJson {
   }
   template <class T>
   void operator()(const char* name, std::vector<T>& values) const {
-    const auto& bytes = in.at(name).get_binary();
+    const nlohmann::json& field = in.at(name);
+    if (field.is_binary()) {
+      read(field, values);
+      return;
+    }
+    std::vector<std::uint64_t> at;
+    std::vector<T> others;
+    read(field.at("at"), at), read(field.at("values"), others);
+    values.assign(field.at("size").get<std::size_t>(), T{});
+    for (std::size_t k = 0; k < at.size(); ++k) values.at(at[k]) = others.at(k);
+  }
+
+ private:
+  template <class T>
+  static void read(const nlohmann::json& field, std::vector<T>& values) {
+    const auto& bytes = field.get_binary();
     values.resize(bytes.size() / sizeof(T));
     if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
   }

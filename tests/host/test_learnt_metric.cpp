@@ -203,22 +203,26 @@ TEST(LearntMetric, FewDrawsKeepTheDiagonalAndLostOnesAreLeftOut) {
 // However few draws, and wherever they are: with the law's own metric the mean is told exactly. Coordinates that do not
 // agree with their gradients have that of the draws.
 TEST(LearntMetric, TheMeanOfAGaussianIsToldByGradients) {
-  constexpr Index n = 33, count = 5;
-  std::mt19937 bits(4);
-  std::normal_distribution<double> normal;
-  std::vector<double> x, g, F(n * n), agreement(n, 1.0);
-  for (Index i = 0; i < n; ++i) F[i * n + i] = 1 + 0.1 * static_cast<double>(i);
-  for (Index k = 0; k < count; ++k)
-    for (Index i = 0; i < n; ++i) {
-      const double sd = F[i * n + i];
-      x.push_back(100 + sd * normal(bits));  // of a law whose mean is i
-      g.push_back((static_cast<double>(i) - x.back()) / (sd * sd));
-    }
-  x.insert(x.end(), n, NAN), g.insert(g.end(), n, 0);
-  agreement[7] = -0.2;
-  const std::vector<double> mean = mean_of(x, g, F, agreement);
-  for (Index i = 0; i < n; ++i)
-    EXPECT_NEAR(mean[i], i == 7 ? (x[7] + x[n + 7] + x[2 * n + 7] + x[3 * n + 7] + x[4 * n + 7]) / 5 : i, 1e-11) << i;
+  constexpr Index count = 5;
+  for (const Index n : {33, most_dense + 1}) {
+    std::mt19937 bits(4);
+    std::normal_distribution<double> normal;
+    std::vector<double> x, g, F(static_cast<std::size_t>(n) * n), agree(n, 1.0);
+    for (Index i = 0; i < n; ++i) F[i * n + i] = 1 + 0.1 * static_cast<double>(i);
+    for (Index k = 0; k < count; ++k)
+      for (Index i = 0; i < n; ++i) {
+        const double sd = F[i * n + i];
+        x.push_back(100 + sd * normal(bits));  // of a law whose mean is i
+        g.push_back((static_cast<double>(i) - x.back()) / (sd * sd));
+      }
+    x.insert(x.end(), n, NAN), g.insert(g.end(), n, 0);
+    for (const double a : agreement(x, g, F, n)) EXPECT_NEAR(a, 1, 1e-12) << n;
+    agree[7] = -0.2;
+    const std::vector<double> mean = mean_of(x, g, F, agree);
+    for (Index i = 0; i < n; ++i)
+      EXPECT_NEAR(mean[i], i == 7 ? (x[7] + x[n + 7] + x[2 * n + 7] + x[3 * n + 7] + x[4 * n + 7]) / 5 : i, 1e-11)
+          << i << " of " << n;
+  }
 }
 
 // 1 024 chains of 8 draws are more than it looks at: of every second chain.
