@@ -19,7 +19,7 @@ Eigen::MatrixXd times_own_transpose(DenseView A);            ///< A A^T, half of
 std::optional<Eigen::MatrixXd> cholesky(DenseView A);
 Eigen::MatrixXd solve_lower(DenseView L, Eigen::MatrixXd B);             ///< L^-1 B
 Eigen::MatrixXd solve_lower_transposed(DenseView L, Eigen::MatrixXd B);  ///< L^-T B
-/// A^-1 B of a symmetric A, definite or not; none where it is singular or anything is not finite.
+/// A^-1 B of a symmetric A, definite or not; none where the solution is not finite.
 std::optional<Eigen::MatrixXd> solve_symmetric(DenseView A, DenseView B);
 
 /// Orthonormal columns that span those of A, of which there are no more than rows.

@@ -2,8 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 
-#include "host/run/warmup_keeper.hpp"
+#include "host/run/saved_fields.hpp"
 
 namespace kilochain {
 namespace {
