@@ -95,12 +95,12 @@ Index bending_room(const TargetInfo& target);
 struct Metric {
   std::vector<double> factor;  ///< lower triangle of (dim, dim), row-major; a diagonal mass takes sqrt of its variances
   double step_size = 1;
-  double num_steps = 1;      ///< mean of a trajectory, where the sampler learns it
-  double spread = 1;         ///< lengths lie within num_steps (1 +- spread)
-  int stages = 1;            ///< leapfrog, or 2: the two-stage integrator
-  bool turns = false;        ///< leapfrog whose steps are exact for the normal with this mean and inv_mass_matrix
-  int finer_every = 1;       ///< iterations from one that may be made with finer steps to the next
-  std::vector<double> mean;  ///< (dim), where it turns
+  double num_steps = 1;           ///< mean of a trajectory, where the sampler learns it
+  double spread = 1;              ///< lengths lie within num_steps (1 +- spread)
+  int stages = 1;                 ///< leapfrog, or 2: the two-stage integrator
+  bool turns = false;             ///< leapfrog whose steps are exact for the normal with this mean and inv_mass_matrix
+  int finer_every = 1;            ///< iterations from one that may be made with finer steps to the next
+  std::vector<double> mean = {};  ///< (dim), where it turns
   std::optional<Bending> bent = {};  ///< trajectories of that normal bent by these, or of itself; the density accepts
 };
 /// Whether the factor has no off-diagonals.

@@ -1,19 +1,17 @@
 // ChEES-HMC as published (Hoffman, Radul, Sountsov 2021): HMC with unit mass, whose step and mean length T of
 // trajectories all chains learn.
-//   leapfrog steps of iteration t: 1 + floor(h(t) (T/e - 1)), h the base-2 van der Corput sequence (ensemble_hmc.hpp)
+//   leapfrog steps of iteration t: 1 + floor(h(t) (T/e - 1)), h the base-2 van der Corput sequence (learnt_length.hpp)
 //   step: dual averaging of the harmonic mean of the chains' acceptances to 0.651
 //   T: ascent of ChEES = E (|x' - m|^2 - |x - m|^2)^2/4: Adam (0.025; 0, 0.95) on log T, with the mean over chains of
 //     a t (|x' - m|^2 - |x - m|^2) (x' - m)^T r', t the trajectory's length; kept draws take the average of log T
 // m is the mean of the draws of all chains so far, late ones most (the paper's: of this iteration's), so that few
 // chains learn too. Team-uniform; bitwise the same under any batch split. Cost: T/2e gradients an iteration.
 #pragma once
-#include "kernels/samplers/ensemble_hmc.hpp"
+#include "kernels/samplers/hmc.hpp"
 
 namespace kilochain {
 
 struct CheesLength : LearntLength {
-  static constexpr int finer_levels = 0;
-  static constexpr bool may_turn = false, may_bend = false;
   static constexpr const char* meaning =
       "HMC with unit mass whose step and trajectory length all chains learn by ChEES (Hoffman et al. 2021)";
 };

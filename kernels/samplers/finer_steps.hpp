@@ -22,12 +22,12 @@ struct FinerSteps {
 };
 
 template <class V, class Real>
-KC_HD void finer_fields(V&& visit, FinerSteps<Real>& st, bool dense, bool turns) {
+KC_HD void finer_fields(V&& visit, FinerSteps<Real>& st, bool dense) {
   visit("end_x", st.x, Keep::no);
   visit("end_g", st.g, Keep::no);
   visit("end_momentum", st.r, Keep::no);
   if (dense) visit("end_ftg", st.ftg, Keep::no);
-  if (turns) visit("end_whitened", st.z, Keep::no);
+  visit("end_whitened", st.z, Keep::no);
   visit("legs", Keep::no, st.lp, st.energy, st.log_r, st.level, st.back, st.first);
 }
 

@@ -8,7 +8,7 @@
 // Team-uniform; bitwise the same under any batch split. Cost: K gradients and O(K n); dense mass 2 K passes over F.
 #pragma once
 #include "kernels/adapt/mass_and_step.hpp"
-#include "kernels/samplers/ensemble_hmc.hpp"
+#include "kernels/samplers/learnt_length.hpp"
 
 namespace kilochain {
 

@@ -28,7 +28,7 @@ Metric bent_by(Index count, Index dim, double step, double num_steps) {
   return m;
 }
 
-template <class Real, class Sampler = Hmc<Real, LearntLength>>
+template <class Real, class Sampler = EnsembleHmc<Real>>
 LawOutcome outcome(const std::string& name, const SettingTexts& texts, const Metric& metric, Index chains = 1024) {
   return law_outcome<Sampler, Real>(name, texts, metric, chains);
 }
@@ -49,8 +49,8 @@ TEST(BentNormal, LeavesTheLawUnchanged) {
 }
 
 /// Accepts by the density alone, where observations do not bend the normal; else begins each part at rest.
-struct ForgetsMomentum : Hmc<double, LearntLength> {
-  using Base = Hmc<double, LearntLength>;
+struct ForgetsMomentum : EnsembleHmc<double> {
+  using Base = EnsembleHmc<double>;
   template <class Team>
   static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
                            State& st, const Query<double>& query, const Reply<double>& reply, Info& info, Index n) {
@@ -82,10 +82,10 @@ TEST(BentNormal, OfAllObservationsIsThePosterior) {
   for (const double y : design.y)
     m.bent->logit.push_back(0), m.bent->sign.push_back(2 * y - 1), m.bent->offset.push_back(0),
         m.bent->slope.push_back(0);
-  Hmc<double, LearntLength>::Settings settings;
+  EnsembleHmc<double>::Settings settings;
   settings.bends = 96;
   constexpr Index chains = 32;
-  CpuChains<Hmc<double, LearntLength>, double> chains_of(context, chains, n, Scope::pooled, settings);
+  CpuChains<EnsembleHmc<double>, double> chains_of(context, chains, n, Scope::pooled, settings);
   start_at(context, *target, chains_of, chains, std::vector<double>(std::size_t(chains) * n, 0.1));
   chains_of.set_metric(m);
   chains_of.reset_counts();

@@ -14,7 +14,7 @@ constexpr double limit = 5;
 const Context context = cpu_context(1);
 
 /// With this bar most trajectories are made again.
-struct Often : LearntLength {
+struct Often : EnsembleRule {
   static constexpr double error_bar = 0.1;
   static KC_INLINE NextLeg next(double log_r, bool accepted, int levels, double level, double back) {
     return next_leg(log_r, accepted, error_bar, levels, level, back);
@@ -30,7 +30,7 @@ struct Never : Often {
   static KC_INLINE NextLeg next(double, bool, int, double, double) { return NextLeg::none; }
 };
 
-template <class Length, class Real = double, class Sampler = Hmc<Real, Length>>
+template <class Rule, class Real = double, class Sampler = EnsembleHmc<Real, Rule>>
 LawOutcome run_with(const std::string& name, const SettingTexts& texts, double step, Index chains = 1024,
                     Metric metric = {{}, 1, 3}) {
   metric.step_size = step;
@@ -46,7 +46,7 @@ TEST(FinerSteps, LeaveTheLawUnchanged) {
   EXPECT_LT(plain.deviation, limit);
   EXPECT_LT(often.deviation, limit);
   EXPECT_LT((run_with<Often, float>("banana", bent, 0.9).deviation), limit);
-  EXPECT_LT(run_with<LearntLength>("banana", bent, 1.3).deviation, limit);
+  EXPECT_LT(run_with<EnsembleRule>("banana", bent, 1.3).deviation, limit);
   const LawOutcome seldom = run_with<Often>("banana", bent, 0.9, 1024, {{}, 1, 3, 1, 1, false, 7});
   EXPECT_LT(seldom.deviation, limit);
   EXPECT_NEAR(seldom.gradients, (6 * plain.gradients + often.gradients) / 7, 0.05 * often.gradients);
@@ -61,7 +61,7 @@ TEST(FinerSteps, ThatNeverLookBackDoNot) {
 
 const Metric in_pairs = {{}, 1, 4, 0.25, 2};
 /// The kicks of the way back are others.
-struct Lopsided : LearntLength {
+struct Lopsided : EnsembleRule {
   static KC_INLINE double kick(double, double left) { return left == 3 ? 1.4 : left == 1 ? 0.6 : 1; }
 };
 
@@ -69,10 +69,10 @@ TEST(PairsOfSteps, LeaveTheLawUnchanged) {
   const SettingTexts bent = {{"dim", "3"}, {"bend", "0.4"}, {"variance", "1.5"}};
   for (const Metric& lengths :
        {in_pairs, Metric{{}, 1, 2, 0.25, 2}, Metric{{}, 1, 6, 1, 2}, Metric{{}, 1, 2.5, 0.25, 1}}) {
-    EXPECT_LT(run_with<LearntLength>("banana", bent, 0.7, 1024, lengths).deviation, limit) << lengths.num_steps;
+    EXPECT_LT(run_with<EnsembleRule>("banana", bent, 0.7, 1024, lengths).deviation, limit) << lengths.num_steps;
     EXPECT_LT(run_with<Often>("banana", bent, 0.7, 1024, lengths).deviation, limit) << lengths.num_steps;
   }
-  EXPECT_LT((run_with<LearntLength, float>("gaussian_mixture", {{"dim", "33"}, {"means", "1"}}, 0.7, 256, in_pairs)
+  EXPECT_LT((run_with<EnsembleRule, float>("gaussian_mixture", {{"dim", "33"}, {"means", "1"}}, 0.7, 256, in_pairs)
                  .deviation),
             limit);
 }
@@ -99,7 +99,7 @@ TEST(PairsOfSteps, HaveTheLengthsThatWereAsked) {
 TEST(PairsOfSteps, AreMoreAccurate) {
   const SettingTexts wide = {{"dim", "100"}, {"means", "1"}};
   const auto accepted = [&](int stages) {
-    return run_with<LearntLength>("gaussian_mixture", wide, 0.78, 64, {{}, 1, 2, 0.1, stages}).accepted;
+    return run_with<EnsembleRule>("gaussian_mixture", wide, 0.78, 64, {{}, 1, 2, 0.1, stages}).accepted;
   };
   const double leapfrog = accepted(1), pairs = accepted(2);
   std::printf("acceptance by leapfrog %.3f, in pairs %.3f\n", leapfrog, pairs);
@@ -116,10 +116,10 @@ Metric turning(double num_steps, double spread, Index dim) {
 TEST(StepsThatTurn, LeaveTheLawUnchanged) {
   const SettingTexts bent = {{"dim", "3"}, {"bend", "0.4"}, {"variance", "1.5"}};
   for (const Metric& lengths : {turning(1, 0.25, 3), turning(4, 0.25, 3), turning(3, 1, 3), turning(2.5, 0.25, 3)}) {
-    EXPECT_LT(run_with<LearntLength>("banana", bent, 0.7, 1024, lengths).deviation, limit) << lengths.num_steps;
+    EXPECT_LT(run_with<EnsembleRule>("banana", bent, 0.7, 1024, lengths).deviation, limit) << lengths.num_steps;
     EXPECT_LT(run_with<Often>("banana", bent, 0.7, 1024, lengths).deviation, limit) << lengths.num_steps;
   }
-  EXPECT_LT((run_with<LearntLength, float>("gaussian_mixture", {{"dim", "33"}, {"means", "1"}}, 0.7, 256,
+  EXPECT_LT((run_with<EnsembleRule, float>("gaussian_mixture", {{"dim", "33"}, {"means", "1"}}, 0.7, 256,
                                            turning(4, 0.25, 33))
                  .deviation),
             limit);
@@ -128,16 +128,16 @@ TEST(StepsThatTurn, ThatForgetWhereTheyStoodDoNot) {
   const SettingTexts bent = {{"dim", "3"}, {"bend", "0.4"}, {"variance", "1.5"}};
   Metric lengths = turning(1, 0.25, 3);
   lengths.finer_every = 1000;  // more iterations than these are
-  EXPECT_LT(run_with<LearntLength>("banana", bent, 1.4, 4096, lengths).deviation, limit);
-  EXPECT_GT((run_with<LearntLength, double, ForgetsPlace>("banana", bent, 1.4, 4096, lengths).deviation), 2 * limit);
+  EXPECT_LT(run_with<EnsembleRule>("banana", bent, 1.4, 4096, lengths).deviation, limit);
+  EXPECT_GT((run_with<EnsembleRule, double, ForgetsPlace>("banana", bent, 1.4, 4096, lengths).deviation), 2 * limit);
 }
 /// About the mean of a normal, in its own scale, they are exact, whatever their size.
 TEST(StepsThatTurn, AreExactOnANormal) {
   constexpr Index chains = 64, n = 100, iterations = 100;
   const auto target = make_target<double>(context, "gaussian_mixture", {{"dim", "100"}, {"means", "1"}, {"sds", "3"}});
   for (const bool turns : {false, true}) {
-    Hmc<double, LearntLength>::Settings settings;
-    CpuChains<Hmc<double, LearntLength>, double> chains_of(context, chains, n, Scope::pooled, settings);
+    EnsembleHmc<double>::Settings settings;
+    CpuChains<EnsembleHmc<double>, double> chains_of(context, chains, n, Scope::pooled, settings);
     start_at(context, *target, chains_of, chains, exact_points<double>(target->info(), chains, 1));
     Metric metric = {std::vector<double>(n * n), 1.5, 1, 0.25, 1, turns, 7, std::vector<double>(n)};
     for (Index i = 0; i < n; ++i) metric.factor[i * n + i] = 3;

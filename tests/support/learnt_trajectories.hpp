@@ -41,8 +41,8 @@ LawOutcome law_outcome(const std::string& name, const SettingTexts& texts, Metri
 }
 
 /// The end's place in the metric's scale is the chain's, even where the chain stays.
-struct ForgetsPlace : Hmc<double, LearntLength> {
-  using Base = Hmc<double, LearntLength>;
+struct ForgetsPlace : EnsembleHmc<double> {
+  using Base = EnsembleHmc<double>;
   template <class Team>
   static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
                            State& st, const Query<double>& query, const Reply<double>& reply, Info& info, Index n) {
