@@ -131,7 +131,8 @@ nb::dict dict_of(const Progress& p) {
   nb::dict out;
   out["phase"] = p.phase, out["done"] = p.done, out["total"] = p.total, out["seconds"] = p.seconds;
   out["iterations_per_second"] = p.iterations_per_second, out["eta_seconds"] = p.eta_seconds;
-  out["acceptance_rate"] = p.acceptance_rate, out["rhat_max"] = p.rhat_max, out["ess_min"] = p.ess_min;
+  out["seconds_left"] = p.seconds_left, out["acceptance_rate"] = p.acceptance_rate;
+  out["rhat_max"] = p.rhat_max, out["ess_min"] = p.ess_min;
   out["quarantined"] = p.quarantined, out["waits_for"] = p.waits_for;
   return out;
 }

@@ -17,8 +17,10 @@ std::string progress_text(const Progress& p) {
   if (p.total > 0) line += fmt::format("/{} {:3.0f} %", p.total, 100.0 * p.done / p.total);
   if (p.iterations_per_second > 0) line += "  " + figure(p.iterations_per_second, 3) + " it/s";
   // An automatic warm-up may end at its next look, or at its limit; scouts are fewer than chains, and quicker.
-  if (p.total == 0 && p.done > 0 && p.iterations_per_second > 0 && p.waits_for.find("scouts") == std::string::npos)
-    line += "  ETA up to " + seconds_text(std::max(0.0, (most_automatic_warmup - p.done) / p.iterations_per_second));
+  double latest = p.seconds_left >= 0 ? p.seconds_left : INFINITY;
+  if (p.done > 0 && p.iterations_per_second > 0 && p.waits_for.find("scouts") == std::string::npos)
+    latest = std::min(latest, std::max(0.0, (most_automatic_warmup - p.done) / p.iterations_per_second));
+  if (p.total == 0 && std::isfinite(latest)) line += "  ETA up to " + seconds_text(latest);
   if (p.eta_seconds >= 0) line += "  ETA " + seconds_text(p.eta_seconds);
   line += fmt::format("  accept {:.3f}", p.acceptance_rate);
   if (std::isfinite(p.rhat_max)) line += fmt::format("  R-hat {:.3f}", p.rhat_max);

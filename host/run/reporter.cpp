@@ -39,6 +39,8 @@ void Reporter::report(std::int64_t iteration, double acceptance_rate, std::int64
   now_.seconds = seconds_since(begin_);
   now_.iterations_per_second = per_iteration_ > 0 ? 1 / per_iteration_ : 0;
   now_.eta_seconds = now_.total > 0 ? (now_.total - now_.done) * per_iteration_ : -1;
+  now_.seconds_left = limit_ ? limit_->left() : -1;
+  if (now_.seconds_left >= 0) now_.eta_seconds = std::min(now_.eta_seconds, now_.seconds_left);
   now_.acceptance_rate = acceptance_rate;
   now_.quarantined = quarantined;
   progress_(now_);

@@ -2,17 +2,16 @@
 #pragma once
 #include <chrono>
 
+#include "base/units.hpp"
 #include "host/run/run.hpp"
+#include "host/run/time_limit.hpp"
 
 namespace kilochain {
 
-inline double seconds_since(std::chrono::steady_clock::time_point t) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
-}
-
 class Reporter {
  public:
-  explicit Reporter(ProgressCallback progress = {}) : progress_(std::move(progress)) {}
+  explicit Reporter(ProgressCallback progress = {}, const TimeLimit* limit = nullptr)
+      : progress_(std::move(progress)), limit_(limit) {}
 
   /// A phase of iterations first_iteration to first_iteration + total - 1; total 0: not known.
   void begin(std::string phase, std::int64_t first_iteration, std::int64_t total);
@@ -37,6 +36,7 @@ class Reporter {
  private:
   using Clock = std::chrono::steady_clock;
   ProgressCallback progress_;
+  const TimeLimit* limit_;
   Progress now_;
   bool news_ = false;
   std::int64_t first_iteration_ = 0;

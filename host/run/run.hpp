@@ -23,7 +23,9 @@ struct Result;
 struct Progress {
   std::string phase;                 ///< "warm-up" or "sampling"
   std::int64_t done = 0, total = 0;  ///< iterations of each chain; total 0: not known
-  double seconds = 0, iterations_per_second = 0, eta_seconds = -1;
+  double seconds = 0, iterations_per_second = 0;
+  double eta_seconds = -1;   ///< of the phase, no later than the run's limit; -1: not known
+  double seconds_left = -1;  ///< until the run's limit; -1: it has none
   double acceptance_rate = 0;
   double rhat_max = 0, ess_min = 0;  ///< of a few coordinates and the log density, roughly; NaN while unknown
   std::int64_t quarantined = 0;

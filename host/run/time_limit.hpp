@@ -36,6 +36,8 @@ class TimeLimit {
   double gone() const {
     return seconds_ > 0 ? std::chrono::duration<double>(Clock::now() - begin_).count() / seconds_ : 0;
   }
+  /// Seconds that are left; without a limit -1.
+  double left() const { return seconds_ > 0 ? std::max(0.0, seconds_ * (1 - gone())) : -1; }
   /// Whether the time is over, and nobody else has asked for the end before.
   bool is_over() const { return over_; }
 

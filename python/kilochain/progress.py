@@ -18,6 +18,7 @@ def _figures(p):
         ("acceptance", "acceptance_rate", "{:.3f}", math.isfinite),
         ("iterations a second", "iterations_per_second", "{:.3g}", lambda v: v > 0),
         ("left", "eta_seconds", "{:.0f} s", lambda v: v >= 0),
+        ("until the limit", "seconds_left", "{:.0f} s", lambda v: v >= 0),
         ("R-hat", "rhat_max", "{:.3f}", math.isfinite),
         ("ESS", "ess_min", "{:.0f}", math.isfinite),
         ("quarantined", "quarantined", "{}", bool),

@@ -355,6 +355,8 @@ TEST(Sample, ProgressOfAnAutomaticWarmUpHasARangeOfTime) {
   EXPECT_EQ(cli::progress_text(p), "warm-up  2000  100 it/s  ETA up to 3 min 00 s  accept 0.000  the chains disagree");
   p.waits_for = "16 scouts";
   EXPECT_FALSE(contains(cli::progress_text(p), "ETA"));
+  p.seconds_left = 12;
+  EXPECT_TRUE(contains(cli::progress_text(p), "ETA up to 12 s"));
 }
 
 TEST(Estimate, FitsOrSaysWhatWould) {
