@@ -7,7 +7,7 @@
 
 #include "base/units.hpp"
 #include "host/chains/rounds.hpp"
-#include "host/run/learnt_metric.hpp"
+#include "host/learn/learnt_metric.hpp"
 #include "host/run/start.hpp"
 
 namespace kilochain {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/learn/learnt_metric.hpp"
+#include "host/learn/mixing.hpp"
 #include "host/run/ensemble_warmup.hpp"
-#include "host/run/learnt_metric.hpp"
-#include "host/run/mixing.hpp"
 
 namespace kilochain {
 namespace {

@@ -6,8 +6,8 @@
 // A logistic regression that is no normal is tried without 2 first: observations tell its metric (row_start.hpp).
 // Where no metric fits, as in a funnel, 2 moves the chains to other coordinates (learn_coordinates.hpp).
 #pragma once
-#include "host/run/audit.hpp"
-#include "host/run/bent_law.hpp"
+#include "host/learn/audit.hpp"
+#include "host/learn/bent_law.hpp"
 #include "host/run/scouts.hpp"
 #include "host/run/warmup_keeper.hpp"
 

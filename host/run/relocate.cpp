@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "host/run/run_summary.hpp"
+#include "host/statistics/chain_figures.hpp"
 
 namespace kilochain {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "host/learn/learnt_metric.hpp"
 #include "host/run/choose_chains.hpp"
 #include "host/run/device.hpp"
-#include "host/run/learnt_metric.hpp"
 #include "host/run/results.hpp"
 #include "host/run/sampling.hpp"
 #include "host/run/scouts.hpp"
@@ -60,7 +60,7 @@ std::optional<Result> run_once(const Options& o, const Context& context, Target<
     target.check_evaluation(std::vector<double>(first.begin(), first.end()).data());
   }
   OutputFile file(o, target.info(), precision_of<Real>);
-  Reporter reporter(progress);
+  Reporter reporter(progress, &limit);
   Ensemble<Real> chains(context, target, setup_of(o), reporter, stop);
   auto* const coordinates = may_move ? &moved : nullptr;
   const Phases<Real> phases{o, context, target, chains, file, reporter, stop, &limit, &scouted, coordinates};

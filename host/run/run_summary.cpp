@@ -9,6 +9,7 @@
 #include <ostream>
 
 #include "base/error.hpp"
+#include "host/statistics/chain_figures.hpp"
 #include "host/statistics/ranks.hpp"
 
 namespace kilochain {

@@ -53,9 +53,6 @@ inline constexpr double ess_for_rhat = 150;
 /// "1.0019"; of chains that stand still, whose R-hat is rounding over rounding, "5.684e+15".
 std::string rhat_text(double rhat);
 
-/// Of a chain's mean acceptance.
-inline bool accepts_nothing(double acceptance) { return !(acceptance > 1e-3); }
-
 /// Whether the figures can be trusted: an automatic warm-up has converged, every chain moves, and no R-hat is above
 /// rhat_bar or unknown.
 struct Verdict {

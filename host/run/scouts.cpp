@@ -5,15 +5,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/run/climb.hpp"
-#include "host/run/learn_coordinates.hpp"
-#include "host/run/learnt_metric.hpp"
-#include "host/run/median.hpp"
-#include "host/run/normal_start.hpp"
-#include "host/run/probes.hpp"
-#include "host/run/row_start.hpp"
+#include "host/learn/climb.hpp"
+#include "host/learn/learn_coordinates.hpp"
+#include "host/learn/learnt_metric.hpp"
+#include "host/learn/median.hpp"
+#include "host/learn/normal_start.hpp"
+#include "host/learn/probes.hpp"
+#include "host/learn/row_start.hpp"
+#include "host/learn/trail.hpp"
 #include "host/run/start.hpp"
-#include "host/run/trail.hpp"
+#include "host/run/target_gradients.hpp"
 #include "host/run/warmup_keeper.hpp"
 
 namespace kilochain {
@@ -266,28 +267,47 @@ class Party {
   /// about those with the highest densities, as far as draws are, tell which.
   void centre() {
     const auto [at, width] = usual();
-    std::vector<const Real*> places;
+    std::vector<std::vector<Real>> places;
     for (const Trail<Real>& t : trails_)
-      if (t.running && t.mean >= at - near * width) places.push_back(t.draws.data() + (t.lp.size() - 1) * dim_);
+      if (t.running && t.mean >= at - near * width) places.emplace_back(t.draws.end() - dim_, t.draws.end());
     if (places.empty()) return;
+    const ThreadsOf threads(run_.context, dim_);
+    EffectCoordinates found = centre_effects(points_about(places, out_.metric.factor));
+    LearntCoordinates better = std::move(helps(found, places) ? found.to_try : found.coordinates);
+    if (better.size() == 0) return;
+    keeper_.so_far().coordinates = out_.coordinates = better.to_numbers();
+    run_.coordinates->set(std::move(better));
+    out_.gradients += chains_.take_gradients();
+    chains_.start_again([&](std::vector<Real>& x) { run_.coordinates->from_target(x); }, nullptr, out_.iterations);
+    for (Trail<Real>& t : trails_) run_.coordinates->from_target(t.draws);
+    learn_metric();
+  }
+
+  /// Some for each coordinate, about places, as far as draws of the metric are.
+  DrawsAndGradients points_about(const std::vector<std::vector<Real>>& places, const std::vector<double>& factor) {
     const auto each = static_cast<Index>(points_of_coordinate * dim_ / std::ssize(places) + 1);
     std::vector<Real> x;
     for (std::uint32_t k = 0; k < places.size(); ++k) {
-      const Eigen::MatrixXd ways =
-          ways_of(out_.metric.factor, dim_, each, {~run_.options.seed, k, std::int64_t(1) << 32});
+      const Eigen::MatrixXd ways = ways_of(factor, dim_, each, {~run_.options.seed, k, std::int64_t(1) << 32});
       for (Index j = 0; j < each; ++j)
         for (Index i = 0; i < dim_; ++i) x.push_back(static_cast<Real>(places[k][i] + ways(i, j)));
     }
     const std::vector<Real> g = TargetGradients<Real>(run_)(x);
     out_.gradients += std::ssize(x) / dim_;
-    auto better = centre_effects(finite_of(x, g, dim_));
-    if (!better) return;
-    keeper_.so_far().coordinates = out_.coordinates = better->to_numbers();
-    run_.coordinates->set(*std::move(better));
-    out_.gradients += chains_.take_gradients();
-    chains_.start_again([&](std::vector<Real>& x) { run_.coordinates->from_target(x); }, nullptr, out_.iterations);
-    for (Trail<Real>& t : trails_) run_.coordinates->from_target(t.draws);
-    learn_metric();
+    return finite_of(x, g, dim_);
+  }
+
+  /// Whether in `to_try` a linear function of position leaves less of the gradient, by a tenth: of points about the same
+  /// places that are as far as draws are there.
+  bool helps(const EffectCoordinates& there, std::vector<std::vector<Real>> places) {
+    if (there.to_try.size() == 0) return false;
+    run_.coordinates->set(there.to_try);
+    for (std::vector<Real>& x : places) run_.coordinates->from_target(x);
+    MetricLearner learner(dim_);
+    learner.add(there.points.x.data(), there.points.g.data(), static_cast<Index>(there.points.x.cols()));
+    const auto white = whitened(points_about(places, learner.factor()));
+    run_.coordinates->set(LearntCoordinates{});
+    return white && nonlinearity(*white) < 0.9 * there.before;
   }
 
   void leave_behind() {

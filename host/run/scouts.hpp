@@ -1,4 +1,4 @@
-// Scouts find where the posterior is, before all chains share a proposal (docs/decisions/0019-ensemble.md).
+// Scouts find where the posterior is, before all chains share a proposal (docs/decisions/0031-arrival.md).
 // A logistic regression needs none (row_start.hpp). Else starting points climb to where the mass begins (climb.hpp).
 // Where one normal law fits there, chains begin at its draws (normal_start.hpp). Else each scout is a NUTS chain that
 // adapts its own step: one in a bad place holds nobody else. They run until their log densities agree and stand still,

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "host/run/learnt_coordinates.hpp"
+#include "host/learn/learnt_coordinates.hpp"
 
 namespace kilochain {
 namespace {

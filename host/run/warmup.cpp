@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/run/block_signs.hpp"
+#include "host/learn/block_signs.hpp"
 #include "host/run/ensemble_warmup.hpp"
 #include "host/run/relocate.hpp"
 #include "host/run/run_summary.hpp"
 #include "host/run/warmup_keeper.hpp"
+#include "host/statistics/chain_figures.hpp"
 
 namespace kilochain {
 namespace {

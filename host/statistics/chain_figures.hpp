@@ -20,6 +20,9 @@ struct Places {
 };
 inline constexpr double far_out = 6;  ///< in se
 
+/// Of a chain's mean acceptance.
+inline bool accepts_nothing(double acceptance) { return !(acceptance > 1e-3); }
+
 /// Cost: one sort.
 Places places_of(const Series& series);
 

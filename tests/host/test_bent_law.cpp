@@ -6,8 +6,8 @@
 #include <cmath>
 #include <random>
 
+#include "host/learn/bent_law.hpp"
 #include "host/registry/registry.hpp"
-#include "host/run/bent_law.hpp"
 #include "tests/support/rare_design.hpp"
 #include "tests/support/rows.hpp"
 #include "tests/support/runs.hpp"

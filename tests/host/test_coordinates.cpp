@@ -9,8 +9,8 @@
 
 #include "base/error.hpp"
 #include "host/draws/draws_file.hpp"
-#include "host/run/learn_coordinates.hpp"
-#include "host/run/learnt_coordinates.hpp"
+#include "host/learn/learn_coordinates.hpp"
+#include "host/learn/learnt_coordinates.hpp"
 #include "host/run/run.hpp"
 #include "host/run/run_state.hpp"
 #include "tests/support/runs.hpp"

@@ -3,8 +3,8 @@
 
 #include <atomic>
 
+#include "host/learn/block_signs.hpp"
 #include "host/registry/own_target.hpp"
-#include "host/run/block_signs.hpp"
 #include "host/run/run.hpp"
 #include "tests/support/runs.hpp"
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <random>
 
-#include "host/run/audit.hpp"
-#include "host/run/learnt_metric.hpp"
-#include "host/run/mixing.hpp"
+#include "host/learn/audit.hpp"
+#include "host/learn/learnt_metric.hpp"
+#include "host/learn/mixing.hpp"
 
 namespace kilochain {
 namespace {

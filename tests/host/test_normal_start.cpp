@@ -5,7 +5,7 @@
 #include <Eigen/LU>
 #include <cmath>
 
-#include "host/run/normal_start.hpp"
+#include "host/learn/normal_start.hpp"
 #include "tests/support/density.hpp"
 
 namespace kilochain {

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "host/draws/draws_file.hpp"
-#include "host/run/logistic_lines.hpp"
-#include "host/run/row_start.hpp"
+#include "host/learn/logistic_lines.hpp"
+#include "host/learn/row_start.hpp"
 #include "host/run/run_state.hpp"
 #include "tests/support/file_draws.hpp"
 #include "tests/support/rare_design.hpp"

@@ -5,9 +5,10 @@
 #include <cmath>
 #include <random>
 
-#include "host/run/learn_coordinates.hpp"
+#include "host/learn/centred_effects.hpp"
+#include "host/learn/learn_coordinates.hpp"
+#include "host/learn/scaled_effects.hpp"
 #include "host/run/run_state.hpp"
-#include "host/run/scaled_effects.hpp"
 #include "kilochain/run.hpp"
 #include "tests/support/file_draws.hpp"
 #include "tests/support/runs.hpp"
@@ -108,6 +109,7 @@ TEST(ScaledEffects, AreNoneOfOthers) {
       }
     }
     EXPECT_TRUE(scaled_effects(gaussian).empty()) << n;
+    EXPECT_TRUE(centred_effects(gaussian, {}).empty()) << n;
     if (n < 2) continue;
     EXPECT_TRUE(scaled_effects(centred).empty()) << n;
   }
@@ -144,16 +146,17 @@ TEST(ScaledEffects, AreCentredAsFarAsTheDataTell) {
     const DrawsAndGradients points = model.points(std::max<Index>(200, 4 * model.dim()));
     const auto white = whitened(points);
     ASSERT_TRUE(white);
-    const auto coordinates = centre_effects(points);
-    EXPECT_EQ(coordinates.has_value(), noise < 1) << nonlinearity(*white);
-    if (!coordinates) continue;
+    const EffectCoordinates found = centre_effects(points);
+    EXPECT_EQ(found.coordinates.size() > 0, noise < 1) << nonlinearity(*white);
+    if (found.coordinates.size() == 0) continue;
+    EXPECT_EQ(found.to_try.size(), 0u);
     DrawsAndGradients there = points;
     LearntCoordinates::Trace trace;
     for (Index s = 0; s < points.x.cols(); ++s) {
-      coordinates->from_target(there.x.col(s));
+      found.coordinates.from_target(there.x.col(s));
       VectorXd y = there.x.col(s);
-      coordinates->to_target(y, trace);
-      coordinates->pull_back(there.g.col(s), trace);
+      found.coordinates.to_target(y, trace);
+      found.coordinates.pull_back(there.g.col(s), trace);
       EXPECT_LT((y - points.x.col(s)).norm(), 1e-10 * (1 + y.norm()));
     }
     EXPECT_LT(nonlinearity(*whitened(there)), 0.8 * nonlinearity(*white));

@@ -5,8 +5,8 @@
 #include <Eigen/LU>
 #include <cmath>
 
-#include "host/run/climb.hpp"
-#include "host/run/probes.hpp"
+#include "host/learn/climb.hpp"
+#include "host/learn/probes.hpp"
 #include "tests/support/density.hpp"
 
 namespace kilochain {

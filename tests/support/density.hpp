@@ -1,6 +1,6 @@
 // A density given by two functions, as what climbs and probes evaluate.
 #pragma once
-#include "host/run/climb.hpp"
+#include "host/learn/climb.hpp"
 
 namespace kilochain::testing_support {
 

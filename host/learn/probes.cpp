@@ -1,4 +1,4 @@
-#include "host/run/probes.hpp"
+#include "host/learn/probes.hpp"
 
 #include <algorithm>
 #include <cmath>

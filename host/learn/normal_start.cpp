@@ -1,10 +1,11 @@
-#include "host/run/normal_start.hpp"
+#include "host/learn/normal_start.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/dense.hpp"
-#include "host/run/probes.hpp"
+#include "base/units.hpp"
+#include "host/learn/probes.hpp"
 
 namespace kilochain {
 namespace {

@@ -1,6 +1,6 @@
 // What a trial of trajectories is judged by: how quickly draws become new.
 #pragma once
-#include "host/run/audit.hpp"
+#include "host/learn/audit.hpp"
 
 namespace kilochain {
 

@@ -1,4 +1,4 @@
-#include "host/run/whitened.hpp"
+#include "host/learn/whitened.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "host/run/scaled_effects.hpp"
+#include "host/learn/scaled_effects.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,50 +6,18 @@
 #include <optional>
 
 #include "base/dense.hpp"
+#include "host/learn/least_squares.hpp"
 
 namespace kilochain {
 namespace {
 
-using Eigen::ArrayXd, Eigen::Index, Eigen::MatrixXd, Eigen::RowVectorXd, Eigen::VectorXd;
+using Eigen::Index, Eigen::MatrixXd, Eigen::RowVectorXd, Eigen::VectorXd;
 
 constexpr double told = 0.999;      // of the variance of g_v, where the model is one; of such a model all is told
 constexpr double near_rate = 0.25;  // of c: what noise leaves of a coefficient
-constexpr double next_to_none = 1e-6, far_out = 30;
-constexpr Index most_scales = 8, powers = 5;
-constexpr double ridge = 1e-9;
-
-/// Rows about their means and as long as 1; zero, where there is next to nothing.
-VectorXd standardise(Eigen::Ref<MatrixXd> rows) {
-  rows.colwise() -= VectorXd(rows.rowwise().mean());
-  VectorXd lengths = rows.rowwise().norm();
-  for (Index i = 0; i < rows.rows(); ++i) rows.row(i) *= lengths[i] > 0 ? 1 / lengths[i] : 0;
-  return lengths;
-}
-
-/// What a smooth f'(v) can be made of: powers of v.
-MatrixXd functions_of(const RowVectorXd& v) {
-  const double middle = v.mean(), sd = std::sqrt((v.array() - middle).square().mean());
-  const RowVectorXd t = ((v.array() - middle) / std::max(sd, 1e-300)).max(-4).min(4);
-  MatrixXd out(powers, v.size());
-  out.row(0) = t;
-  for (Index k = 1; k < powers; ++k) out.row(k) = out.row(k - 1).cwiseProduct(t);
-  return out;
-}
-
-struct Fit {
-  VectorXd coefficients;
-  double left = 1;  ///< of the variance
-};
-Fit fit(const MatrixXd& gram, const VectorXd& with, double square) {
-  MatrixXd ridged = gram;
-  ridged.diagonal().array() += ridge;
-  const auto solved = solve_symmetric(ridged, with);
-  if (!solved || !(square > 0)) return {};
-  Fit out{*solved, 1};
-  const VectorXd explained = times(gram, *solved);
-  out.left = (square - 2 * out.coefficients.dot(with) + out.coefficients.dot(explained)) / square;
-  return out;
-}
+constexpr double next_to_none = 1e-6;
+constexpr double rates[] = {1, 0.5, -1, -0.5};
+constexpr Index most_scales = 8;
 
 /// Gradients, and what they are made of. Rows i of `features`: x_i (g_i + x_i), of a standard normal prior what data
 /// pull; rows n + i: x_i^2. Both standardised.
@@ -59,9 +27,7 @@ class Regression {
       : n_(draws.x.rows()), x_(draws.x), features_(2 * n_, draws.x.cols()), response_(draws.g) {
     features_.topRows(n_) = x_.cwiseProduct(draws.g + x_);
     features_.bottomRows(n_) = x_.cwiseAbs2();
-    weights_ =
-        (features_.array().colwise() / features_.array().abs().rowwise().mean().max(1e-300)).colwise().maxCoeff();
-    weights_ = (weights_.array() / far_out).max(1).inverse();
+    weights_ = weights_by_size(features_);
     features_ *= weights_.asDiagonal(), response_ *= weights_.asDiagonal();
     pulls_ = features_.topRows(n_);
     lengths_ = standardise(features_);
@@ -100,9 +66,7 @@ class Regression {
     for (Index i = 0; i < 2 * n_; ++i)
       if (i % n_ != v) rows.push_back(i);
     const auto size = std::ssize(rows);
-    MatrixXd smooth(powers + 1, x_.cols());
-    smooth << functions_of(x_.row(v)) * weights_.asDiagonal(), weights_;
-    standardise(smooth);
+    const MatrixXd smooth = smooth_functions(x_.row(v), weights_);
     MatrixXd gram(size + powers + 1, size + powers + 1);
     gram.topLeftCorner(size, size) = gram_(rows, rows);
     gram.bottomLeftCorner(powers + 1, size) = times_transposed(smooth, features_(rows, Eigen::all));
@@ -113,8 +77,8 @@ class Regression {
     const Fit whole = fit(gram, with, 1);
     const double freedom = 1 - static_cast<double>(with.size()) / static_cast<double>(x_.cols());
     if (!(whole.left < (1 - told) * freedom)) return {};
-    for (const double rate : {1.0, 0.5, -1.0, -0.5}) {
-      ScaledEffects found{v, rate, {}, {}};
+    for (const double rate : rates) {
+      ScaledEffects found{v, rate, {}, {}, {}};
       for (Index k = 0; k < n_ - 1; ++k) {
         const Index i = rows[static_cast<std::size_t>(k)];
         const double slope = lengths_[i] > 0 ? whole.coefficients[k] * sizes_[v] / lengths_[i] : 0;

@@ -1,10 +1,10 @@
-#include "host/run/learnt_metric.hpp"
+#include "host/learn/learnt_metric.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/dense.hpp"
-#include "host/run/whitened.hpp"
+#include "host/learn/whitened.hpp"
 
 namespace kilochain {
 namespace {
@@ -180,31 +180,6 @@ std::vector<double> mean_of(const std::vector<Real>& x, const std::vector<Real>&
   return out;
 }
 
-template <class Real>
-std::vector<Real> TargetGradients<Real>::operator()(const std::vector<Real>& points, std::vector<double>* lp) {
-  const Index count = static_cast<Index>(std::ssize(points) / run_.dim());
-  if (lp) lp->assign(static_cast<std::size_t>(count), NAN);
-  if (count == 0) return {};
-  if (count != count_) {
-    rounds_.reset(), chains_.reset();
-    chains_ =
-        make_chains<Real>(run_.context, ensemble_sampler, {{"mass", "unit"}}, count, run_.target.info(), Scope::pooled);
-    rounds_ = std::make_unique<Rounds<Real>>(run_.context, run_.target, *chains_, count);
-    count_ = count;
-  }
-  rounds_->start(points);
-  std::vector<Real> out = chains_->gradients();
-  if (lp) copy_to_host(run_.context, lp->data(), chains_->exchange(Phase::start).lp, lp->size() * sizeof(double));
-  for (Index k = 0; const ChainControl& c : chains_->controls()) {
-    if (c.status != ChainStatus::running) {
-      std::fill_n(out.begin() + k * run_.dim(), run_.dim(), Real(NAN));
-      if (lp) (*lp)[static_cast<std::size_t>(k)] = NAN;
-    }
-    ++k;
-  }
-  return out;
-}
-
 template void MetricLearner::add(const float*, const float*, Index);
 template void MetricLearner::add(const double*, const double*, Index);
 template std::vector<double> agreement(const std::vector<float>&, const std::vector<float>&, const std::vector<double>&,
@@ -215,7 +190,5 @@ template std::vector<double> mean_of(const std::vector<float>&, const std::vecto
                                      const std::vector<double>&);
 template std::vector<double> mean_of(const std::vector<double>&, const std::vector<double>&, const std::vector<double>&,
                                      const std::vector<double>&);
-template class TargetGradients<float>;
-template class TargetGradients<double>;
 
 }  // namespace kilochain

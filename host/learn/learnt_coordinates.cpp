@@ -1,4 +1,4 @@
-#include "host/run/learnt_coordinates.hpp"
+#include "host/learn/learnt_coordinates.hpp"
 
 #include <algorithm>
 #include <cmath>

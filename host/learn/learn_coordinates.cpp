@@ -1,4 +1,4 @@
-#include "host/run/learn_coordinates.hpp"
+#include "host/learn/learn_coordinates.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,8 @@
 #include <optional>
 #include <random>
 
-#include "host/run/hierarchy.hpp"
+#include "host/learn/centred_effects.hpp"
+#include "host/learn/hierarchy.hpp"
 
 namespace kilochain {
 namespace {
@@ -81,6 +82,13 @@ struct Learnt {
   Whitened white;
 };
 
+/// As many draws as the looks for effects need.
+DrawsAndGradients some_of(const DrawsAndGradients& d) {
+  const Index n = d.x.rows(), count = std::min(d.x.cols(), std::max<Index>(200, 4 * n)), every = d.x.cols() / count;
+  const auto some = Eigen::seqN(0, count, every);
+  return {d.x(Eigen::all, some), d.g(Eigen::all, some)};
+}
+
 double least_gain_of(Index n, Index directions) {
   return least_gain + of_coordinate * static_cast<double>(n) + of_direction * static_cast<double>(directions);
 }
@@ -136,15 +144,44 @@ bool improve(Learnt& so_far) {
   return false;
 }
 
-/// Centred effects, and of these the directions of which the data say little non-centred again.
+/// Of centred effects the directions of which the data say little non-centred, group after group: first those whose
+/// scale varies most, for a step knows others' scales at their medians alone.
+Learnt noncentred(Learnt at, std::vector<ScaledEffects> groups) {
+  const auto varies = [&](const ScaledEffects& e) { return std::abs(e.rate) * robust_sd(at.draws.x.row(e.parent)); };
+  std::ranges::sort(groups, [&](const auto& a, const auto& b) { return varies(a) > varies(b); });
+  const auto data = data_precision(at.draws, groups);
+  if (!data) return at;
+  VectorXd middle = VectorXd::Zero(at.draws.x.rows());
+  for (const ScaledEffects& e : groups) middle[e.parent] = median(at.draws.x.row(e.parent));
+  LearntCoordinates since;
+  LearntCoordinates::Trace trace;
+  for (std::size_t k = 0; k < groups.size(); ++k) {
+    VectorXd origin = middle;
+    since.to_target(origin, trace);
+    const auto given_parent = given(groups[k].parent, at.draws, at.white);
+    const auto step = given_parent ? step_of(*given_parent, groups[k].rate,
+                                             model_of(k, *given_parent, groups, *data, origin - middle))
+                                   : std::nullopt;
+    if (auto next = step ? with(at, *step) : std::nullopt) at = *std::move(next), since.add(*step);
+  }
+  return at;
+}
+
+/// A group of scaled effects centred, and of these the directions of which the data say little non-centred again.
 template <class Cost>
 std::optional<Learnt> centred(const Learnt& so_far, const ScaledEffects& scaled, const Cost& cost) {
   auto out = with(so_far, centring(scaled, so_far.draws.x));
-  const auto at = out ? given(scaled.parent, out->draws, out->white) : std::nullopt;
-  const auto model = at ? with_priors(*at, scaled) : std::nullopt;
-  if (const auto step = model ? step_of(*at, scaled.rate, *model) : std::nullopt)
-    if (auto next = with(*out, *step); next && cost(*next) < cost(*out)) out = std::move(next);
-  return out;
+  if (!out) return out;
+  Learnt next = noncentred(*out, {scaled});
+  return cost(next) < cost(*out) ? std::move(next) : std::move(out);
+}
+
+/// All effects centred, and of all the directions of which the data say little non-centred.
+Learnt with_all(Learnt at, const std::vector<ScaledEffects>& scaled, const std::vector<ScaledEffects>& centred) {
+  std::vector<ScaledEffects> groups = centred;
+  for (const ScaledEffects& effects : scaled)
+    if (auto next = with(at, centring(effects, at.draws.x))) at = *std::move(next), groups.push_back(effects);
+  return noncentred(std::move(at), groups);
 }
 
 /// By each coordinate that scales effects, as long as it pays: first by the one with which it pays most. What is left
@@ -178,23 +215,37 @@ Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& dr
   const double size = static_cast<double>(n), bar = -size * (unmixed + size / static_cast<double>(draws.x.cols()));
   if (std::min(now->divergence, learnt.white.divergence) < bar) return Learning::unmixed;
   const auto divergence = [](const Learnt& l) { return l.white.divergence; };
-  centre(learnt, scaled_effects(learnt.draws), divergence, least_gain_of(n, 0));
-  while (n <= most_searched && learnt.coordinates.size() < most_steps && improve(learnt)) continue;
+  const DrawsAndGradients few = some_of(learnt.draws);
+  const auto scaled = scaled_effects(few), centred = centred_effects(few, scaled);
+  const auto improved = [n](Learnt at) {
+    while (n <= most_searched && at.coordinates.size() < most_steps && improve(at)) continue;
+    return at;
+  };
+  std::optional<Learnt> all;
+  if (!centred.empty()) all = improved(with_all(learnt, scaled, centred));
+  centre(learnt, scaled, divergence, least_gain_of(n, 0));
+  learnt = improved(std::move(learnt));
+  if (all && divergence(*all) < divergence(learnt)) learnt = *std::move(all);
   if (!(learnt.white.divergence < now->divergence - least_gain_of(n, 0))) return Learning::none;
   coordinates = std::move(learnt.coordinates), draws = std::move(learnt.draws);
   return Learning::better;
 }
 
-std::optional<LearntCoordinates> centre_effects(const DrawsAndGradients& points) {
-  std::vector<ScaledEffects> scaled = scaled_effects(points);
-  if (scaled.empty()) return {};
-  auto white = whitened(points);
+EffectCoordinates centre_effects(const DrawsAndGradients& points) {
+  const auto scaled = scaled_effects(points), centred = centred_effects(points, scaled);
+  auto white = scaled.empty() && centred.empty() ? std::nullopt : whitened(points);
   if (!white) return {};
   Learnt learnt{{}, points, *std::move(white)};
   const auto bends = [](const Learnt& l) { return nonlinearity(l.white); };
-  centre(learnt, std::move(scaled), bends, 0.1 * nonlinearity(learnt.white));
-  if (learnt.coordinates.size() == 0) return {};
-  return std::move(learnt.coordinates);
+  EffectCoordinates out;
+  out.before = bends(learnt);
+  if (!centred.empty()) {
+    Learnt all = with_all(learnt, scaled, centred);
+    out.to_try = std::move(all.coordinates), out.points = std::move(all.draws);
+  }
+  centre(learnt, scaled, bends, 0.1 * out.before);
+  out.coordinates = std::move(learnt.coordinates);
+  return out;
 }
 
 }  // namespace kilochain

@@ -1,4 +1,4 @@
-// Where chains begin if one normal law fits: its draws, in place of scouts' (docs/decisions/0019-ensemble.md).
+// Where chains begin if one normal law fits: its draws, in place of scouts' (docs/decisions/0031-arrival.md).
 // The last steps of climbs (climb.hpp) give scales; gradients at 1.5 n points close about where they ended give the
 // inverse covariance -H. In coordinates in which it is I the climbs go on to their modes m. Gradients at draws of
 // N(m, -H^-1) tell whether the law fits: positions and gradients agree in all coordinates, of all climbs' draws
@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-#include "host/run/climb.hpp"
+#include "host/learn/climb.hpp"
 #include "kernels/contract.hpp"
 
 namespace kilochain {

@@ -1,4 +1,4 @@
-#include "host/run/mixing.hpp"
+#include "host/learn/mixing.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <random>
 
 #include "base/dense.hpp"
-#include "host/run/learnt_metric.hpp"
+#include "host/learn/learnt_metric.hpp"
 
 namespace kilochain {
 namespace {

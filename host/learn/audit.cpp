@@ -1,4 +1,4 @@
-#include "host/run/audit.hpp"
+#include "host/learn/audit.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "host/run/median.hpp"
-#include "host/run/run_summary.hpp"
+#include "host/learn/median.hpp"
+#include "host/statistics/chain_figures.hpp"
 #include "host/statistics/ess.hpp"
 #include "host/statistics/normal_quantile.hpp"
 

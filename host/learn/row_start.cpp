@@ -1,10 +1,10 @@
-#include "host/run/row_start.hpp"
+#include "host/learn/row_start.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "host/run/logistic_lines.hpp"
-#include "host/run/probes.hpp"
+#include "host/learn/logistic_lines.hpp"
+#include "host/learn/probes.hpp"
 
 namespace kilochain {
 namespace {

@@ -1,14 +1,14 @@
 // Coordinates learnt from draws and their gradients: whether a scale of some directions goes with one coordinate v, as
 // in a hierarchical model, where no linear metric fits a funnel's neck and its mouth.
-// First the effects that a coordinate scales in the model's own words (scaled_effects.hpp) are centred, as far as data
-// tell what they are. Then others are looked for: with draws and gradients whitened, z and h, z z^T - h h^T is 0 of a
+// First the effects that a coordinate scales in the model's own words (scaled_effects.hpp, centred_effects.hpp) are
+// centred as far as data tell what they are, and no farther. Then others are looked for: with draws and gradients whitened, z and h, z z^T - h h^T is 0 of a
 // Gaussian draw by draw, as there h = -z. The v whose covariance with it is largest is tried first, by the step that
 // fits a conjugate hierarchical model (hierarchy.hpp) with rates of 1, 1/2, -1 and -1/2. A step is kept where it
 // lowers log det Cov(y) + log det Cov(g_y), which no linear map changes and a Gaussian alone has at 0.
 // Cost: some 10 n^2 a draw for each step that is tried, and O(n^3): beyond 256 coordinates the first alone.
 #pragma once
-#include "host/run/learnt_coordinates.hpp"
-#include "host/run/whitened.hpp"
+#include "host/learn/learnt_coordinates.hpp"
+#include "host/learn/whitened.hpp"
 
 namespace kilochain {
 
@@ -21,8 +21,14 @@ enum class Learning { none, better, unmixed };
 /// not span the space as draws of their density do, so that they tell nothing. None of fewer than 3 n.
 Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& draws);
 
-/// Coordinates in which effects that another coordinate scales (scaled_effects.hpp) are centred as far as data tell
-/// what they are; none where no coordinate scales any or it helps little. Points: about the posterior, no draws of it.
-std::optional<LearntCoordinates> centre_effects(const DrawsAndGradients& points);
+/// What points about the posterior, no draws of it, tell of effects that another coordinate scales.
+struct EffectCoordinates {
+  LearntCoordinates coordinates;  ///< in which they are centred as far as it helps; of size 0: nowhere
+  LearntCoordinates to_try;  ///< where some were centred in the first place; such points do not tell whether it helps
+  DrawsAndGradients points;  ///< in `to_try`
+  double before = 0;         ///< what a linear function of position left of the gradient, of its variance
+};
+/// Points: in the target's own coordinates.
+EffectCoordinates centre_effects(const DrawsAndGradients& points);
 
 }  // namespace kilochain

@@ -9,7 +9,8 @@
 #include <atomic>
 #include <deque>
 
-#include "host/run/learnt_metric.hpp"
+#include "host/learn/gradients_at.hpp"
+#include "kernels/device/platform.hpp"
 
 namespace kilochain {
 

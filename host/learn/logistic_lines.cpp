@@ -1,4 +1,4 @@
-#include "host/run/logistic_lines.hpp"
+#include "host/learn/logistic_lines.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,8 @@
 #pragma once
 #include <span>
 
-#include "host/run/learnt_metric.hpp"
+#include "host/learn/gradients_at.hpp"
+#include "host/learn/learnt_metric.hpp"
 #include "kernels/contract.hpp"
 
 namespace kilochain {

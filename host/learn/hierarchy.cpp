@@ -1,6 +1,10 @@
-#include "host/run/hierarchy.hpp"
+#include "host/learn/hierarchy.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 #include "base/dense.hpp"
+#include "host/learn/least_squares.hpp"
 
 namespace kilochain {
 namespace {
@@ -9,6 +13,20 @@ using Eigen::ArrayXd, Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 // Of a direction's precision, at the parent's median: 1 where the data say nothing; beyond, it is no such model.
 constexpr double least_share = 0.01, most_share = 1.3;
+constexpr double trusted = 10;  // times a prior's precision: beyond, its error is more than what the data say
+
+/// Of the prior of centred effects, where their parent is at its median.
+MatrixXd precision_of(const ScaledEffects& e, Index n) {
+  MatrixXd out = MatrixXd::Zero(n, n);
+  for (std::size_t k = 0; k < e.effects.size(); ++k) {
+    const Index i = e.effects[k];
+    out(i, i) += e.precisions[k];
+    if (!e.mean) continue;
+    out(*e.mean, *e.mean) += e.precisions[k];
+    out(i, *e.mean) -= e.precisions[k], out(*e.mean, i) -= e.precisions[k];
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -58,30 +76,66 @@ std::optional<Hierarchy> fitted(const Given& at, double c) {
   return out;
 }
 
-std::optional<Hierarchy> with_priors(const Given& at, const ScaledEffects& scaled) {
-  const Index m = at.z.rows(), draws = at.z.cols();
-  VectorXd precision = VectorXd::Zero(m);
-  for (std::size_t k = 0; k < scaled.effects.size(); ++k) {
-    const Index i = scaled.effects[k];
-    precision[i - (i > at.v)] = scaled.precisions[k];
+std::optional<DataPrecision> data_precision(const DrawsAndGradients& draws, const std::vector<ScaledEffects>& groups) {
+  const Index n = draws.x.rows(), count = draws.x.cols();
+  MatrixXd g = draws.g;
+  std::vector<Index> others;
+  for (Index i = 0; i < n; ++i)
+    if (std::ranges::none_of(groups, [i](const ScaledEffects& e) { return e.parent == i; })) others.push_back(i);
+  Eigen::RowVectorXd narrow = Eigen::RowVectorXd::Constant(count, trusted);  // the narrowest prior at each draw
+  for (const ScaledEffects& e : groups) {
+    const ArrayXd t = draws.x.row(e.parent).array() - median(draws.x.row(e.parent)),
+                  scale = (-2 * e.rate * t).min(60).exp();
+    g += times(precision_of(e, n), draws.x) * scale.matrix().asDiagonal();
+    narrow = narrow.cwiseMax(scale.matrix().transpose());
   }
-  const MatrixXd scaled_L = precision.asDiagonal() * at.L;
-  Hierarchy out{transposed_times(at.L, scaled_L), {}, -transposed_times(scaled_L, at.mean), VectorXd::Zero(m), {}};
-  const ArrayXd above = (-2 * scaled.rate * at.t).min(30).exp();
-  const MatrixXd pulls = at.h + (times(out.P, at.z).colwise() - out.above) * above.matrix().asDiagonal();
-  MatrixXd basis(m + 1, draws);
-  basis.topRows(m) = at.z, basis.row(m).setOnes();
-  const MatrixXd weighted = basis * at.weights.matrix().asDiagonal();
-  MatrixXd gram = times_transposed(weighted, basis);
-  gram.diagonal() *= 1 + 1e-6;
-  const auto fit = solve_symmetric(gram, times_transposed(weighted, pulls));
-  if (!fit) return {};
-  // The likelihood's precision, without what noise makes negative of it.
-  const auto eigen = symmetric_eigen(-(fit->topRows(m) + fit->topRows(m).transpose()) / 2);
+  const Index m = std::ssize(others);
+  if (m < 1 || count < 2 * m + 2) return {};
+  MatrixXd x = draws.x(others, Eigen::all), rest = g(others, Eigen::all);
+  const VectorXd mean = x.rowwise().mean();
+  x.colwise() -= mean;
+  const VectorXd sd = x.rowwise().norm().cwiseMax(1e-300) / std::sqrt(static_cast<double>(count));
+  MatrixXd basis(m + 1, count);
+  basis << sd.cwiseInverse().asDiagonal() * x, MatrixXd::Ones(1, count);
+  rest = sd.asDiagonal() * rest;
+  MatrixXd both(2 * m, count);
+  both << basis.topRows(m), rest.colwise() - rest.rowwise().mean();
+  const Eigen::RowVectorXd weights = weights_by_size(both).cwiseProduct(trusted * narrow.cwiseInverse());
+  basis *= weights.asDiagonal(), rest *= weights.asDiagonal();
+  MatrixXd gram = times_own_transpose(basis);
+  gram.diagonal() *= 1 + 1e-9;
+  const auto solved = solve_symmetric(gram, times_transposed(basis, rest));
+  if (!solved) return {};
+  // Without what noise makes negative of it.
+  const auto eigen = symmetric_eigen(-(solved->topRows(m) + solved->topRows(m).transpose()) / 2);
   if (!eigen) return {};
-  out.R = eigen->with_values(eigen->values.cwiseMax(0));
-  out.data = fit->row(m).transpose();
+  const VectorXd by_sd = sd.cwiseInverse();
+  const MatrixXd R = by_sd.asDiagonal() * eigen->with_values(eigen->values.cwiseMax(0)) * by_sd.asDiagonal();
+  DataPrecision out{MatrixXd::Zero(n, n), VectorXd::Zero(n)};
+  out.precision(others, others) = R;
+  out.pull(others) = by_sd.cwiseProduct(solved->row(m).transpose()) + VectorXd(times(R, mean));
   return out;
+}
+
+Hierarchy model_of(std::size_t k, const Given& at, const std::vector<ScaledEffects>& groups, const DataPrecision& data,
+                   const VectorXd& origin) {
+  const Index n = data.pull.size();
+  const VectorXd mean = at.mean + origin(at.others);
+  const MatrixXd own = precision_of(groups[k], n)(at.others, at.others);
+  MatrixXd rest = data.precision;
+  for (std::size_t other = 0; other < groups.size(); ++other)
+    if (other != k) rest += precision_of(groups[other], n);
+  // Other parents are left alone, as wide as they are.
+  MatrixXd R = rest(at.others, at.others);
+  VectorXd pull = data.pull(at.others) - VectorXd(times(R, mean));
+  for (const ScaledEffects& e : groups)
+    if (e.parent != at.v) {
+      const Index i = e.parent - (e.parent > at.v);
+      R(i, i) = 1 / at.L.row(i).squaredNorm(), pull[i] = 0;
+    }
+  const MatrixXd own_L = times(own, at.L);
+  return {transposed_times(at.L, own_L), transposed_times(at.L, times(R, at.L)), -transposed_times(own_L, mean),
+          VectorXd::Zero(n - 1), transposed_times(at.L, pull)};
 }
 
 std::optional<Noncentring> step_of(const Given& at, double c, const Hierarchy& model) {

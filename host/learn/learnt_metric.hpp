@@ -9,10 +9,9 @@
 // Cost: n^2 a draw, about 12 n^3 a metric.
 #pragma once
 #include <Eigen/Core>
-#include <functional>
 #include <vector>
 
-#include "host/run/phases.hpp"
+#include "kernels/device/platform.hpp"
 
 namespace kilochain {
 
@@ -48,27 +47,9 @@ template <class Real>
 std::vector<double> agreement(const std::vector<Real>& x, const std::vector<Real>& g, const std::vector<double>& factor,
                               Index n);
 
-/// Gradients at points, both (point, n), and log densities (point) where they are wanted; NaN where there is none.
-template <class Real>
-using GradientsAt = std::function<std::vector<Real>(const std::vector<Real>& points, std::vector<double>* lp)>;
-
 /// (n): m_i + a_i (A mean of g)_i, m the mean of x, a the agreement: of a normal exactly its mean, however few draws.
 template <class Real>
 std::vector<double> mean_of(const std::vector<Real>& x, const std::vector<Real>& g, const std::vector<double>& factor,
                             const std::vector<double>& agreement);
-
-/// Those of the target. Keeps the chains by which it evaluates for the next call with as many points.
-template <class Real>
-class TargetGradients {
- public:
-  explicit TargetGradients(const Phases<Real>& run) : run_(run) {}
-  std::vector<Real> operator()(const std::vector<Real>& points, std::vector<double>* lp = nullptr);
-
- private:
-  const Phases<Real>& run_;
-  Index count_ = 0;
-  std::unique_ptr<Chains<Real>> chains_;
-  std::unique_ptr<Rounds<Real>> rounds_;
-};
 
 }  // namespace kilochain

@@ -6,9 +6,10 @@
 // without data of their own are found as well: with a c below 0 and no prior.)
 // Cost: 4 n^2 a point, and 3 n^3 for each of 8 coordinates v.
 #pragma once
+#include <optional>
 #include <vector>
 
-#include "host/run/whitened.hpp"
+#include "host/learn/whitened.hpp"
 
 namespace kilochain {
 
@@ -16,7 +17,8 @@ struct ScaledEffects {
   Eigen::Index parent = 0;
   double rate = 1;  ///< c: 1 of a log sd, 1/2 of a log variance, less than 0 of precisions
   std::vector<Eigen::Index> effects;
-  std::vector<double> precisions;  ///< 1/s_i^2 of their priors
+  std::vector<double> precisions;    ///< 1/s_i^2 of their priors
+  std::optional<Eigen::Index> mean;  ///< the coordinate that centred ones lie about (centred_effects.hpp); none: 0
 };
 
 /// Of points in the target's own coordinates; none of fewer than 3 n.

@@ -5,9 +5,9 @@
 // together give directions, and of each its share of the precision from above.
 // Cost: 10 n^2 a draw, and O(n^3).
 #pragma once
-#include "host/run/learnt_coordinates.hpp"
-#include "host/run/scaled_effects.hpp"
-#include "host/run/whitened.hpp"
+#include "host/learn/learnt_coordinates.hpp"
+#include "host/learn/scaled_effects.hpp"
+#include "host/learn/whitened.hpp"
 
 namespace kilochain {
 
@@ -33,8 +33,20 @@ struct Hierarchy {
 /// By least squares; none of fewer than 3 n draws.
 std::optional<Hierarchy> fitted(const Given& at, double c);
 
-/// Of centred effects whose priors N(0, s_i^2 e^{2 c t}) are known: R and b alone are fitted.
-std::optional<Hierarchy> with_priors(const Given& at, const ScaledEffects& scaled);
+/// What the data say of all coordinates but parents: their part of the gradient is pull - precision x. Rows and columns
+/// of parents are zero.
+struct DataPrecision {
+  Eigen::MatrixXd precision;  ///< (n, n), no eigenvalue below 0
+  Eigen::VectorXd pull;
+};
+
+/// By least squares, of the gradient without the priors of all groups of centred effects.
+std::optional<DataPrecision> data_precision(const DrawsAndGradients& draws, const std::vector<ScaledEffects>& groups);
+
+/// The model above of groups[k], the other groups' scales at their medians: all but `data` is known. origin: where these
+/// coordinates are 0, in those of `data`.
+Hierarchy model_of(std::size_t k, const Given& at, const std::vector<ScaledEffects>& groups, const DataPrecision& data,
+                   const Eigen::VectorXd& origin);
 
 /// The step that makes the model's directions normal, whatever v: those in which P has its share. None where there are
 /// none, or it is no such model.

@@ -1,4 +1,4 @@
-#include "host/run/block_signs.hpp"
+#include "host/learn/block_signs.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
-#include "host/run/bent_law.hpp"
+#include "host/learn/bent_law.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "host/run/learnt_metric.hpp"
-#include "host/run/logistic_lines.hpp"
+#include "host/learn/learnt_metric.hpp"
+#include "host/learn/logistic_lines.hpp"
 
 namespace kilochain {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/run/climb.hpp"
+#include "host/learn/climb.hpp"
 
 #include <algorithm>
 #include <cmath>
