@@ -29,8 +29,8 @@ class Regression {
   explicit Regression(const DrawsAndGradients& draws)
       : x_(draws.x), g_(draws.g), squares_(draws.x.cwiseAbs2()), n_(x_.rows()) {}
 
-  /// The coordinates whose gradients correlate most with e^{-2 c t} x_i^2, or (x_i - its mean)^2, where smooth functions
-  /// of v do not tell them: summed over i.
+  /// The coordinates whose gradients correlate most with e^{-2 c t} x_i^2, or (x_i - its mean)^2, beside what smooth
+  /// functions of v tell: summed over i.
   std::vector<Index> likely() const {
     const double cost = static_cast<double>(n_) * static_cast<double>(n_) * static_cast<double>(x_.cols());
     const Index most = std::min(n_, std::clamp(static_cast<Index>(work / cost), fewest_scales, most_scales));

@@ -43,8 +43,8 @@ struct DataPrecision {
 /// By least squares, of the gradient without the priors of all groups of centred effects.
 std::optional<DataPrecision> data_precision(const DrawsAndGradients& draws, const std::vector<ScaledEffects>& groups);
 
-/// The model above of groups[k], the other groups' scales at their medians: all but `data` is known. origin: where these
-/// coordinates are 0, in those of `data`.
+/// The model above of groups[k], the other groups' scales at their medians: all but `data` is known. origin: where
+/// these coordinates are 0, in those of `data`.
 Hierarchy model_of(std::size_t k, const Given& at, const std::vector<ScaledEffects>& groups, const DataPrecision& data,
                    const Eigen::VectorXd& origin);
 

@@ -297,8 +297,8 @@ class Party {
     return finite_of(x, g, dim_);
   }
 
-  /// Whether in `to_try` a linear function of position leaves less of the gradient, by a tenth: of points about the same
-  /// places that are as far as draws are there.
+  /// Whether in `to_try` a linear function of position leaves less of the gradient, by a tenth: of points about the
+  /// same places that are as far as draws are there.
   bool helps(const EffectCoordinates& there, std::vector<std::vector<Real>> places) {
     if (there.to_try.size() == 0) return false;
     run_.coordinates->set(there.to_try);

@@ -132,10 +132,10 @@ struct Hmc : LearnsMassAndStep<Real> {
   template <class Team>
   static KC_HD Step update(const Team& team, const Rng& rng, const Settings& s, const Schedule& at, const Adaptation& a,
                            State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
-    const Real e = Real(*st.step);
     const bool finite = is_finite(team, reply, n);
     const double left = one_less(team, st);
     if (finite && left > 0) {
+      const Real e = Real(*st.step);
       kick(team, s.mass, a, e, reply.gradient, st.r, st.work, n);
       drift(team, s.mass, a, e, query.point, st.r, query.point, st.work, n);
       return Step::ask;
@@ -145,9 +145,8 @@ struct Hmc : LearnsMassAndStep<Real> {
       kick(team, s.mass, a, Real(0.5 * *st.step), reply.gradient, st.r, st.work, n);
       log_r = *st.energy - (kinetic(team, st.r, n) - *reply.lp);
     }
-    const Decision move = decide(rng, log_r);
-    take_end(team, move, st, query, reply, info, n);
-    const double signal = s.step_rule == StepRule::multiplicative ? move.accept : move.probability;
+    take_end(team, decide(rng, log_r), st, query, reply, info, n);
+    const double signal = s.step_rule == StepRule::multiplicative ? info.accepted : info.acceptance_rate;
     return report(team, s, at, a, st, info, log_r, signal, left, n);
   }
 

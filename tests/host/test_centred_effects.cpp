@@ -137,8 +137,7 @@ TEST(CentredEffects, LeaveTheDataAlone) {
   EXPECT_LT(worst, 0.01 * largest);
 }
 
-/// Crossed groups, one of them narrow: a linear function of position tells nearly all of the gradient in the coordinates
-/// that are found, about the same places, and next to nothing more in the old ones.
+/// Crossed groups: a linear function of position tells more of the gradient in the coordinates that are found.
 TEST(CentredEffects, OfSeveralGroupsAreNoFunnelsInCoordinatesThatAreFound) {
   const Crossed model({{4, 1, false}, {16, 1, false}, {8, 1, true}});
   const DrawsAndGradients points = model.points(8 * model.dim());
