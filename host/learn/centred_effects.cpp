@@ -4,7 +4,6 @@
 #include <cmath>
 #include <functional>
 #include <optional>
-#include <tuple>
 
 #include "base/dense.hpp"
 #include "host/learn/least_squares.hpp"
@@ -19,7 +18,6 @@ constexpr double of_largest = 1e-3;                 // of what an effect tells: 
 constexpr double of_precision = 0.05;               // of that of the effect that tells most: less is noise
 constexpr double worth_a_mean = 0.8;                // of the variance, left without one
 constexpr double least_of_effects = 0.1;            // of the variance, left without any
-constexpr double rates[] = {1, 0.5, -1, -0.5};
 constexpr std::size_t most_means = 2;
 constexpr Index fewest_scales = 6, most_scales = 16;  // looked at: fewer where each is dear
 constexpr double work = 3e8;                          // multiply-adds
@@ -46,13 +44,13 @@ class Regression {
   /// About 0, or about a coordinate that is their mean.
   std::optional<ScaledEffects> of(Index v) const {
     double least = worth_a_mean, rate_of_least = 0;
-    for (const double rate : rates) {
+    for (const double rate : effect_rates) {
       double left = 1;
       if (auto found = about({}, v, rate, left)) return found;
       if (left < least) least = left, rate_of_least = rate;
     }
     if (rate_of_least == 0) return {};
-    for (const double rate : rates) {
+    for (const double rate : effect_rates) {
       if (std::signbit(rate) != std::signbit(rate_of_least)) continue;
       double left = 1;
       for (const Index mean : means(v, rate))
@@ -74,6 +72,7 @@ class Regression {
     const ArrayXd t = x_.row(v).array() - median(x_.row(v));
     return (-2 * rate * t).min(60).exp();
   }
+  /// All coordinates, by how much features of these squares tell of their gradients.
   std::vector<Index> by_correlation(const MatrixXd& squares) const {
     const Index draws = x_.cols();
     const MatrixXd fourth = squares.cwiseAbs2();
@@ -135,7 +134,7 @@ class Regression {
     left = by.left;
     // Those that tell next to nothing are none; nor are those of quite another precision, which is noise's.
     for (const bool precision : {false, true}) {
-      if (by.left > 1 - told) return {};
+      if (!(by.left <= 1 - told)) return {};
       VectorXd sizes = by.coefficients.head(std::ssize(effects)).cwiseAbs();
       Index largest = 0;
       sizes.maxCoeff(&largest);
@@ -147,7 +146,7 @@ class Regression {
       effects = std::move(kept);
       by = told_by(at, effects);
     }
-    if (by.left > 1 - told) return {};
+    if (!(by.left <= 1 - told)) return {};
     ScaledEffects found{v, rate, effects, {}, mean};
     for (Index k = 0; const Index i : effects) {
       const double precision = by.coefficients[k++] * at.size / at.lengths[i] / rate;
@@ -196,7 +195,8 @@ class Regression {
 
 std::vector<ScaledEffects> centred_effects(const DrawsAndGradients& draws, const std::vector<ScaledEffects>& known) {
   std::vector<ScaledEffects> out;
-  if (draws.x.rows() < 2 || draws.x.cols() < 3 * draws.x.rows()) return out;
+  const Index n = draws.x.rows(), count = draws.x.cols();
+  if (n < 2 || count < 3 * n || count < 2 * (n + powers + 1)) return out;
   const Regression regression(draws);
   for (const Index v : regression.likely())
     if (std::ranges::none_of(known, [&](const ScaledEffects& e) { return e.parent == v; }))

@@ -130,7 +130,7 @@ bool improve(Learnt& so_far) {
   for (const Index parent : order) {
     if (score[parent] < stands_out * usual) return false;
     std::optional<Learnt> best;
-    for (const double rate : {1.0, 0.5, -1.0, -0.5}) {
+    for (const double rate : effect_rates) {
       const auto step = step_by(parent, rate, so_far.draws, so_far.white);
       if (!step) continue;
       auto next = with(so_far, *step);

@@ -16,7 +16,6 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::RowVectorXd, Eigen::VectorXd;
 constexpr double told = 0.999;      // of the variance of g_v, where the model is one; of such a model all is told
 constexpr double near_rate = 0.25;  // of c: what noise leaves of a coefficient
 constexpr double next_to_none = 1e-6;
-constexpr double rates[] = {1, 0.5, -1, -0.5};
 constexpr Index most_scales = 8;
 
 /// Gradients, and what they are made of. Rows i of `features`: x_i (g_i + x_i), of a standard normal prior what data
@@ -77,7 +76,7 @@ class Regression {
     const Fit whole = fit(gram, with, 1);
     const double freedom = 1 - static_cast<double>(with.size()) / static_cast<double>(x_.cols());
     if (!(whole.left < (1 - told) * freedom)) return {};
-    for (const double rate : rates) {
+    for (const double rate : effect_rates) {
       ScaledEffects found{v, rate, {}, {}, {}};
       for (Index k = 0; k < n_ - 1; ++k) {
         const Index i = rows[static_cast<std::size_t>(k)];

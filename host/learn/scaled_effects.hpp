@@ -13,6 +13,9 @@
 
 namespace kilochain {
 
+/// Rates that are tried: of a log sd, a log variance, and of precisions.
+inline constexpr double effect_rates[] = {1, 0.5, -1, -0.5};
+
 struct ScaledEffects {
   Eigen::Index parent = 0;
   double rate = 1;  ///< c: 1 of a log sd, 1/2 of a log variance, less than 0 of precisions
