@@ -134,15 +134,14 @@ struct Hmc : LearnsMassAndStep<Real> {
                            State& st, const Query<Real>& query, const Reply<Real>& reply, Info& info, Index n) {
     const bool finite = is_finite(team, reply, n);
     const double left = one_less(team, st);
-    if (finite && left > 0) {
-      const Real e = Real(*st.step);
-      kick(team, s.mass, a, e, reply.gradient, st.r, st.work, n);
-      drift(team, s.mass, a, e, query.point, st.r, query.point, st.work, n);
-      return Step::ask;
-    }
     double log_r = -std::numeric_limits<double>::infinity();
     if (finite) {
-      kick(team, s.mass, a, Real(0.5 * *st.step), reply.gradient, st.r, st.work, n);
+      const double e = *st.step;
+      kick(team, s.mass, a, Real(left > 0 ? e : 0.5 * e), reply.gradient, st.r, st.work, n);
+      if (left > 0) {
+        drift(team, s.mass, a, Real(e), query.point, st.r, query.point, st.work, n);
+        return Step::ask;
+      }
       log_r = *st.energy - (kinetic(team, st.r, n) - *reply.lp);
     }
     take_end(team, decide(rng, log_r), st, query, reply, info, n);
