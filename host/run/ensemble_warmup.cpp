@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "host/run/choose_chains.hpp"
 #include "host/run/relocate.hpp"
 #include "host/run/run_summary.hpp"
+#include "host/run/target_gradients.hpp"
 
 namespace kilochain {
 namespace {
@@ -67,7 +69,7 @@ void EnsembleWarmUp<Real>::operator()() {
     if (out_.interrupted) break;
     ++attempt_, stage_ = metric, stand_ = {};
     refuted_ |= bends_ && !figures.passed;
-    stuck_ = figures.stuck, lp_ = figures.lp;
+    stuck_ = figures.stuck;
     missing_ = figures.passed ? "" : "; audit " + std::to_string(attempt_) + ": " + figures.note;
   }
   out_.converged = figures.passed && !out_.interrupted;
@@ -93,18 +95,16 @@ void EnsembleWarmUp<Real>::operator()() {
 }
 
 /// A chain that began in a narrow place of high density stays there, and one in a mode far below as well. Where such a
-/// place has less of the mass than one draw in 10 000, with three standard errors allowed for what NUTS saw of it, the
-/// chain is relocated to another's place; else it is left there, and a note says so.
+/// place has less of the mass than one draw in 10 000, with three standard errors allowed for, the chain is relocated to
+/// another's place; else it is left there, and a note says so.
 template <class Real>
 void EnsembleWarmUp<Real>::relocate() {
   const std::vector<char> before = keeper_.state();
   const std::int64_t dim = run_.dim();
-  double bar = lp_ - std::log(1e4) - 3 * std::sqrt(static_cast<double>(dim));
-  for (std::int64_t i = 0; i < dim; ++i) bar += std::log(metric_.factor[i * dim + i]);
   const std::vector<Real> x = run_.chains.positions();
   std::vector<Real> points;
   for (const auto c : stuck_) points.insert(points.end(), x.begin() + c * dim, x.begin() + (c + 1) * dim);
-  const std::vector<double> masses = log_masses(run_, points, out_.gradients);
+  const std::vector<LogMass> masses = log_masses(run_, points, out_.gradients);
   if (run_.stop) {
     keeper_.save(before);
     out_.interrupted = true;
@@ -112,9 +112,35 @@ void EnsembleWarmUp<Real>::relocate() {
   }
   std::vector<std::int64_t> lost;
   for (std::size_t k = 0; k < stuck_.size(); ++k)
-    if (masses[k] < bar) lost.push_back(stuck_[k]);
+    if (masses[k].value < mass_.value - std::log(1e4) - 3 * std::hypot(masses[k].error, mass_.error))
+      lost.push_back(stuck_[k]);
   relocated_ += run_.chains.relocate(lost, out_.superchains);
   stuck_.clear();
+}
+
+/// How much of the posterior is about the chains that are not stuck: by bridge sampling, or as of a Gaussian that the
+/// metric fits.
+template <class Real>
+LogMass EnsembleWarmUp<Real>::mass_of_others(const FrozenDraws<Real>& block, const AuditFigures& figures) {
+  constexpr std::int64_t wanted = 1000;
+  const std::int64_t dim = block.dim;
+  double log_volume = 0;
+  for (std::int64_t i = 0; i < dim; ++i) log_volume += std::log(metric_.factor[i * dim + i]);
+  const LogMass mass = mass_of_gaussian(figures.lp, log_volume, dim);
+  if (dim > most_bridged) return mass;
+  std::vector<std::int64_t> others;
+  std::ranges::set_difference(block.running, figures.stuck, std::back_inserter(others));
+  const std::int64_t all = std::ssize(others) * block.count, every = std::max<std::int64_t>(1, all / wanted);
+  std::vector<double> x, lp;
+  for (std::int64_t k = 0; k < all; k += every) {
+    const std::int64_t c = others[static_cast<std::size_t>(k / block.count)], s = k % block.count;
+    x.insert(x.end(), block.row(c, s), block.row(c, s) + dim);
+    lp.push_back(block.lp_of(c)[s]);
+  }
+  out_.gradients += std::ssize(lp) / 2;
+  TargetGradients<Real> gradients_at(run_);
+  const LogMass bridged = log_mass<Real>(x, lp, std::ref(gradients_at));
+  return bridged.error < mass.error ? bridged : mass;
 }
 
 /// A third for the metric: short passes while it has to be learnt again, then one of all that is left. Then lengths;
@@ -276,7 +302,10 @@ AuditFigures EnsembleWarmUp<Real>::audit(std::int64_t iterations) {
   std::vector<Real>& began = stand_.began;
   if (!stand_.drawing) began = run_.chains.positions();
   const FrozenDraws<Real> block = draw(iterations, false);
-  return out_.interrupted ? AuditFigures{} : audit_of<Real>(block, std::span<const Real>(began), run_.context.threads);
+  if (out_.interrupted) return {};
+  AuditFigures figures = audit_of<Real>(block, std::span<const Real>(began), run_.context.threads);
+  if (!figures.stuck.empty()) mass_ = mass_of_others(block, figures);
+  return figures;
 }
 
 template class EnsembleWarmUp<float>;

@@ -8,6 +8,7 @@
 #pragma once
 #include "host/learn/audit.hpp"
 #include "host/learn/bent_law.hpp"
+#include "host/learn/log_mass.hpp"
 #include "host/run/scouts.hpp"
 #include "host/run/warmup_keeper.hpp"
 
@@ -24,7 +25,8 @@ class EnsembleWarmUp {
   template <class Visitor, class Self>
   static void visit(const Visitor& visit, Self& self) {
     visit("stage", self.stage_), visit("attempt", self.attempt_), visit("missing", self.missing_);
-    visit("relocated", self.relocated_), visit("stuck", self.stuck_), visit("lp", self.lp_);
+    visit("relocated", self.relocated_), visit("stuck", self.stuck_);
+    visit("mass", self.mass_.value), visit("mass_error", self.mass_.error);
     visit("climbed", self.climbed_), visit("settled", self.settled_);
     visit("agreement", self.out_.agreement), visit("scouting", self.scouting_);
     visit("factor", self.metric_.factor), visit("step_size", self.metric_.step_size);
@@ -132,6 +134,7 @@ class EnsembleWarmUp {
   std::string trajectories() const;
   void settle(std::int64_t iterations);
   AuditFigures audit(std::int64_t iterations);
+  LogMass mass_of_others(const FrozenDraws<Real>& block, const AuditFigures& figures);
   FrozenDraws<Real> draw(std::int64_t iterations, bool adapting);
   void tell(const std::string& stage) { run_.reporter.waits_for(stage + missing_); }
 
@@ -151,7 +154,7 @@ class EnsembleWarmUp {
   std::int64_t climbed_ = 0;                  ///< metrics that were learnt while chains were on their way
   bool settled_ = false;                      ///< chains no longer climb: their draws tell coordinates
   std::vector<std::int64_t> stuck_;           ///< chains that accepted nothing in the last audit
-  double lp_ = 0;                             ///< what was usual in it
+  LogMass mass_{0, 0};                        ///< of the others' place
   Stand stand_;
   std::vector<std::uint8_t> scouting_;  ///< where scouts stand, while they are sent
   bool resumed_ = false;                ///< and has not begun its stage yet

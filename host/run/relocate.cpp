@@ -3,8 +3,11 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numbers>
 
 #include "host/run/run_summary.hpp"
+#include "host/run/target_gradients.hpp"
 #include "host/statistics/chain_figures.hpp"
 
 namespace kilochain {
@@ -92,11 +95,19 @@ Relocated relocate(const Phases<Real>& run, std::span<const double> acceptance) 
   return out;
 }
 
+LogMass mass_of_gaussian(double lp, double log_volume, std::int64_t dim) {
+  const auto n = static_cast<double>(dim);
+  const double mass = lp + log_volume + 0.5 * n * (1 + std::log(2 * std::numbers::pi));
+  return {std::isnan(mass) ? INFINITY : mass, std::sqrt(n)};
+}
+
 template <class Real>
-std::vector<double> log_masses(const Phases<Real>& run, const std::vector<Real>& points, std::int64_t& gradients) {
+std::vector<LogMass> log_masses(const Phases<Real>& run, const std::vector<Real>& points, std::int64_t& gradients) {
   constexpr Count together = 16;  // no more memory than scouts had
-  const Count dim = run.dim(), all = std::ssize(points) / dim;
-  std::vector<double> out;
+  const Count dim = run.dim(), all = std::ssize(points) / dim,
+              draws = dim > most_bridged ? 50 : std::clamp<Count>(16 * dim, 50, 320);
+  TargetGradients<Real> gradients_at(run);
+  std::vector<LogMass> out;
   for (Count first = 0; first < all && !run.stop; first += together) {
     const Count count = std::min(together, all - first);
     Reporter silent;
@@ -105,34 +116,41 @@ std::vector<double> log_masses(const Phases<Real>& run, const std::vector<Real>&
                           run.stop);
     const auto from = points.begin() + first * dim;
     chains.start([&](Index, Index) { return std::vector<Real>(from, from + count * dim); });
-    constexpr std::int64_t half = nuts_iterations / 2;
-    const Segment<Real> segment = chains.adapting(nuts_iterations);
-    chains.run(segment, 0, half);
-    // The second half is handed on in one window or in many. (chain, draw, dim)
-    std::vector<double> x(static_cast<std::size_t>(count * half * dim)), lp(static_cast<std::size_t>(count));
-    Windows<Real> windows = chains.windows(chains.shape(half));
-    windows.origin = half;
-    chains.run(segment, half, nuts_iterations, windows, [&](const Window<Real>& window) {
+    const Segment<Real> segment = chains.adapting(2 * draws);
+    chains.run(segment, 0, draws);
+    std::vector<std::vector<double>> x(static_cast<std::size_t>(count), std::vector<double>(draws * dim)), lp(x.size());
+    Windows<Real> windows = chains.windows(chains.shape(draws));
+    windows.origin = draws;
+    chains.run(segment, draws, 2 * draws, windows, [&](const Window<Real>& window) {  // one window, or many
       for (Count c = 0; c < count; ++c)
         for (Count s = 0; s < window.count; ++s) {
-          lp[c] += window.lp(c, s) / half;
-          std::copy_n(window.draws.row(c, s).data, dim, x.data() + ((c * half) + window.first + s) * dim);
+          lp[static_cast<std::size_t>(c)].push_back(window.lp(c, s));
+          std::copy_n(window.draws.row(c, s).data, dim,
+                      x[static_cast<std::size_t>(c)].data() + (window.first + s) * dim);
         }
     });
     gradients += chains.take_gradients();
-    for (Count c = 0; const ChainControl& control : chains.controls()) {
-      const Eigen::Map<const Eigen::MatrixXd> draws(x.data() + c * half * dim, dim, half);
-      const Eigen::VectorXd squares = (draws.colwise() - draws.rowwise().mean()).rowwise().squaredNorm();
-      const double mass = lp[c] + 0.5 * (squares.array() / (half - 1)).log().sum();
-      out.push_back(control.status != ChainStatus::running || std::isnan(mass) ? INFINITY : mass);
+    for (std::size_t c = 0; const ChainControl& control : chains.controls()) {
+      const Eigen::Map<const Eigen::MatrixXd> at(x[c].data(), dim, draws);
+      const Eigen::VectorXd variances =
+          (at.colwise() - at.rowwise().mean()).rowwise().squaredNorm() / double(draws - 1);
+      LogMass mass = mass_of_gaussian(Eigen::Map<const Eigen::ArrayXd>(lp[c].data(), std::ssize(lp[c])).mean(),
+                                      0.5 * variances.array().log().sum(), dim);
+      if (control.status != ChainStatus::running) mass.value = INFINITY;
+      if (control.status == ChainStatus::running && dim <= most_bridged) {
+        gradients += draws / 2;
+        const LogMass bridged = log_mass<Real>(x[c], lp[c], std::ref(gradients_at));
+        if (bridged.error < mass.error) mass = bridged;
+      }
+      out.push_back(mass);
       ++c;
     }
   }
   return out;
 }
 
-template std::vector<double> log_masses(const Phases<float>&, const std::vector<float>&, std::int64_t&);
-template std::vector<double> log_masses(const Phases<double>&, const std::vector<double>&, std::int64_t&);
+template std::vector<LogMass> log_masses(const Phases<float>&, const std::vector<float>&, std::int64_t&);
+template std::vector<LogMass> log_masses(const Phases<double>&, const std::vector<double>&, std::int64_t&);
 template Relocated relocate(const Phases<float>&, std::span<const double>);
 template Relocated relocate(const Phases<double>&, std::span<const double>);
 

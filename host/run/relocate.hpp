@@ -5,6 +5,7 @@
 #pragma once
 #include <span>
 
+#include "host/learn/log_mass.hpp"
 #include "host/run/phases.hpp"
 
 namespace kilochain {
@@ -32,10 +33,17 @@ struct Relocated {
 template <class Real>
 Relocated relocate(const Phases<Real>& run, std::span<const double> acceptance);
 
+inline constexpr std::int64_t most_bridged = 32;  ///< coordinates: beyond, normal laws overlap with few others
+
+/// A Gaussian's, of its mean log density and the log of its standard deviations' product. Of no Gaussian it may be
+/// wrong: a nat of error for each coordinate, added as variances are.
+LogMass mass_of_gaussian(double lp, double log_volume, std::int64_t dim);
+
 /// How much of the posterior is about each of `points`, (point, dim), by what NUTS sees that begins there with a step
-/// of its own: mean log density + sum of log sd, as of a Gaussian without correlations; infinite where it cannot start.
-/// Fewer than there are points where the run was stopped meanwhile. Adds to `gradients`.
+/// of its own: by bridge sampling, or as of a Gaussian without correlations, which is no less than what its draws say;
+/// infinite where it cannot start. Fewer than there are points where the run was stopped meanwhile. Adds to
+/// `gradients`.
 template <class Real>
-std::vector<double> log_masses(const Phases<Real>& run, const std::vector<Real>& points, std::int64_t& gradients);
+std::vector<LogMass> log_masses(const Phases<Real>& run, const std::vector<Real>& points, std::int64_t& gradients);
 
 }  // namespace kilochain
