@@ -147,7 +147,7 @@ class Regression {
       by = told_by(at, effects);
     }
     if (!(by.left <= 1 - told)) return {};
-    ScaledEffects found{v, rate, effects, {}, mean};
+    ScaledEffects found{v, rate, effects, {}, mean, {}, {}};
     for (Index k = 0; const Index i : effects) {
       const double precision = by.coefficients[k++] * at.size / at.lengths[i] / rate;
       if (!(precision > 0)) return {};

@@ -18,6 +18,10 @@ constexpr double trusted = 10;  // times a prior's precision: beyond, its error 
 /// Of the prior of centred effects, where their parent is at its median.
 MatrixXd precision_of(const ScaledEffects& e, Index n) {
   MatrixXd out = MatrixXd::Zero(n, n);
+  if (e.precision.size() > 0) {
+    out(e.effects, e.effects) = e.precision;
+    return out;
+  }
   for (std::size_t k = 0; k < e.effects.size(); ++k) {
     const Index i = e.effects[k];
     out(i, i) += e.precisions[k];

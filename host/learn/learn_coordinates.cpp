@@ -19,7 +19,7 @@ constexpr double unmixed = 0.1;   // so far below 0 it may be, a coordinate, bes
 constexpr double stands_out = 3;  // a parent's score, of the median
 constexpr int candidates = 3, probes = 8;
 constexpr std::size_t most_steps = 8;
-constexpr Index most_searched = 256;  // beyond, the model's own scales alone
+constexpr Index most_searched = 512;  // beyond, the model's own scales alone
 
 /// v about its median, in standard deviations, with what lies far out drawn in.
 ArrayXd along(const VectorXd& v) {
@@ -167,13 +167,38 @@ Learnt noncentred(Learnt at, std::vector<ScaledEffects> groups) {
   return at;
 }
 
-/// A group of scaled effects centred, and of these the directions of which the data say little non-centred again.
+/// The effects of which data say at least as much as their priors.
+ScaledEffects told_by_data(const ScaledEffects& all) {
+  ScaledEffects some{all.parent, all.rate, {}, {}, all.mean, {}, {}};
+  for (std::size_t k = 0; k < all.told.size(); ++k)
+    if (all.told[k] > 1)
+      some.effects.push_back(all.effects[k]), some.precisions.push_back(all.precisions[k]),
+          some.told.push_back(all.told[k]);
+  return some;
+}
+
+struct Centred {
+  Learnt learnt;
+  double left = INFINITY;  ///< to gain, and for the noise of the step that led there
+};
+
+/// A group of scaled effects centred, and of these the directions of which the data say little non-centred again; or
+/// those alone that data tell.
 template <class Cost>
-std::optional<Learnt> centred(const Learnt& so_far, const ScaledEffects& scaled, const Cost& cost) {
-  auto out = with(so_far, centring(scaled, so_far.draws.x));
-  if (!out) return out;
-  Learnt next = noncentred(*out, {scaled});
-  return cost(next) < cost(*out) ? std::move(next) : std::move(out);
+std::optional<Centred> centred(const Learnt& so_far, const ScaledEffects& scaled, const Cost& cost) {
+  std::optional<Centred> best;
+  const auto look = [&](Learnt at, std::size_t effects) {
+    const double left = cost(at, static_cast<Index>(effects));
+    if (!best || left < best->left) best = Centred{std::move(at), left};
+  };
+  if (const auto out = with(so_far, centring(scaled, so_far.draws.x))) {
+    look(noncentred(*out, {scaled}), scaled.effects.size());
+    look(*out, scaled.effects.size());
+  }
+  const ScaledEffects some = told_by_data(scaled);
+  if (!some.effects.empty() && some.effects.size() < scaled.effects.size())
+    if (auto out = with(so_far, centring(some, so_far.draws.x))) look(*std::move(out), some.effects.size());
+  return best;
 }
 
 /// All effects centred, and of all the directions of which the data say little non-centred.
@@ -185,19 +210,17 @@ Learnt with_all(Learnt at, const std::vector<ScaledEffects>& scaled, const std::
 }
 
 /// By each coordinate that scales effects, as long as it pays: first by the one with which it pays most. What is left
-/// to gain is `cost` of draws, each step's at least `gain` of it.
+/// to gain is `cost` of draws in coordinates to which a step of so many effects led; it has to be below that of none.
 template <class Cost>
-void centre(Learnt& so_far, std::vector<ScaledEffects> left, const Cost& cost, double gain) {
-  double now = cost(so_far);
+void centre(Learnt& so_far, std::vector<ScaledEffects> left, const Cost& cost) {
   while (!left.empty()) {
-    std::optional<Learnt> best;
+    std::optional<Centred> best;
     std::size_t which = 0;
-    double bar = now - gain;
     for (std::size_t k = 0; k < left.size(); ++k)
-      if (auto next = centred(so_far, left[k], cost))
-        if (const double there = cost(*next); there < bar) best = std::move(next), which = k, bar = there;
-    if (!best) return;
-    so_far = *std::move(best), now = bar;
+      if (auto next = centred(so_far, left[k], cost); next && (!best || next->left < best->left))
+        best = std::move(next), which = k;
+    if (!best || !(best->left < cost(so_far, 0))) return;
+    so_far = std::move(best->learnt);
     left.erase(left.begin() + static_cast<std::ptrdiff_t>(which));
   }
 }
@@ -223,7 +246,9 @@ Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& dr
   };
   std::optional<Learnt> all;
   if (!centred.empty()) all = improved(with_all(learnt, scaled, centred));
-  centre(learnt, scaled, divergence, least_gain_of(n, 0));
+  centre(learnt, scaled, [&](const Learnt& l, Index effects) {
+    return divergence(l) + (effects > 0 ? least_gain_of(effects + 1, 0) : 0);
+  });
   learnt = improved(std::move(learnt));
   if (all && divergence(*all) < divergence(learnt)) learnt = *std::move(all);
   if (!(learnt.white.divergence < now->divergence - least_gain_of(n, 0))) return Learning::none;
@@ -231,8 +256,13 @@ Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& dr
   return Learning::better;
 }
 
-EffectCoordinates centre_effects(const DrawsAndGradients& points) {
-  const auto scaled = scaled_effects(points), centred = centred_effects(points, scaled);
+EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors) {
+  const auto scaled = scaled_effects(points);
+  auto centred = centred_effects(points, scaled);
+  for (const ScaledEffects& prior : priors) {
+    const auto same = [&](const ScaledEffects& e) { return e.parent == prior.parent; };
+    if (std::ranges::none_of(scaled, same) && std::ranges::none_of(centred, same)) centred.push_back(prior);
+  }
   auto white = scaled.empty() && centred.empty() ? std::nullopt : whitened(points);
   if (!white) return {};
   Learnt learnt{{}, points, *std::move(white)};
@@ -243,7 +273,8 @@ EffectCoordinates centre_effects(const DrawsAndGradients& points) {
     Learnt all = with_all(learnt, scaled, centred);
     out.to_try = std::move(all.coordinates), out.points = std::move(all.draws);
   }
-  centre(learnt, scaled, bends, 0.1 * out.before);
+  centre(learnt, scaled,
+         [&](const Learnt& l, Index effects) { return bends(l) + (effects > 0 ? 0.1 * out.before : 0); });
   out.coordinates = std::move(learnt.coordinates);
   return out;
 }

@@ -9,6 +9,7 @@
 // Cost: some 10 n^2 a draw for each step that is tried, and O(n^3): beyond 256 coordinates the first alone.
 #pragma once
 #include "host/learn/learnt_coordinates.hpp"
+#include "host/learn/scaled_effects.hpp"
 #include "host/learn/whitened.hpp"
 
 namespace kilochain {
@@ -29,7 +30,7 @@ struct EffectCoordinates {
   DrawsAndGradients points;  ///< in `to_try`
   double before = 0;         ///< what a linear function of position left of the gradient, of its variance
 };
-/// Points: in the target's own coordinates.
-EffectCoordinates centre_effects(const DrawsAndGradients& points);
+/// Points: in the target's own coordinates. priors: groups that are known beside those that points tell.
+EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors = {});
 
 }  // namespace kilochain

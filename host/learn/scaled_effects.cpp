@@ -17,13 +17,14 @@ constexpr double told = 0.999;      // of the variance of g_v, where the model i
 constexpr double near_rate = 0.25;  // of c: what noise leaves of a coefficient
 constexpr double next_to_none = 1e-6;
 constexpr Index most_scales = 8;
+constexpr double of_a_normal_square = 0.4549;  // its median
 
 /// Gradients, and what they are made of. Rows i of `features`: x_i (g_i + x_i), of a standard normal prior what data
 /// pull; rows n + i: x_i^2. Both standardised.
 class Regression {
  public:
   explicit Regression(const DrawsAndGradients& draws)
-      : n_(draws.x.rows()), x_(draws.x), features_(2 * n_, draws.x.cols()), response_(draws.g) {
+      : n_(draws.x.rows()), x_(draws.x), g_(draws.g), features_(2 * n_, draws.x.cols()), response_(draws.g) {
     features_.topRows(n_) = x_.cwiseProduct(draws.g + x_);
     features_.bottomRows(n_) = x_.cwiseAbs2();
     weights_ = weights_by_size(features_);
@@ -77,7 +78,7 @@ class Regression {
     const double freedom = 1 - static_cast<double>(with.size()) / static_cast<double>(x_.cols());
     if (!(whole.left < (1 - told) * freedom)) return {};
     for (const double rate : effect_rates) {
-      ScaledEffects found{v, rate, {}, {}, {}};
+      ScaledEffects found{v, rate, {}, {}, {}, {}, {}};
       for (Index k = 0; k < n_ - 1; ++k) {
         const Index i = rows[static_cast<std::size_t>(k)];
         const double slope = lengths_[i] > 0 ? whole.coefficients[k] * sizes_[v] / lengths_[i] : 0;
@@ -104,11 +105,18 @@ class Regression {
       const double length = lengths_[n_ + found.effects[static_cast<std::size_t>(k)]];
       found.precisions.push_back(std::max(0.0, 1 + by.coefficients[k] / (length * found.rate)));
     }
+    for (Index k = 0; k < few; ++k) {
+      const Index i = found.effects[static_cast<std::size_t>(k)];
+      const double prior = found.precisions[static_cast<std::size_t>(k)];
+      const VectorXd of_data =
+          g_.row(i) + prior * x_.row(i);  // of a law that data alone make, as large as its gradient
+      found.told.push_back(median(of_data.cwiseAbs2()) / of_a_normal_square / std::max(prior, 1e-300));
+    }
     return true;
   }
 
   const Index n_;
-  const MatrixXd& x_;
+  const MatrixXd &x_, &g_;
   MatrixXd features_, response_, pulls_, gram_, with_;  ///< with_: correlations of features and responses, (2 n, n)
   RowVectorXd weights_;                                 ///< a draw far out must not outweigh all others
   VectorXd lengths_, sizes_;

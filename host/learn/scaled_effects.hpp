@@ -22,6 +22,8 @@ struct ScaledEffects {
   std::vector<Eigen::Index> effects;
   std::vector<double> precisions;    ///< 1/s_i^2 of their priors
   std::optional<Eigen::Index> mean;  ///< the coordinate that centred ones lie about (centred_effects.hpp); none: 0
+  std::vector<double> told;          ///< of scaled ones: what data say of each, 1 where as much as its prior
+  Eigen::MatrixXd precision;         ///< of all of them together, in place of `precisions` (scaled_priors.hpp)
 };
 
 /// Of points in the target's own coordinates; none of fewer than 3 n.

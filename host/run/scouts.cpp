@@ -12,6 +12,7 @@
 #include "host/learn/normal_start.hpp"
 #include "host/learn/probes.hpp"
 #include "host/learn/row_start.hpp"
+#include "host/learn/scaled_priors.hpp"
 #include "host/learn/trail.hpp"
 #include "host/run/start.hpp"
 #include "host/run/target_gradients.hpp"
@@ -272,7 +273,8 @@ class Party {
       if (t.running && t.mean >= at - near * width) places.emplace_back(t.draws.end() - dim_, t.draws.end());
     if (places.empty()) return;
     const ThreadsOf threads(run_.context, dim_);
-    EffectCoordinates found = centre_effects(points_about(places, out_.metric.factor));
+    const DrawsAndGradients points = points_about(places, out_.metric.factor);
+    EffectCoordinates found = centre_effects(points, priors_at(places.front(), points));
     LearntCoordinates better = std::move(helps(found, places) ? found.to_try : found.coordinates);
     if (better.size() == 0) return;
     keeper_.so_far().coordinates = out_.coordinates = better.to_numbers();
@@ -281,6 +283,19 @@ class Party {
     chains_.start_again([&](std::vector<Real>& x) { run_.coordinates->from_target(x); }, nullptr, out_.iterations);
     for (Trail<Real>& t : trails_) run_.coordinates->from_target(t.draws);
     learn_metric();
+  }
+
+  /// Priors that another coordinate scales, as they are at a place; middle and width by points.
+  std::vector<ScaledEffects> priors_at(const std::vector<Real>& place, const DrawsAndGradients& points) {
+    Eigen::VectorXd sds(dim_), middle(dim_);
+    for (Index i = 0; i < dim_; ++i)
+      sds[i] = robust_sd(points.x.row(i)), middle[i] = kilochain::median(Eigen::VectorXd(points.x.row(i)));
+    TargetGradients<Real> gradients_at(run_);
+    const GradientsAt<Real> counted = [&](const std::vector<Real>& x, std::vector<double>* lp) {
+      out_.gradients += std::ssize(x) / dim_;
+      return gradients_at(x, lp);
+    };
+    return scaled_priors<Real>(place, sds, middle, counted);
   }
 
   /// Some for each coordinate, about places, as far as draws of the metric are.

@@ -2,6 +2,7 @@
 // centred.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -160,6 +161,48 @@ TEST(ScaledEffects, AreCentredAsFarAsTheDataTell) {
       EXPECT_LT((y - points.x.col(s)).norm(), 1e-10 * (1 + y.norm()));
     }
     EXPECT_LT(nonlinearity(*whitened(there)), 0.8 * nonlinearity(*white));
+  }
+}
+
+/// A coefficient with a scale of its own, b_i = z_i e^{u_i}, z_i, u_i ~ N(0, 1), is a ridge where data tell b_i: each
+/// of few is centred, among many coordinates of which data tell nothing. So are, of the effects of a scale that all
+/// share, those alone that data tell.
+TEST(ScaledEffects, AreCentredOneByOneWhereDataTellOneAlone) {
+  constexpr Index pairs = 20, told = 3, n = 2 * pairs + 1, draws = 800;
+  constexpr double noise = 0.1;
+  std::mt19937_64 random(8);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  for (const bool shared : {false, true}) {  // the last coordinate v scales all: b_i = z_i e^{u_i + v}; v is any points
+    DrawsAndGradients d{MatrixXd(n, draws), MatrixXd(n, draws)};
+    for (Index s = 0; s < draws; ++s) {
+      auto x = d.x.col(s), g = d.g.col(s);
+      const double v = x[2 * pairs] = 0.5 * normal(random);
+      g[2 * pairs] = -4 * v;
+      for (Index i = 0; i < pairs; ++i) {
+        double u = normal(random), z = normal(random);
+        if (i <
+            told) {  // b about 3; u given b by rejection from N(-1, 1), which is its law but for N(b e^{-u-v}; 0, 1)
+          const double b = 3 + noise * normal(random);
+          do u = normal(random) - 1;
+          while (uniform(random) > std::exp(-0.5 * std::pow(b * std::exp(-u - (shared ? v : 0)), 2)));
+          z = b * std::exp(-u - (shared ? v : 0));
+        }
+        x[i] = z, x[pairs + i] = u;
+        const double by = i < told ? std::exp(u + (shared ? v : 0)) : 0, pull = (3 - z * by) / (noise * noise);
+        g[i] = -z + pull * by, g[pairs + i] = -u + pull * z * by;
+        if (shared) g[2 * pairs] += pull * z * by;
+      }
+    }
+    LearntCoordinates learnt;
+    ASSERT_EQ(learn_coordinates(learnt, d), Learning::better);
+    std::vector<Index> parents;
+    for (const Noncentring& step : learnt.steps()) {
+      parents.push_back(step.parent);
+      EXPECT_LE(step.rates.size(), told) << step.parent;
+    }
+    for (Index i = 0; i < told; ++i) EXPECT_EQ(std::ranges::count(parents, pairs + i), 1) << i;
+    EXPECT_EQ(std::ranges::count(parents, 2 * pairs), shared);
   }
 }
 

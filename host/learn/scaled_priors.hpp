@@ -1,0 +1,20 @@
+// Effects whose joint prior a coordinate v scales, x ~ N(0, e^{2 c v} P^-1), as of random walks, autoregressions and
+// fields. Where v stands nowhere else,
+//   g_x = (what does not depend on v) - e^{-2 c v} P x,
+// exact whatever the data's law and wherever the point is. Three gradients along v tell whether that holds, and c; with
+// one more along each x_j they tell P column by column. A coordinate on which P depends, as an autoregression's
+// coefficient, is none of the effects: P is that at its place.
+// Cost: 2 n gradients, 4 n for each v, and n^2 for each.
+#pragma once
+#include "host/learn/gradients_at.hpp"
+#include "host/learn/scaled_effects.hpp"
+
+namespace kilochain {
+
+/// By precision where v is at `middle`. place (n): in the target's own coordinates, where points usually are; sds (n):
+/// how far apart.
+template <class Real>
+std::vector<ScaledEffects> scaled_priors(const std::vector<Real>& place, const Eigen::VectorXd& sds,
+                                         const Eigen::VectorXd& middle, const GradientsAt<Real>& gradients_at);
+
+}  // namespace kilochain

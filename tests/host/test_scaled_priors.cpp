@@ -1,0 +1,135 @@
+// The joint prior of many effects that one coordinate scales is found exactly, of an autoregression with a mean and a
+// coefficient that are learnt as well, and nowhere else; and in coordinates that know it the model is no funnel.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "base/dense.hpp"
+#include "host/learn/learn_coordinates.hpp"
+#include "host/learn/scaled_priors.hpp"
+
+namespace kilochain {
+namespace {
+
+using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+
+/// e_t = x_t - m - p (x_{t-1} - m) ~ N(0, e^{2 c v}), e_1 = (x_1 - m) / 2, with p = tanh a and m = mu + `shift`; data
+/// y_t ~ N(x_t, e^{2 r + 2 k v}); v, r, a, mu ~ N(0, 1). Coordinates: v, r, a, mu, x_1, ..., x_T.
+struct State {
+  Index length;
+  double rate, shift = 0, of_noise = 0;
+  Index dim() const { return 4 + length; }
+  double data(Index t) const { return std::sin(static_cast<double>(t)); }
+
+  /// Rows: e_1, ...; columns: all coordinates.
+  MatrixXd innovations(double p) const {
+    MatrixXd D = MatrixXd::Zero(length, dim());
+    D(0, 3) = -0.5, D(0, 4) = 0.5;
+    for (Index t = 1; t < length; ++t) D(t, 3) = p - 1, D(t, 4 + t) = 1, D(t, 3 + t) = -p;
+    return D;
+  }
+  VectorXd gradient(const VectorXd& x) const {
+    const double p = std::tanh(x[2]), by_prior = std::exp(-2 * rate * x[0]),
+                 by_data = std::exp(-2 * x[1] - 2 * of_noise * x[0]);
+    const MatrixXd D = innovations(p);
+    VectorXd e = D * x + D.col(3) * shift, out = -by_prior * D.transpose() * e;
+    double squares = 0;
+    for (Index t = 0; t < length; ++t) {
+      const double away = data(t) - x[4 + t];
+      out[4 + t] += by_data * away, squares += away * away;
+      if (t > 0) out[2] += by_prior * e[t] * (x[3 + t] - x[3] - shift) * (1 - p * p);
+    }
+    const auto n = static_cast<double>(length);
+    out[0] += rate * (by_prior * e.squaredNorm() - n) + of_noise * (by_data * squares - n);
+    out[1] += by_data * squares - n;
+    out.head(4) -= x.head(4);
+    return out;
+  }
+  VectorXd place() const {
+    VectorXd x(dim());
+    x.head(4) << -0.7, -0.4, 0.9, 0.3;
+    for (Index t = 0; t < length; ++t) x[4 + t] = 0.4 * std::cos(1.7 * static_cast<double>(t));
+    return x;
+  }
+  template <class Real>
+  std::vector<ScaledEffects> found(double middle_of_v) const {
+    const VectorXd at = place();
+    VectorXd sds = VectorXd::Constant(dim(), 0.3), middle = at;
+    middle[0] = middle_of_v;
+    return scaled_priors<Real>(std::vector<Real>(at.data(), at.data() + dim()), sds, middle,
+                               [this](const std::vector<Real>& points, std::vector<double>*) {
+                                 std::vector<Real> out;
+                                 for (auto from = points.begin(); from != points.end(); from += dim()) {
+                                   VectorXd x(dim());
+                                   std::copy_n(from, dim(), x.data());
+                                   const VectorXd g = gradient(x);
+                                   out.insert(out.end(), g.data(), g.data() + dim());
+                                 }
+                                 return out;
+                               });
+  }
+};
+
+template <class Real>
+void expect_found(const State& model, double most_error) {
+  const double middle = -1;
+  const auto found = model.found<Real>(middle);
+  ASSERT_EQ(found.size(), 1u) << model.length << ", " << model.rate;
+  EXPECT_EQ(found[0].parent, 0);
+  EXPECT_EQ(found[0].rate, model.rate);
+  std::vector<Index> effects;
+  for (Index i = 3; i < model.dim(); ++i) effects.push_back(i);
+  EXPECT_EQ(found[0].effects, effects);
+  const MatrixXd D = model.innovations(std::tanh(model.place()[2])),
+                 P = std::exp(-2 * model.rate * middle) * (D.transpose() * D)(effects, effects);
+  EXPECT_LT((found[0].precision - P).norm(), most_error * P.norm());
+}
+
+// Second differences of gradients: rounding of a gradient, 1e-16 of it, over steps of 0.3 twice.
+TEST(ScaledPriors, OfAnAutoregressionAreFoundExactly) {
+  for (const Index length : {2, 31, 65})
+    for (const double rate : effect_rates) expect_found<double>({length, rate}, 1e-12);
+  expect_found<float>({33, 1}, 1e-4);
+}
+
+TEST(ScaledPriors, AreNotFoundWhereTheScaleStandsElsewhereOrTheirMeanIsNotZero) {
+  EXPECT_TRUE((State{31, 1, 0, 0.3}.found<double>(-1).empty()));
+  EXPECT_TRUE((State{31, 1, 2}.found<double>(-1).empty()));
+}
+
+TEST(ScaledPriors, TellCoordinatesThatAreNoFunnel) {
+  const State model{31, 1};
+  const VectorXd middle = model.place();
+  std::mt19937_64 bits(5);
+  std::normal_distribution<double> normal;
+  const Index points = 800, n = model.dim(), effects = n - 3;
+  DrawsAndGradients draws{MatrixXd(n, points), MatrixXd(n, points)};
+  const MatrixXd D = model.innovations(std::tanh(middle[2])).rightCols(effects);
+  for (Index k = 0; k < points; ++k) {  // exact given the first three
+    VectorXd x = middle;
+    x[0] = -0.7 + 0.5 * normal(bits);
+    for (const Index i : {1, 2}) x[i] += 0.1 * normal(bits);
+    MatrixXd precision = std::exp(-2 * x[0]) * D.transpose() * D;
+    VectorXd pull = VectorXd::Zero(effects), z(effects);
+    precision(0, 0) += 1;
+    for (Index t = 0; t < model.length; ++t)
+      precision(1 + t, 1 + t) += std::exp(-2 * x[1]), pull[1 + t] = std::exp(-2 * x[1]) * model.data(t);
+    for (double& value : z) value = normal(bits);
+    const auto L = cholesky(precision);
+    ASSERT_TRUE(L);
+    x.tail(effects) = solve_lower_transposed(*L, solve_lower(*L, pull) + z);
+    draws.x.col(k) = x, draws.g.col(k) = model.gradient(x);
+  }
+  EXPECT_EQ(centre_effects(draws).to_try.size(), 0u);
+  const EffectCoordinates with = centre_effects(draws, model.found<double>(median(draws.x.row(0))));
+  ASSERT_EQ(with.to_try.size(), 1u);
+  const auto before = whitened(draws), after = whitened(with.points);
+  ASSERT_TRUE(before && after);
+  EXPECT_LT(nonlinearity(*after), 0.5 * nonlinearity(*before));
+  EXPECT_LT(after->divergence, before->divergence - 1);
+}
+
+}  // namespace
+}  // namespace kilochain
