@@ -19,7 +19,7 @@ constexpr double unmixed = 0.1;   // so far below 0 it may be, a coordinate, bes
 constexpr double stands_out = 3;  // a parent's score, of the median
 constexpr int candidates = 3, probes = 8;
 constexpr std::size_t most_steps = 8;
-constexpr Index most_searched = 512;  // beyond, the model's own scales alone
+constexpr Index most_searched = 256;  // beyond, the model's own scales alone
 
 /// v about its median, in standard deviations, with what lies far out drawn in.
 ArrayXd along(const VectorXd& v) {
