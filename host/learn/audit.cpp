@@ -79,7 +79,8 @@ void FrozenDraws<Real>::take(const Window<Real>& window) {
 }
 
 template <class Real>
-AuditFigures audit_of(const FrozenDraws<Real>& block, std::span<const Real> began, int threads) {
+AuditFigures audit_of(const FrozenDraws<Real>& block, std::span<const Real> began, int threads,
+                      const std::function<std::string(Count)>& name_of) {
   AuditFigures out;
   out.ess_per_iteration = effective_draws(block, threads) / static_cast<double>(block.count * block.thin);
   const Count dim = block.dim, half = block.count / 2, third = block.count - block.count / 3;
@@ -131,14 +132,16 @@ AuditFigures audit_of(const FrozenDraws<Real>& block, std::span<const Real> bega
   const Count where = largest - kept.begin();
   const double bar = -normal_quantile(0.5e-3 / static_cast<double>(dim));
   if (worst > bar)
-    fail(fmt::format("coordinate {} has not forgotten where it began (z = {:.1f}, {:.1f} at most)", where, worst, bar));
+    fail(fmt::format("{} has not forgotten where it began (z = {:.1f}, {:.1f} at most)", name_of(where), worst, bar));
   out.passed = out.note.empty();
   return out;
 }
 
 template struct FrozenDraws<float>;
 template struct FrozenDraws<double>;
-template AuditFigures audit_of(const FrozenDraws<float>&, std::span<const float>, int);
-template AuditFigures audit_of(const FrozenDraws<double>&, std::span<const double>, int);
+template AuditFigures audit_of(const FrozenDraws<float>&, std::span<const float>, int,
+                               const std::function<std::string(Count)>&);
+template AuditFigures audit_of(const FrozenDraws<double>&, std::span<const double>, int,
+                               const std::function<std::string(Count)>&);
 
 }  // namespace kilochain

@@ -6,6 +6,7 @@
 //               (Fisher's z below the normal quantile that all coordinates together pass once in 1 000 times)
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,8 +51,9 @@ struct AuditFigures {
   double lp = 0;                    ///< median over chains of their means
 };
 
-/// `began`: (chain, dim), where the chains stood when adaptation was frozen.
+/// `began`: (chain, dim), where the chains stood when adaptation was frozen. name_of: a coordinate, for people.
 template <class Real>
-AuditFigures audit_of(const FrozenDraws<Real>& draws, std::span<const Real> began, int threads);
+AuditFigures audit_of(const FrozenDraws<Real>& draws, std::span<const Real> began, int threads,
+                      const std::function<std::string(Count)>& name_of);
 
 }  // namespace kilochain

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "host/run/choose_chains.hpp"
+#include "host/run/coordinate_name.hpp"
 #include "host/run/relocate.hpp"
 #include "host/run/run_summary.hpp"
 #include "host/run/target_gradients.hpp"
@@ -305,7 +306,9 @@ AuditFigures EnsembleWarmUp<Real>::audit(std::int64_t iterations) {
   if (!stand_.drawing) began = run_.chains.positions();
   const FrozenDraws<Real> block = draw(iterations, false);
   if (out_.interrupted) return {};
-  AuditFigures figures = audit_of<Real>(block, std::span<const Real>(began), run_.context.threads);
+  AuditFigures figures = audit_of<Real>(block, std::span<const Real>(began), run_.context.threads, [&](Count i) {
+    return name_of_coordinate(run_.target.info(), static_cast<std::int64_t>(i));
+  });
   if (!figures.stuck.empty()) mass_ = mass_of_others(block, figures);
   return figures;
 }

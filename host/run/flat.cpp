@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "host/run/coordinate_name.hpp"
 #include "host/run/start.hpp"
 
 namespace kilochain {
@@ -63,18 +64,6 @@ bool is_flat(const Context& context, Target<Real>& target, const std::vector<Rea
   return false;
 }
 
-/// What is recorded of coordinate j.
-std::string name_of(const TargetInfo& info, std::vector<double> x, std::size_t j) {
-  if (!info.constrain) return info.names[j];
-  std::vector<double> here(info.names.size()), there = here;
-  info.constrain(x.data(), {}, here.data());
-  x[j] += 1;
-  info.constrain(x.data(), {}, there.data());
-  for (std::size_t k = 0; k < here.size(); ++k)
-    if (here[k] != there[k]) return info.names[k];
-  return "coordinate " + std::to_string(j);
-}
-
 }  // namespace
 
 template <class Real>
@@ -92,7 +81,7 @@ std::string flat_along(const Options& options, const Context& context, Target<Re
     for (std::size_t k = j; k < positions.size(); k += n)
       gone = gone || !(std::abs(double(positions[k]) - double(first[j])) <= far);
     if (!gone || !is_flat(context, target, first, j) || !is_flat(context, target, second, j)) continue;
-    if (more++ < 3) out += (out.empty() ? "" : ", ") + name_of(info, {first.begin(), first.end()}, j);
+    if (more++ < 3) out += (out.empty() ? "" : ", ") + name_of_coordinate(info, static_cast<std::int64_t>(j));
   }
   return more > 3 ? out + " and " + std::to_string(more - 3) + " more" : out;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "host/run/coordinate_name.hpp"
 #include "host/run/flat.hpp"
 #include "host/run/run_attributes.hpp"
 
@@ -89,21 +90,20 @@ std::vector<std::string> as_their_prior(const std::vector<ParameterSummary>& par
 /// Of coordinates that no linear metric fits, or empty.
 std::string unlike_a_gaussian(const WarmedUp& warm, const TargetInfo& info) {
   constexpr double low = 0.3;  // 1 of a Gaussian, 0.5 of Student's t with 3 degrees of freedom
-  std::vector<std::string> names;
+  std::string names;
+  std::int64_t count = 0;
   double least = 1;
   for (std::size_t i = 0; i < warm.agreement.size(); ++i)
     if (warm.agreement[i] < low) {
       least = std::min(least, warm.agreement[i]);
-      names.push_back(info.constrain ? fmt::format("coordinate {}", i) : info.names[i]);
+      if (count++ < 3) names += (names.empty() ? "" : ", ") + name_of_coordinate(info, static_cast<std::int64_t>(i));
     }
   if (names.empty()) return "";
-  const std::size_t count = names.size();
-  names.resize(std::min<std::size_t>(count, 3));
   return fmt::format(
       "no linear metric fits {} of {} coordinates ({}{}): there position and gradient agree at {:.2f}, a Gaussian's at "
-      "1. "
-      "In a funnel a non-centred form mixes better; modes far apart keep the weights that the starts gave them",
-      count, warm.agreement.size(), fmt::join(names, ", "), count > names.size() ? ", ..." : "", std::max(0.0, least));
+      "1. In a funnel a non-centred form mixes better; modes far apart keep the weights that the starts gave them; of "
+      "tails as heavy as a Cauchy law's no mean exists",
+      count, warm.agreement.size(), names, count > 3 ? ", ..." : "", std::max(0.0, least));
 }
 
 template <class Real>

@@ -37,7 +37,7 @@ struct Draws {
     block.x = x, block.lp = lp;
     for (Count c = 0; c < chains; ++c) block.accepted[c] = accepted[c * count];
     for (Count c = 0; c < chains; ++c) block.running.push_back(c);
-    return audit_of<double>(block, began, 1);
+    return audit_of<double>(block, began, 1, [](Count i) { return std::to_string(i); });
   }
 };
 
