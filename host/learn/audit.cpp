@@ -105,10 +105,10 @@ AuditFigures audit_of(const FrozenDraws<Real>& block, std::span<const Real> bega
   const double middle = out.lp = median(means);
   std::vector<double> away;
   for (const double m : means) away.push_back(std::abs(m - middle));
-  const double wide = 1.4826 * median(away) + 1e-12 * std::abs(middle);
+  out.lp_width = 10 * (1.4826 * median(away) + 1e-12 * std::abs(middle));
   std::vector<std::int64_t> far;
   for (std::size_t k = 0; k < means.size(); ++k)
-    if (n > 7 && means[k] < middle - 10 * wide) far.push_back(block.running[k]);
+    if (n > 7 && means[k] < middle - out.lp_width) far.push_back(block.running[k]);
   if (!far.empty()) fail(fmt::format("{} chains are far below the others in log density", far.size()));
   std::vector<std::int64_t> apart;
   std::set_union(far.begin(), far.end(), out.stuck.begin(), out.stuck.end(), std::back_inserter(apart));

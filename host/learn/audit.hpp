@@ -48,7 +48,7 @@ struct AuditFigures {
       0;  ///< of the slowest coordinate, over all chains: of means and of squares, whichever is less
   double acceptance = 0;
   std::vector<std::int64_t> stuck;  ///< chains that accept nothing, or are far below the others
-  double lp = 0;                    ///< median over chains of their means
+  double lp = 0, lp_width = 0;      ///< median over chains of their means; 10 robust standard deviations of these
 };
 
 /// `began`: (chain, dim), where the chains stood when adaptation was frozen. name_of: a coordinate, for people.

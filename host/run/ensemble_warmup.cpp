@@ -87,9 +87,9 @@ void EnsembleWarmUp<Real>::operator()() {
                                                  : figures.note);
   if (!scouts.empty()) out_.note += "; " + scouts;
   if (relocated_ > 0)
-    out_.note +=
-        fmt::format("; {} stood in a place with next to nothing of the mass and were relocated to others' places",
-                    relocated_ == 1 ? "1 chain" : fmt::format("{} chains", relocated_));
+    out_.note += fmt::format(
+        "; {} stood in a place with next to nothing of the mass and {} relocated to others' places",
+        relocated_ == 1 ? "1 chain" : fmt::format("{} chains", relocated_), relocated_ == 1 ? "was" : "were");
   if (!*out_.converged && !out_.interrupted)
     out_.advice = fmt::format(
         "warm-up has not converged after {} iterations ({}): do not trust the summary; try --sampler nuts "
@@ -98,8 +98,8 @@ void EnsembleWarmUp<Real>::operator()() {
 }
 
 /// A chain that began in a narrow place of high density stays there, and one in a mode far below as well. Where such a
-/// place has less of the mass than one draw in 10 000, with three standard errors allowed for, the chain is relocated
-/// to another's place; else it is left there, and a note says so.
+/// place has less of the mass than one draw in 10 000, with three standard errors allowed for, or NUTS leaves it for
+/// the others' log density, the chain is relocated to another's place; else it is left there, and a note says so.
 template <class Real>
 void EnsembleWarmUp<Real>::relocate() {
   const std::vector<char> before = keeper_.state();
@@ -107,16 +107,19 @@ void EnsembleWarmUp<Real>::relocate() {
   const std::vector<Real> x = run_.chains.positions();
   std::vector<Real> points;
   for (const auto c : stuck_) points.insert(points.end(), x.begin() + c * dim, x.begin() + (c + 1) * dim);
-  const std::vector<LogMass> masses = log_masses(run_, points, out_.gradients);
+  const std::vector<SeenPlace> places = places_about(run_, points, out_.gradients);
   if (run_.stop) {
     keeper_.save(before);
     out_.interrupted = true;
     return;
   }
   std::vector<std::int64_t> lost;
-  for (std::size_t k = 0; k < stuck_.size(); ++k)
-    if (masses[k].value < mass_.value - std::log(1e4) - 3 * std::hypot(masses[k].error, mass_.error))
-      lost.push_back(stuck_[k]);
+  for (std::size_t k = 0; k < stuck_.size(); ++k) {
+    const LogMass& mass = places[k].mass;
+    const bool empty = mass.value < mass_.value - std::log(1e4) - 3 * std::hypot(mass.error, mass_.error),
+               left = std::abs(places[k].lp - usual_lp_) < lp_width_;
+    if (empty || left) lost.push_back(stuck_[k]);
+  }
   relocated_ += run_.chains.relocate(lost, out_.superchains);
   stuck_.clear();
 }
@@ -309,6 +312,7 @@ AuditFigures EnsembleWarmUp<Real>::audit(std::int64_t iterations) {
   AuditFigures figures = audit_of<Real>(block, std::span<const Real>(began), run_.context.threads, [&](Count i) {
     return name_of_coordinate(run_.target.info(), static_cast<std::int64_t>(i));
   });
+  usual_lp_ = figures.lp, lp_width_ = figures.lp_width;
   if (!figures.stuck.empty()) mass_ = mass_of_others(block, figures);
   return figures;
 }

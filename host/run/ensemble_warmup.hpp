@@ -27,6 +27,7 @@ class EnsembleWarmUp {
     visit("stage", self.stage_), visit("attempt", self.attempt_), visit("missing", self.missing_);
     visit("relocated", self.relocated_), visit("stuck", self.stuck_);
     visit("mass", self.mass_.value), visit("mass_error", self.mass_.error);
+    visit("usual_lp", self.usual_lp_), visit("lp_width", self.lp_width_);
     visit("climbed", self.climbed_), visit("settled", self.settled_);
     visit("agreement", self.out_.agreement), visit("scouting", self.scouting_);
     visit("factor", self.metric_.factor), visit("step_size", self.metric_.step_size);
@@ -155,6 +156,7 @@ class EnsembleWarmUp {
   bool settled_ = false;                      ///< chains no longer climb: their draws tell coordinates
   std::vector<std::int64_t> stuck_;           ///< chains that accepted nothing in the last audit
   LogMass mass_{0, 0};                        ///< of the others' place
+  double usual_lp_ = 0, lp_width_ = 0;        ///< chains' mean log densities: what is usual, and no farther from it
   Stand stand_;
   std::vector<std::uint8_t> scouting_;  ///< where scouts stand, while they are sent
   bool resumed_ = false;                ///< and has not begun its stage yet

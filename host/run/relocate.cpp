@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <numbers>
+#include <numeric>
 
 #include "host/run/run_summary.hpp"
 #include "host/run/target_gradients.hpp"
@@ -102,12 +103,12 @@ LogMass mass_of_gaussian(double lp, double log_volume, std::int64_t dim) {
 }
 
 template <class Real>
-std::vector<LogMass> log_masses(const Phases<Real>& run, const std::vector<Real>& points, std::int64_t& gradients) {
+std::vector<SeenPlace> places_about(const Phases<Real>& run, const std::vector<Real>& points, std::int64_t& gradients) {
   constexpr Count together = 16;  // no more memory than scouts had
   const Count dim = run.dim(), all = std::ssize(points) / dim,
               draws = dim > most_bridged ? 50 : std::clamp<Count>(16 * dim, 50, 320);
   TargetGradients<Real> gradients_at(run);
-  std::vector<LogMass> out;
+  std::vector<SeenPlace> out;
   for (Count first = 0; first < all && !run.stop; first += together) {
     const Count count = std::min(together, all - first);
     Reporter silent;
@@ -142,15 +143,16 @@ std::vector<LogMass> log_masses(const Phases<Real>& run, const std::vector<Real>
         const LogMass bridged = log_mass<Real>(x[c], lp[c], std::ref(gradients_at));
         if (bridged.error < mass.error) mass = bridged;
       }
-      out.push_back(mass);
+      const auto late = lp[c].end() - draws / 4;
+      out.push_back({mass, std::accumulate(late, lp[c].end(), 0.0) / static_cast<double>(draws / 4)});
       ++c;
     }
   }
   return out;
 }
 
-template std::vector<LogMass> log_masses(const Phases<float>&, const std::vector<float>&, std::int64_t&);
-template std::vector<LogMass> log_masses(const Phases<double>&, const std::vector<double>&, std::int64_t&);
+template std::vector<SeenPlace> places_about(const Phases<float>&, const std::vector<float>&, std::int64_t&);
+template std::vector<SeenPlace> places_about(const Phases<double>&, const std::vector<double>&, std::int64_t&);
 template Relocated relocate(const Phases<float>&, std::span<const double>);
 template Relocated relocate(const Phases<double>&, std::span<const double>);
 

@@ -39,11 +39,14 @@ inline constexpr std::int64_t most_bridged = 32;  ///< coordinates: beyond, norm
 /// wrong: a nat of error for each coordinate, added as variances are.
 LogMass mass_of_gaussian(double lp, double log_volume, std::int64_t dim);
 
-/// How much of the posterior is about each of `points`, (point, dim), by what NUTS sees that begins there with a step
-/// of its own: by bridge sampling, or as of a Gaussian without correlations, which is no less than what its draws say;
-/// infinite where it cannot start. Fewer than there are points where the run was stopped meanwhile. Adds to
-/// `gradients`.
+/// What NUTS sees that begins at a point with a step of its own.
+struct SeenPlace {
+  LogMass mass;     ///< by bridge sampling; or as of a Gaussian without correlations, no less than what its draws say
+  double lp = NAN;  ///< mean log density of its last draws: where it has left the place, that of another
+};
+/// Of `points`, (point, dim); the mass is infinite where it cannot start. Fewer than there are points where the run was
+/// stopped meanwhile. Adds to `gradients`.
 template <class Real>
-std::vector<LogMass> log_masses(const Phases<Real>& run, const std::vector<Real>& points, std::int64_t& gradients);
+std::vector<SeenPlace> places_about(const Phases<Real>& run, const std::vector<Real>& points, std::int64_t& gradients);
 
 }  // namespace kilochain
