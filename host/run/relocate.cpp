@@ -99,7 +99,7 @@ Relocated relocate(const Phases<Real>& run, std::span<const double> acceptance) 
 LogMass mass_of_gaussian(double lp, double log_volume, std::int64_t dim) {
   const auto n = static_cast<double>(dim);
   const double mass = lp + log_volume + 0.5 * n * (1 + std::log(2 * std::numbers::pi));
-  return {std::isnan(mass) ? INFINITY : mass, std::sqrt(n)};
+  return {std::isnan(mass) ? INFINITY : mass, std::sqrt(0.5 * n)};
 }
 
 template <class Real>

@@ -35,8 +35,8 @@ Relocated relocate(const Phases<Real>& run, std::span<const double> acceptance);
 
 inline constexpr std::int64_t most_bridged = 32;  ///< coordinates: beyond, normal laws overlap with few others
 
-/// A Gaussian's, of its mean log density and the log of its standard deviations' product. Of no Gaussian it may be
-/// wrong: a nat of error for each coordinate, added as variances are.
+/// A Gaussian's, of its mean log density and the log of its standard deviations' product. Of what is no Gaussian it is
+/// wrong: two of them are compared with a nat of error for each coordinate, added as variances are.
 LogMass mass_of_gaussian(double lp, double log_volume, std::int64_t dim);
 
 /// What NUTS sees that begins at a point with a step of its own.
