@@ -17,7 +17,6 @@ namespace {
 
 // Draws are those of all chains, the other numbers are iterations.
 constexpr std::int64_t metric_draws = 2000, audit_draws = 1000, metric_gradients = 300000;
-constexpr std::int64_t least_of_coordinate = 6;  // coordinates are learnt from the last two thirds
 constexpr std::int64_t attempts = 5, least = 50, settles = 50, most_room = 500;
 constexpr double long_steps = 8;   // of a trajectory: a metric that fits needs fewer
 constexpr double most_gone = 0.3;  // of the time limit, for another attempt: it takes twice as long as the last
@@ -60,10 +59,9 @@ void EnsembleWarmUp<Real>::operator()() {
   while (attempt_ < attempts && !done(attempt_) && !out_.interrupted) {
     const std::int64_t chains = run_.options.num_chains;
     if (!stuck_.empty() && 2 * std::ssize(stuck_) < chains) relocate();  // where most are stuck, it is the step
-    const std::int64_t least_draws = std::max(metric_draws, least_of_coordinate * run_.dim());
     if (begins(metric))
       while (learn_metric(
-          std::max(least, std::min(std::max(least, least_draws / chains) << attempt_, affordable(metric_gradients)))))
+          std::max(least, std::min(std::max(least, metric_draws / chains) << attempt_, affordable(metric_gradients)))))
         stand_ = {};
     if (begins(lengths)) learn_length();
     if (needs_metric()) continue;
