@@ -171,9 +171,10 @@ Learnt noncentred(Learnt at, std::vector<ScaledEffects> groups) {
 ScaledEffects told_by_data(const ScaledEffects& all) {
   ScaledEffects some{all.parent, all.rate, {}, {}, all.mean, {}, {}};
   for (std::size_t k = 0; k < all.told.size(); ++k)
-    if (all.told[k] > 1)
-      some.effects.push_back(all.effects[k]), some.precisions.push_back(all.precisions[k]),
-          some.told.push_back(all.told[k]);
+    if (all.told[k] > 1) {
+      some.effects.push_back(all.effects[k]);
+      some.precisions.push_back(all.precisions[k]);
+    }
   return some;
 }
 

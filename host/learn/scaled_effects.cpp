@@ -108,8 +108,7 @@ class Regression {
     for (Index k = 0; k < few; ++k) {
       const Index i = found.effects[static_cast<std::size_t>(k)];
       const double prior = found.precisions[static_cast<std::size_t>(k)];
-      const VectorXd of_data =
-          g_.row(i) + prior * x_.row(i);  // of a law that data alone make, as large as its gradient
+      const VectorXd of_data = g_.row(i) + prior * x_.row(i);  // the gradient without its prior's
       found.told.push_back(median(of_data.cwiseAbs2()) / of_a_normal_square / std::max(prior, 1e-300));
     }
     return true;

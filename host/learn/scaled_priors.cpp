@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/dense.hpp"
 
@@ -107,10 +106,11 @@ std::optional<ScaledEffects> prior_of(const Parent& p, const std::vector<Real>& 
   const Index n = sds.size(), count = std::ssize(effects);
   MatrixXd slopes = MatrixXd::Zero(n, n), bends = slopes;
   for (Index k = 0; k < count; ++k) {
+    const Index j = effects[static_cast<std::size_t>(k)];
     const VectorXd one = (g.col(4 * k + 1) - g.col(4 * k)) / (q - 1) - p.change,
                    two = (g.col(4 * k + 3) - g.col(4 * k + 2)) / (q - 1) - p.change;
-    slopes.col(effects[static_cast<std::size_t>(k)]) = one,
-    bends.col(effects[static_cast<std::size_t>(k)]) = two - 2 * one;
+    slopes.col(j) = one;
+    bends.col(j) = two - 2 * one;
   }
   if (!slopes.allFinite() || !bends.allFinite()) return {};
   effects = linear_ones(effects, bends, slopes);
