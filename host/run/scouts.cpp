@@ -60,12 +60,14 @@ class Party {
       }
       travel();
       if (out_.interrupted) return std::move(out_);
+      const auto begin = std::chrono::steady_clock::now();
       judge();
       learn_metric();
       const bool again = round_ + 1 < rounds_at_most && !out_.arrived;
       if (again) relocate();
       if (may_centre()) centre();
       if (again) trails_.clear();
+      out_.seconds += seconds_since(begin);
     }
     leave_behind();
     return std::move(out_);
@@ -141,7 +143,10 @@ class Party {
         }
         ++s;
       }
-      if (failed == 0 && std::exchange(climbed, true)) return;
+      if (failed == 0 && std::exchange(climbed, true)) {
+        out_.seconds = seconds_since(begin);
+        return;
+      }
       if (failed > 0) continue;
       const Climbed<Real> way = climb<Real>(std::ref(gradients_at), x, dim_, run_.stop);
       out_.gradients += way.gradients;
