@@ -6,14 +6,13 @@
 #include <cmath>
 
 #include "host/learn/climb.hpp"
-#include "host/learn/learn_coordinates.hpp"
 #include "host/learn/learnt_metric.hpp"
 #include "host/learn/median.hpp"
 #include "host/learn/normal_start.hpp"
 #include "host/learn/probes.hpp"
 #include "host/learn/row_start.hpp"
-#include "host/learn/scaled_priors.hpp"
 #include "host/learn/trail.hpp"
+#include "host/run/scout_coordinates.hpp"
 #include "host/run/start.hpp"
 #include "host/run/target_gradients.hpp"
 #include "host/run/warmup_keeper.hpp"
@@ -23,11 +22,10 @@ namespace {
 
 constexpr Index most_scouts = 16;
 constexpr std::int64_t first_length = 32, rounds_at_most = 5, looks_every = 1;
-constexpr std::int64_t piece = 64;         // iterations before kernels would begin windows of a mass of their own
-constexpr double near = 4;                 // of the middle log density, in standard deviations
-constexpr Index points_of_coordinate = 4;  // that tell which effects are scaled: three would do
-constexpr double usual_steps = 15;         // of a scout's trajectory
-constexpr std::int64_t first_metric = 8;   // iterations with a unit mass; metrics of the first round at 8, 16 and 32
+constexpr std::int64_t piece = 64;        // iterations before kernels would begin windows of a mass of their own
+constexpr double near = 4;                // of the middle log density, in standard deviations
+constexpr double usual_steps = 15;        // of a scout's trajectory
+constexpr std::int64_t first_metric = 8;  // iterations with a unit mass; metrics of the first round at 8, 16 and 32
 
 SettingTexts nuts(Index dim) { return {{"mass", dim <= most_dense ? "dense" : "diagonal"}, {"max_tree_depth", "6"}}; }
 
@@ -269,18 +267,14 @@ class Party {
     return run_.coordinates && !run_.coordinates->moves() && dim_ <= most_coordinates && !out_.metric.factor.empty();
   }
 
-  /// Where effects are scaled by another coordinate, scouts or chains go on in coordinates that fit them better. Points
-  /// about those with the highest densities, as far as draws are, tell which.
+  /// Where effects are scaled by another coordinate, scouts or chains go on in coordinates that fit them better.
   void centre() {
     const auto [at, width] = usual();
     std::vector<std::vector<Real>> places;
     for (const Trail<Real>& t : trails_)
       if (t.running && t.mean >= at - near * width) places.emplace_back(t.draws.end() - dim_, t.draws.end());
     if (places.empty()) return;
-    const ThreadsOf threads(run_.context, dim_);
-    const DrawsAndGradients points = points_about(places, out_.metric.factor);
-    EffectCoordinates found = centre_effects(points, priors_at(places.front(), points));
-    LearntCoordinates better = std::move(helps(found, places) ? found.to_try : found.coordinates);
+    LearntCoordinates better = coordinates_about(run_, places, out_.metric.factor, out_.gradients);
     if (better.size() == 0) return;
     keeper_.so_far().coordinates = out_.coordinates = better.to_numbers();
     run_.coordinates->set(std::move(better));
@@ -288,46 +282,6 @@ class Party {
     chains_.start_again([&](std::vector<Real>& x) { run_.coordinates->from_target(x); }, nullptr, out_.iterations);
     for (Trail<Real>& t : trails_) run_.coordinates->from_target(t.draws);
     learn_metric();
-  }
-
-  /// Priors that another coordinate scales, as they are at a place; middle and width by points.
-  std::vector<ScaledEffects> priors_at(const std::vector<Real>& place, const DrawsAndGradients& points) {
-    Eigen::VectorXd sds(dim_), middle(dim_);
-    for (Index i = 0; i < dim_; ++i)
-      sds[i] = robust_sd(points.x.row(i)), middle[i] = kilochain::median(Eigen::VectorXd(points.x.row(i)));
-    TargetGradients<Real> gradients_at(run_);
-    const GradientsAt<Real> counted = [&](const std::vector<Real>& x, std::vector<double>* lp) {
-      out_.gradients += std::ssize(x) / dim_;
-      return gradients_at(x, lp);
-    };
-    return scaled_priors<Real>(place, sds, middle, counted);
-  }
-
-  /// Some for each coordinate, about places, as far as draws of the metric are.
-  DrawsAndGradients points_about(const std::vector<std::vector<Real>>& places, const std::vector<double>& factor) {
-    const auto each = static_cast<Index>(points_of_coordinate * dim_ / std::ssize(places) + 1);
-    std::vector<Real> x;
-    for (std::uint32_t k = 0; k < places.size(); ++k) {
-      const Eigen::MatrixXd ways = ways_of(factor, dim_, each, {~run_.options.seed, k, std::int64_t(1) << 32});
-      for (Index j = 0; j < each; ++j)
-        for (Index i = 0; i < dim_; ++i) x.push_back(static_cast<Real>(places[k][i] + ways(i, j)));
-    }
-    const std::vector<Real> g = TargetGradients<Real>(run_)(x);
-    out_.gradients += std::ssize(x) / dim_;
-    return finite_of(x, g, dim_);
-  }
-
-  /// Whether in `to_try` a linear function of position leaves less of the gradient, by a tenth: of points about the
-  /// same places that are as far as draws are there.
-  bool helps(const EffectCoordinates& there, std::vector<std::vector<Real>> places) {
-    if (there.to_try.size() == 0) return false;
-    run_.coordinates->set(there.to_try);
-    for (std::vector<Real>& x : places) run_.coordinates->from_target(x);
-    MetricLearner learner(dim_);
-    learner.add(there.points.x.data(), there.points.g.data(), static_cast<Index>(there.points.x.cols()));
-    const auto white = whitened(points_about(places, learner.factor()));
-    run_.coordinates->set(LearntCoordinates{});
-    return white && nonlinearity(*white) < 0.9 * there.before;
   }
 
   void leave_behind() {
