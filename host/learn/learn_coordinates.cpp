@@ -226,6 +226,24 @@ void centre(Learnt& so_far, std::vector<ScaledEffects> left, const Cost& cost) {
   }
 }
 
+struct Groups {
+  std::vector<ScaledEffects> scaled, centred;
+  bool none() const { return scaled.empty() && centred.empty(); }
+};
+
+/// Priors, which gradients tell exactly, and what points tell of other parents.
+Groups groups_of(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors) {
+  Groups out{scaled_effects(points), {}};
+  std::erase_if(out.scaled, [&](const ScaledEffects& e) {
+    return std::ranges::any_of(priors, [&](const ScaledEffects& p) { return p.parent == e.parent; });
+  });
+  std::vector<ScaledEffects> known = priors;
+  known.insert(known.end(), out.scaled.begin(), out.scaled.end());
+  out.centred = centred_effects(points, known);
+  out.centred.insert(out.centred.end(), priors.begin(), priors.end());
+  return out;
+}
+
 }  // namespace
 
 Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& draws) {
@@ -257,24 +275,26 @@ Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& dr
   return Learning::better;
 }
 
+LearntCoordinates centre_all(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors) {
+  const Groups groups = groups_of(points, priors);
+  auto white = groups.none() ? std::nullopt : whitened(points);
+  if (!white) return {};
+  return with_all({{}, points, *std::move(white)}, groups.scaled, groups.centred).coordinates;
+}
+
 EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors) {
-  const auto scaled = scaled_effects(points);
-  auto centred = centred_effects(points, scaled);
-  for (const ScaledEffects& prior : priors) {
-    const auto same = [&](const ScaledEffects& e) { return e.parent == prior.parent; };
-    if (std::ranges::none_of(scaled, same) && std::ranges::none_of(centred, same)) centred.push_back(prior);
-  }
-  auto white = scaled.empty() && centred.empty() ? std::nullopt : whitened(points);
+  const Groups groups = groups_of(points, priors);
+  auto white = groups.none() ? std::nullopt : whitened(points);
   if (!white) return {};
   Learnt learnt{{}, points, *std::move(white)};
   const auto bends = [](const Learnt& l) { return nonlinearity(l.white); };
   EffectCoordinates out;
   out.before = bends(learnt);
-  if (!centred.empty()) {
-    Learnt all = with_all(learnt, scaled, centred);
+  if (!groups.centred.empty()) {
+    Learnt all = with_all(learnt, groups.scaled, groups.centred);
     out.to_try = std::move(all.coordinates), out.points = std::move(all.draws);
   }
-  centre(learnt, scaled,
+  centre(learnt, groups.scaled,
          [&](const Learnt& l, Index effects) { return bends(l) + (effects > 0 ? 0.1 * out.before : 0); });
   out.coordinates = std::move(learnt.coordinates);
   return out;

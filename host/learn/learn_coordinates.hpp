@@ -32,5 +32,7 @@ struct EffectCoordinates {
 };
 /// Points: in the target's own coordinates. priors: groups that are known beside those that points tell.
 EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors = {});
+/// All such effects centred, as far as data tell what they are, whether it helps or not. Of size 0: there are none.
+LearntCoordinates centre_all(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors);
 
 }  // namespace kilochain

@@ -23,15 +23,17 @@ struct NormalStart {
   bool fits = false;
   std::int64_t gradients = 0;
   double seconds_of_gradient = 0;         ///< where all draws' are one call
-  std::vector<double> factor;             ///< of the metric, as of MetricLearner
+  std::vector<double> factor;             ///< of the metric, as of MetricLearner; where none fits, about x
   std::vector<std::vector<Real>> points;  ///< about where each other climb ended: (draw, n)
   std::vector<Index> left;                ///< climbs that ended far below
   double left_below = 0;                  ///< how far the lowest
 };
 
-/// x: where climbs ended, (point, n). rng: where random numbers come from.
+/// x: where climbs ended, (point, n). fits: the agreement of positions and gradients, of each coordinate, from which on
+/// the law fits. rng: where random numbers come from.
 template <class Real>
 NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std::vector<Real>& x,
-                               const Climbed<Real>& climbed, Index n, const Rng& rng, const std::atomic<bool>& stop);
+                               const Climbed<Real>& climbed, Index n, double fits, const Rng& rng,
+                               const std::atomic<bool>& stop);
 
 }  // namespace kilochain

@@ -70,9 +70,23 @@ LearntCoordinates coordinates_about(const Phases<Real>& run, const std::vector<s
   return std::move(search.helps(found, places) ? found.to_try : found.coordinates);
 }
 
+template <class Real>
+LearntCoordinates coordinates_to_climb_in(const Phases<Real>& run, const std::vector<std::vector<Real>>& places,
+                                          const std::vector<double>& factor, std::int64_t& gradients) {
+  if (places.empty()) return {};
+  const ThreadsOf threads(run.context, run.dim());
+  CoordinateSearch<Real> search{run, gradients};
+  const DrawsAndGradients points = search.points_about(places, factor);
+  return centre_all(points, search.priors_at(places.front(), points));
+}
+
 template LearntCoordinates coordinates_about(const Phases<float>&, const std::vector<std::vector<float>>&,
                                              const std::vector<double>&, std::int64_t&);
 template LearntCoordinates coordinates_about(const Phases<double>&, const std::vector<std::vector<double>>&,
                                              const std::vector<double>&, std::int64_t&);
+template LearntCoordinates coordinates_to_climb_in(const Phases<float>&, const std::vector<std::vector<float>>&,
+                                                   const std::vector<double>&, std::int64_t&);
+template LearntCoordinates coordinates_to_climb_in(const Phases<double>&, const std::vector<std::vector<double>>&,
+                                                   const std::vector<double>&, std::int64_t&);
 
 }  // namespace kilochain

@@ -15,4 +15,9 @@ template <class Real>
 LearntCoordinates coordinates_about(const Phases<Real>& run, const std::vector<std::vector<Real>>& places,
                                     const std::vector<double>& factor, std::int64_t& gradients);
 
+/// The same where places are no draws but ends of climbs: whether they help, only a climb in them can tell.
+template <class Real>
+LearntCoordinates coordinates_to_climb_in(const Phases<Real>& run, const std::vector<std::vector<Real>>& places,
+                                          const std::vector<double>& factor, std::int64_t& gradients);
+
 }  // namespace kilochain

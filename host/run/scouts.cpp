@@ -24,6 +24,8 @@ constexpr Index most_scouts = 16;
 constexpr std::int64_t first_length = 32, rounds_at_most = 5, looks_every = 1;
 constexpr std::int64_t piece = 64;        // iterations before kernels would begin windows of a mass of their own
 constexpr double near = 4;                // of the middle log density, in standard deviations
+constexpr double nearly_normal = 0.9, skewed_normal = 0.7;  // agreement of positions and gradients
+constexpr double little = 0.5;  // times n, of log density: steps of a climb end that gain less, where there is no funnel
 constexpr double usual_steps = 15;        // of a scout's trajectory
 constexpr std::int64_t first_metric = 8;  // iterations with a unit mass; metrics of the first round at 8, 16 and 32
 
@@ -63,7 +65,7 @@ class Party {
       learn_metric();
       const bool again = round_ + 1 < rounds_at_most && !out_.arrived;
       if (again) relocate();
-      if (may_centre()) centre();
+      if (may_centre(out_.metric.factor)) centre();
       if (again) trails_.clear();
       out_.seconds += seconds_since(begin);
     }
@@ -155,16 +157,45 @@ class Party {
     }
   }
 
-  bool arrive_at_once(TargetGradients<Real>& gradients_at, const std::vector<Real>& x, const Climbed<Real>& way) {
-    NormalStart<Real> start = normal_start<Real>(std::ref(gradients_at), x, way, dim_,
-                                                 {~run_.options.seed, 0, std::int64_t(1) << 34}, run_.stop);
-    out_.gradients += start.gradients;
-    if (!start.fits || run_.stop) return false;
-    out_.metric.factor = std::move(start.factor), out_.metric.step_size = 0.5;
-    out_.points = std::move(start.points);
-    for (const Index c : start.left) leave(c, start.left_below);
-    out_.seconds_of_iteration = usual_steps * start.seconds_of_gradient;
-    return out_.normal = out_.arrived = true;
+  /// Whether one normal law fits about where climbs ended: in the target's own coordinates, or in those in which effects
+  /// that another coordinate scales are centred. The latter are no funnel any more, but still skewed.
+  bool arrive_at_once(TargetGradients<Real>& gradients_at, std::vector<Real> x, Climbed<Real> way) {
+    const auto fit = [&](double fits) {
+      NormalStart<Real> start = normal_start<Real>(std::ref(gradients_at), x, way, dim_, fits,
+                                                   {~run_.options.seed, 0, std::int64_t(1) << 34}, run_.stop);
+      out_.gradients += start.gradients;
+      return start;
+    };
+    NormalStart<Real> start = fit(nearly_normal);
+    LearntCoordinates better;
+    if (!start.fits && !run_.stop && may_centre(start.factor))
+      better = coordinates_to_climb_in(run_, ends_of(x, way), start.factor, out_.gradients);
+    if (better.size() > 0) {
+      run_.coordinates->set(better);
+      run_.coordinates->from_target(x);
+      way = climb<Real>(std::ref(gradients_at), x, dim_, run_.stop, little);
+      out_.gradients += way.gradients;
+      start = fit(skewed_normal);
+    }
+    if (start.fits && !run_.stop) {
+      if (better.size() > 0) keeper_.so_far().coordinates = out_.coordinates = better.to_numbers();
+      out_.metric.factor = std::move(start.factor), out_.metric.step_size = 0.5;
+      out_.points = std::move(start.points);
+      for (const Index c : start.left) leave(c, start.left_below);
+      out_.seconds_of_iteration = usual_steps * start.seconds_of_gradient;
+      return out_.normal = out_.arrived = true;
+    }
+    if (better.size() > 0) run_.coordinates->set(LearntCoordinates{});
+    return false;
+  }
+
+  /// But those far below.
+  std::vector<std::vector<Real>> ends_of(const std::vector<Real>& x, const Climbed<Real>& way) const {
+    std::vector<std::vector<Real>> out;
+    const double bar = std::ranges::max(way.lp) - far_below(dim_, std::sqrt(0.5 * dim_));
+    for (Index c = 0; c < size_; ++c)
+      if (way.lp[static_cast<std::size_t>(c)] > bar) out.emplace_back(x.begin() + c * dim_, x.begin() + (c + 1) * dim_);
+    return out;
   }
 
   /// One more round, as far as to iteration end_, in which a scout learns its step alone.
@@ -263,8 +294,8 @@ class Party {
     chains_.relocate(stay, 0);
   }
 
-  bool may_centre() const {
-    return run_.coordinates && !run_.coordinates->moves() && dim_ <= most_coordinates && !out_.metric.factor.empty();
+  bool may_centre(const std::vector<double>& factor) const {
+    return run_.coordinates && !run_.coordinates->moves() && dim_ <= most_coordinates && !factor.empty();
   }
 
   /// Where effects are scaled by another coordinate, scouts or chains go on in coordinates that fit them better.
