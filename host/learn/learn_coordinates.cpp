@@ -203,11 +203,11 @@ std::optional<Centred> centred(const Learnt& so_far, const ScaledEffects& scaled
 }
 
 /// All effects centred, and of all the directions of which the data say little non-centred.
-Learnt with_all(Learnt at, const std::vector<ScaledEffects>& scaled, const std::vector<ScaledEffects>& centred) {
-  std::vector<ScaledEffects> groups = centred;
-  for (const ScaledEffects& effects : scaled)
-    if (auto next = with(at, centring(effects, at.draws.x))) at = *std::move(next), groups.push_back(effects);
-  return noncentred(std::move(at), groups);
+Learnt with_all(Learnt at, const EffectGroups& groups) {
+  std::vector<ScaledEffects> all = groups.centred;
+  for (const ScaledEffects& effects : groups.scaled)
+    if (auto next = with(at, centring(effects, at.draws.x))) at = *std::move(next), all.push_back(effects);
+  return noncentred(std::move(at), all);
 }
 
 /// By each coordinate that scales effects, as long as it pays: first by the one with which it pays most. What is left
@@ -226,21 +226,12 @@ void centre(Learnt& so_far, std::vector<ScaledEffects> left, const Cost& cost) {
   }
 }
 
-struct Groups {
-  std::vector<ScaledEffects> scaled, centred;
-  bool none() const { return scaled.empty() && centred.empty(); }
-};
-
-/// Priors, which gradients tell exactly, and what points tell of other parents.
-Groups groups_of(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors) {
-  Groups out{scaled_effects(points), {}};
-  std::erase_if(out.scaled, [&](const ScaledEffects& e) {
+/// Of parents that have no prior that is known.
+std::vector<ScaledEffects> scaled_beside(const std::vector<ScaledEffects>& priors, const DrawsAndGradients& points) {
+  std::vector<ScaledEffects> out = scaled_effects(points);
+  std::erase_if(out, [&](const ScaledEffects& e) {
     return std::ranges::any_of(priors, [&](const ScaledEffects& p) { return p.parent == e.parent; });
   });
-  std::vector<ScaledEffects> known = priors;
-  known.insert(known.end(), out.scaled.begin(), out.scaled.end());
-  out.centred = centred_effects(points, known);
-  out.centred.insert(out.centred.end(), priors.begin(), priors.end());
   return out;
 }
 
@@ -264,7 +255,7 @@ Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& dr
     return at;
   };
   std::optional<Learnt> all;
-  if (!centred.empty()) all = improved(with_all(learnt, scaled, centred));
+  if (!centred.empty()) all = improved(with_all(learnt, {scaled, centred}));
   centre(learnt, scaled, [&](const Learnt& l, Index effects) {
     return divergence(l) + (effects > 0 ? least_gain_of(effects + 1, 0) : 0);
   });
@@ -275,15 +266,24 @@ Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& dr
   return Learning::better;
 }
 
-LearntCoordinates centre_all(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors) {
-  const Groups groups = groups_of(points, priors);
+EffectGroups exact_groups(const DrawsAndGradients& points, std::vector<ScaledEffects> priors) {
+  EffectGroups out{scaled_beside(priors, points), {}};
+  out.centred = std::move(priors);
+  return out;
+}
+
+LearntCoordinates centre_all(const DrawsAndGradients& points, const EffectGroups& groups) {
   auto white = groups.none() ? std::nullopt : whitened(points);
   if (!white) return {};
-  return with_all({{}, points, *std::move(white)}, groups.scaled, groups.centred).coordinates;
+  return with_all({{}, points, *std::move(white)}, groups).coordinates;
 }
 
 EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors) {
-  const Groups groups = groups_of(points, priors);
+  EffectGroups groups = exact_groups(points, priors);
+  std::vector<ScaledEffects> known = priors;
+  known.insert(known.end(), groups.scaled.begin(), groups.scaled.end());
+  const auto more = centred_effects(points, known);
+  groups.centred.insert(groups.centred.end(), more.begin(), more.end());
   auto white = groups.none() ? std::nullopt : whitened(points);
   if (!white) return {};
   Learnt learnt{{}, points, *std::move(white)};
@@ -291,7 +291,7 @@ EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vec
   EffectCoordinates out;
   out.before = bends(learnt);
   if (!groups.centred.empty()) {
-    Learnt all = with_all(learnt, groups.scaled, groups.centred);
+    Learnt all = with_all(learnt, groups);
     out.to_try = std::move(all.coordinates), out.points = std::move(all.draws);
   }
   centre(learnt, groups.scaled,

@@ -32,7 +32,15 @@ struct EffectCoordinates {
 };
 /// Points: in the target's own coordinates. priors: groups that are known beside those that points tell.
 EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors = {});
-/// All such effects centred, as far as data tell what they are, whether it helps or not. Of size 0: there are none.
-LearntCoordinates centre_all(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors);
+
+/// Effects that coordinates scale, by how the model has them.
+struct EffectGroups {
+  std::vector<ScaledEffects> scaled, centred;
+  bool none() const { return scaled.empty() && centred.empty(); }
+};
+/// Those that points tell exactly wherever they are: priors, and scaled effects of other parents.
+EffectGroups exact_groups(const DrawsAndGradients& points, std::vector<ScaledEffects> priors);
+/// All of them centred as far as data at the points tell what they are. Of size 0: there are none.
+LearntCoordinates centre_all(const DrawsAndGradients& points, const EffectGroups& groups);
 
 }  // namespace kilochain

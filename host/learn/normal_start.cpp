@@ -44,7 +44,7 @@ struct Evaluated {
 
 template <class Real>
 NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std::vector<Real>& x,
-                               const Climbed<Real>& climbed, Index n, double fits, const Rng& rng,
+                               const Climbed<Real>& climbed, Index n, const std::vector<double>& fits, const Rng& rng,
                                const std::atomic<bool>& stop) {
   constexpr double share = std::is_same_v<Real, double> ? 1e-3 : 0.05;  // of a draw's way; beyond a gradient's rounding
   NormalStart<Real> out;
@@ -140,7 +140,7 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
     }
     out.factor = values_of<double>(F.transpose());
     const std::vector<double> agreements = agreement(points, values_of<Real>(there.g), out.factor, n);
-    out.fits = std::ranges::all_of(agreements, [fits](double a) { return a > fits; });
+    out.fits = std::ranges::equal(agreements, fits, std::ranges::greater());
     if (!out.fits && look + 1 < looks)
       feel(draws, there.g, rounds + 1);  // of many coordinates draws are far from modes
   }
@@ -150,9 +150,9 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
 }
 
 template NormalStart<float> normal_start(const GradientsAt<float>&, const std::vector<float>&, const Climbed<float>&,
-                                         Index, double, const Rng&, const std::atomic<bool>&);
+                                         Index, const std::vector<double>&, const Rng&, const std::atomic<bool>&);
 template NormalStart<double> normal_start(const GradientsAt<double>&, const std::vector<double>&,
-                                          const Climbed<double>&, Index, double, const Rng&,
+                                          const Climbed<double>&, Index, const std::vector<double>&, const Rng&,
                                           const std::atomic<bool>&);
 
 }  // namespace kilochain

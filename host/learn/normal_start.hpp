@@ -29,11 +29,11 @@ struct NormalStart {
   double left_below = 0;                  ///< how far the lowest
 };
 
-/// x: where climbs ended, (point, n). fits: the agreement of positions and gradients, of each coordinate, from which on
-/// the law fits. rng: where random numbers come from.
+/// x: where climbs ended, (point, n). fits: agreement of positions and gradients, (n), from which on the law fits. rng:
+/// where random numbers come from.
 template <class Real>
 NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std::vector<Real>& x,
-                               const Climbed<Real>& climbed, Index n, double fits, const Rng& rng,
+                               const Climbed<Real>& climbed, Index n, const std::vector<double>& fits, const Rng& rng,
                                const std::atomic<bool>& stop);
 
 }  // namespace kilochain

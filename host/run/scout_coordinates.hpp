@@ -1,5 +1,6 @@
-// Coordinates learnt at scouts' places, before chains start: effects that another coordinate scales are centred as far as
-// it helps (host/learn/learn_coordinates.hpp). Points about the places, as far apart as draws, tell which.
+// Coordinates learnt before chains start: effects that another coordinate scales are centred as far as it helps
+// (host/learn/learn_coordinates.hpp). Points about places, as far apart as draws, tell which effects those are, and how
+// much data tell of them. Places are scouts', or where climbs ended: those are no draws, but priors are exact there.
 // Cost: 4 n gradients, 2 n more for priors and 4 n for each coordinate that scales one; twice as many points where
 // coordinates have to be tried.
 #pragma once
@@ -15,9 +16,20 @@ template <class Real>
 LearntCoordinates coordinates_about(const Phases<Real>& run, const std::vector<std::vector<Real>>& places,
                                     const std::vector<double>& factor, std::int64_t& gradients);
 
-/// The same where places are no draws but ends of climbs: whether they help, only a climb in them can tell.
+/// In which to climb on; whether they help, only the climb can tell.
 template <class Real>
-LearntCoordinates coordinates_to_climb_in(const Phases<Real>& run, const std::vector<std::vector<Real>>& places,
-                                          const std::vector<double>& factor, std::int64_t& gradients);
+class ClimbCoordinates {
+ public:
+  ClimbCoordinates(const Phases<Real>& run, std::int64_t& gradients) : run_(run), gradients_(gradients) {}
+  /// What data tell is as at places that the run's coordinates have, which become the target's own. The first time,
+  /// effects are looked for, too. Of size 0 where there are none.
+  LearntCoordinates operator()(const std::vector<std::vector<Real>>& places, const std::vector<double>& factor);
+
+ private:
+  const Phases<Real>& run_;
+  std::int64_t& gradients_;
+  EffectGroups groups_;
+  Eigen::VectorXd middle_;  ///< of points, where groups were looked at last; empty: they were not
+};
 
 }  // namespace kilochain

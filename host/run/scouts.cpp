@@ -22,10 +22,12 @@ namespace {
 
 constexpr Index most_scouts = 16;
 constexpr std::int64_t first_length = 32, rounds_at_most = 5, looks_every = 1;
-constexpr std::int64_t piece = 64;        // iterations before kernels would begin windows of a mass of their own
-constexpr double near = 4;                // of the middle log density, in standard deviations
-constexpr double nearly_normal = 0.9, skewed_normal = 0.7;  // agreement of positions and gradients
-constexpr double little = 0.5;  // times n, of log density: steps of a climb end that gain less, where there is no funnel
+constexpr std::int64_t piece = 64;  // iterations before kernels would begin windows of a mass of their own
+constexpr double near = 4;          // of the middle log density, in standard deviations
+constexpr double nearly_normal = 0.9, centred_normal = 0.7;  // agreement of positions and gradients
+constexpr double skewed_normal = 0.2;                        // the same, of the scales of what is centred
+constexpr double little =
+    0.5;  // times n, of log density: steps of a climb end that gain less, where there is no funnel
 constexpr double usual_steps = 15;        // of a scout's trajectory
 constexpr std::int64_t first_metric = 8;  // iterations with a unit mass; metrics of the first round at 8, 16 and 32
 
@@ -158,35 +160,52 @@ class Party {
   }
 
   /// Whether one normal law fits about where climbs ended: in the target's own coordinates, or in those in which effects
-  /// that another coordinate scales are centred. The latter are no funnel any more, but still skewed.
-  bool arrive_at_once(TargetGradients<Real>& gradients_at, std::vector<Real> x, Climbed<Real> way) {
-    const auto fit = [&](double fits) {
-      NormalStart<Real> start = normal_start<Real>(std::ref(gradients_at), x, way, dim_, fits,
-                                                   {~run_.options.seed, 0, std::int64_t(1) << 34}, run_.stop);
-      out_.gradients += start.gradients;
-      return start;
-    };
-    NormalStart<Real> start = fit(nearly_normal);
-    LearntCoordinates better;
-    if (!start.fits && !run_.stop && may_centre(start.factor))
-      better = coordinates_to_climb_in(run_, ends_of(x, way), start.factor, out_.gradients);
-    if (better.size() > 0) {
+  /// that another coordinate scales are centred.
+  bool arrive_at_once(TargetGradients<Real>& gradients_at, const std::vector<Real>& x, const Climbed<Real>& way) {
+    NormalStart<Real> start = fit(gradients_at, x, way, std::vector<double>(std::size_t(dim_), nearly_normal));
+    if (!start.fits && may_centre(start.factor)) start = fit_centred(gradients_at, x, way, std::move(start));
+    if (!start.fits || run_.stop) return false;
+    out_.metric.factor = std::move(start.factor), out_.metric.step_size = 0.5;
+    out_.points = std::move(start.points);
+    for (const Index c : start.left) leave(c, start.left_below);
+    out_.seconds_of_iteration = usual_steps * start.seconds_of_gradient;
+    return out_.normal = out_.arrived = true;
+  }
+
+  NormalStart<Real> fit(TargetGradients<Real>& gradients_at, const std::vector<Real>& x, const Climbed<Real>& way,
+                        const std::vector<double>& fits) {
+    NormalStart<Real> start = normal_start<Real>(std::ref(gradients_at), x, way, dim_, fits,
+                                                 {~run_.options.seed, 0, std::int64_t(1) << 34}, run_.stop);
+    out_.gradients += start.gradients;
+    return start;
+  }
+
+  /// Where effects are centred there is no funnel any more, but their scale's law is skewed still. Once more from where
+  /// that led: ends of the first climbs are not where data tell what they tell at draws.
+  NormalStart<Real> fit_centred(TargetGradients<Real>& gradients_at, std::vector<Real> x, Climbed<Real> way,
+                                NormalStart<Real> at) {
+    NormalStart<Real> best;
+    LearntCoordinates coordinates_of_best;
+    ClimbCoordinates<Real> coordinates(run_, out_.gradients);
+    for (int k = 0; k < 2 && !run_.stop && !at.factor.empty(); ++k) {
+      std::vector<std::vector<Real>> places = at.points;
+      for (std::vector<Real>& place : places) place.resize(static_cast<std::size_t>(dim_));
+      if (places.empty()) places = ends_of(x, way);
+      run_.coordinates->to_target(x);
+      LearntCoordinates better = coordinates(places, at.factor);
+      if (better.size() == 0) break;
       run_.coordinates->set(better);
       run_.coordinates->from_target(x);
       way = climb<Real>(std::ref(gradients_at), x, dim_, run_.stop, little);
       out_.gradients += way.gradients;
-      start = fit(skewed_normal);
+      std::vector<double> fits(std::size_t(dim_), centred_normal);
+      for (const Noncentring& step : better.steps()) fits[std::size_t(step.parent)] = skewed_normal;
+      at = fit(gradients_at, x, way, fits);
+      if (at.fits) best = at, coordinates_of_best = std::move(better);
     }
-    if (start.fits && !run_.stop) {
-      if (better.size() > 0) keeper_.so_far().coordinates = out_.coordinates = better.to_numbers();
-      out_.metric.factor = std::move(start.factor), out_.metric.step_size = 0.5;
-      out_.points = std::move(start.points);
-      for (const Index c : start.left) leave(c, start.left_below);
-      out_.seconds_of_iteration = usual_steps * start.seconds_of_gradient;
-      return out_.normal = out_.arrived = true;
-    }
-    if (better.size() > 0) run_.coordinates->set(LearntCoordinates{});
-    return false;
+    if (best.fits && !run_.stop) keeper_.so_far().coordinates = out_.coordinates = coordinates_of_best.to_numbers();
+    run_.coordinates->set(run_.stop ? LearntCoordinates{} : std::move(coordinates_of_best));
+    return best;
   }
 
   /// But those far below.
