@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <utility>
 
 #include "host/learn/centred_effects.hpp"
 #include "host/learn/hierarchy.hpp"
@@ -79,7 +80,15 @@ DrawsAndGradients out_of(const LearntCoordinates& coordinates, DrawsAndGradients
 struct Learnt {
   LearntCoordinates coordinates;
   DrawsAndGradients draws;  ///< in them
-  Whitened white;
+  mutable std::optional<Whitened> found = {};
+  mutable bool looked = false;
+
+  /// Made when it is asked for: it costs 30 n^3. Null where the draws do not vary.
+  const Whitened* white() const {
+    if (!std::exchange(looked, true)) found = whitened(draws);
+    return found ? &*found : nullptr;
+  }
+  double divergence() const { return white() ? white()->divergence : INFINITY; }
 };
 
 /// As many draws as the looks for effects need.
@@ -109,11 +118,8 @@ Noncentring centring(const ScaledEffects& scaled, const MatrixXd& x) {
 std::optional<Learnt> with(const Learnt& so_far, const Noncentring& step) {
   LearntCoordinates one;
   one.add(step);
-  Learnt next{so_far.coordinates, in(one, so_far.draws), {}};
+  Learnt next{so_far.coordinates, in(one, so_far.draws)};
   if (!next.draws.x.allFinite() || !next.draws.g.allFinite()) return {};
-  auto white = whitened(next.draws);
-  if (!white) return {};
-  next.white = *std::move(white);
   next.coordinates.add(step);
   return next;
 }
@@ -121,7 +127,9 @@ std::optional<Learnt> with(const Learnt& so_far, const Noncentring& step) {
 /// One step more, by the parent that stands out most among those with which it pays.
 bool improve(Learnt& so_far) {
   const Index n = so_far.draws.x.rows();
-  const VectorXd score = scores(so_far.draws.x, so_far.white);
+  const Whitened* const white = so_far.white();
+  if (!white) return false;
+  const VectorXd score = scores(so_far.draws.x, *white);
   std::vector<Index> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](Index a, Index b) { return score[a] > score[b]; });
@@ -131,11 +139,11 @@ bool improve(Learnt& so_far) {
     if (score[parent] < stands_out * usual) return false;
     std::optional<Learnt> best;
     for (const double rate : effect_rates) {
-      const auto step = step_by(parent, rate, so_far.draws, so_far.white);
+      const auto step = step_by(parent, rate, so_far.draws, *white);
       if (!step) continue;
       auto next = with(so_far, *step);
-      const double bar = best ? best->white.divergence : so_far.white.divergence - least_gain_of(n, step->rates.size());
-      if (next && !(next->white.divergence > bar)) best = std::move(next);
+      const double bar = best ? best->divergence() : so_far.divergence() - least_gain_of(n, step->rates.size());
+      if (next && !(next->divergence() > bar)) best = std::move(next);
     }
     if (!best) continue;
     so_far = *std::move(best);
@@ -158,7 +166,8 @@ Learnt noncentred(Learnt at, std::vector<ScaledEffects> groups) {
   for (std::size_t k = 0; k < groups.size(); ++k) {
     VectorXd origin = middle;
     since.to_target(origin, trace);
-    const auto given_parent = given(groups[k].parent, at.draws, at.white);
+    if (!at.white()) return at;
+    const auto given_parent = given(groups[k].parent, at.draws, *at.white());
     const auto step = given_parent ? step_of(*given_parent, groups[k].rate,
                                              model_of(k, *given_parent, groups, *data, origin - middle))
                                    : std::nullopt;
@@ -241,13 +250,11 @@ Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& dr
   const Index n = draws.x.rows();
   if (n < 2 || n > most_coordinates || draws.x.cols() < 3 * n) return Learning::none;
   const std::optional<Whitened> now = whitened(draws);
-  Learnt learnt{{}, out_of(coordinates, draws), {}};
-  auto white = whitened(learnt.draws);
-  if (!now || !white) return Learning::none;
-  learnt.white = *std::move(white);
+  Learnt learnt{{}, out_of(coordinates, draws)};
+  if (!now || !learnt.white()) return Learning::none;
   const double size = static_cast<double>(n), bar = -size * (unmixed + size / static_cast<double>(draws.x.cols()));
-  if (std::min(now->divergence, learnt.white.divergence) < bar) return Learning::unmixed;
-  const auto divergence = [](const Learnt& l) { return l.white.divergence; };
+  if (std::min(now->divergence, learnt.divergence()) < bar) return Learning::unmixed;
+  const auto divergence = [](const Learnt& l) { return l.divergence(); };
   const DrawsAndGradients few = some_of(learnt.draws);
   const auto scaled = scaled_effects(few), centred = centred_effects(few, scaled);
   const auto improved = [n](Learnt at) {
@@ -261,7 +268,7 @@ Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& dr
   });
   learnt = improved(std::move(learnt));
   if (all && divergence(*all) < divergence(learnt)) learnt = *std::move(all);
-  if (!(learnt.white.divergence < now->divergence - least_gain_of(n, 0))) return Learning::none;
+  if (!(learnt.divergence() < now->divergence - least_gain_of(n, 0))) return Learning::none;
   coordinates = std::move(learnt.coordinates), draws = std::move(learnt.draws);
   return Learning::better;
 }
@@ -273,9 +280,7 @@ EffectGroups exact_groups(const DrawsAndGradients& points, std::vector<ScaledEff
 }
 
 LearntCoordinates centre_all(const DrawsAndGradients& points, const EffectGroups& groups) {
-  auto white = groups.none() ? std::nullopt : whitened(points);
-  if (!white) return {};
-  return with_all({{}, points, *std::move(white)}, groups).coordinates;
+  return groups.none() ? LearntCoordinates{} : with_all({{}, points}, groups).coordinates;
 }
 
 EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors) {
@@ -284,10 +289,9 @@ EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vec
   known.insert(known.end(), groups.scaled.begin(), groups.scaled.end());
   const auto more = centred_effects(points, known);
   groups.centred.insert(groups.centred.end(), more.begin(), more.end());
-  auto white = groups.none() ? std::nullopt : whitened(points);
-  if (!white) return {};
-  Learnt learnt{{}, points, *std::move(white)};
-  const auto bends = [](const Learnt& l) { return nonlinearity(l.white); };
+  Learnt learnt{{}, points};
+  if (groups.none() || !learnt.white()) return {};
+  const auto bends = [](const Learnt& l) { return l.white() ? nonlinearity(*l.white()) : INFINITY; };
   EffectCoordinates out;
   out.before = bends(learnt);
   if (!groups.centred.empty()) {

@@ -10,14 +10,14 @@
 namespace kilochain {
 namespace {
 
-constexpr Index points_of_coordinate = 4;  // that tell which effects are scaled: three would do
+constexpr Index to_find = 4, to_fit = 2;  // points of a coordinate, where three would find effects
 
-/// Some points for each coordinate, about places, as far as draws of the metric are: (point, n).
+/// `count` points for each coordinate, about places, as far as draws of the metric are: (point, n).
 template <class Real>
 std::vector<Real> about(const Phases<Real>& run, const std::vector<std::vector<Real>>& places,
-                        const std::vector<double>& factor) {
+                        const std::vector<double>& factor, Index count = to_find) {
   const Index dim = run.dim();
-  const auto each = static_cast<Index>(points_of_coordinate * dim / std::ssize(places) + 1);
+  const auto each = static_cast<Index>(count * dim / std::ssize(places) + 1);
   std::vector<Real> x;
   for (std::uint32_t k = 0; k < places.size(); ++k) {
     const Eigen::MatrixXd ways = ways_of(factor, dim, each, {~run.options.seed, k, std::int64_t(1) << 32});
@@ -85,7 +85,7 @@ LearntCoordinates ClimbCoordinates<Real>::operator()(const std::vector<std::vect
                                                      const std::vector<double>& factor) {
   const bool first = middle_.size() == 0;
   std::vector<Real> x;
-  if (!places.empty() && (first || !groups_.none())) x = about(run_, places, factor);
+  if (!places.empty() && (first || !groups_.none())) x = about(run_, places, factor, first ? to_find : to_fit);
   run_.coordinates->to_target(x);
   run_.coordinates->set(LearntCoordinates{});
   if (x.empty()) return {};
