@@ -26,8 +26,7 @@ constexpr std::int64_t piece = 64;  // iterations before kernels would begin win
 constexpr double near = 4;          // of the middle log density, in standard deviations
 constexpr double nearly_normal = 0.9, centred_normal = 0.7;  // agreement of positions and gradients
 constexpr double skewed_normal = 0.2;                        // the same, of the scales of what is centred
-constexpr double little =
-    0.5;  // times n, of log density: steps of a climb end that gain less, where there is no funnel
+constexpr double little = 0.5;            // times n, of log density: where there is no funnel, climbs go on for less
 constexpr double usual_steps = 15;        // of a scout's trajectory
 constexpr std::int64_t first_metric = 8;  // iterations with a unit mass; metrics of the first round at 8, 16 and 32
 
@@ -159,8 +158,8 @@ class Party {
     }
   }
 
-  /// Whether one normal law fits about where climbs ended: in the target's own coordinates, or in those in which effects
-  /// that another coordinate scales are centred.
+  /// Whether one normal law fits about where climbs ended: in the target's own coordinates, or in those in which
+  /// effects that another coordinate scales are centred.
   bool arrive_at_once(TargetGradients<Real>& gradients_at, const std::vector<Real>& x, const Climbed<Real>& way) {
     NormalStart<Real> start = fit(gradients_at, x, way, std::vector<double>(std::size_t(dim_), nearly_normal));
     if (!start.fits && may_centre(start.factor)) start = fit_centred(gradients_at, x, way, std::move(start));

@@ -1,10 +1,10 @@
 // Scouts find where the posterior is, before all chains share a proposal (docs/decisions/0031-arrival.md).
 // A logistic regression needs none (row_start.hpp). Else starting points climb to where the mass begins (climb.hpp).
-// Where one normal law fits there, chains begin at its draws (normal_start.hpp). Else each scout is a NUTS chain that
-// adapts its own step: one in a bad place holds nobody else. They run until their log densities agree and stand still,
-// or until a limit, with metrics learnt on the way (probes.hpp), and after a round in coordinates in which effects that
-// another coordinate scales are centred (learn_coordinates.hpp). Scouts that stay far below the others go on from
-// others' places after a round; they, and those that end there, are named by number.
+// Where one normal law fits there, or in coordinates in which effects that another coordinate scales are centred
+// (scout_coordinates.hpp), chains begin at its draws (normal_start.hpp). Else each scout is a NUTS chain that adapts
+// its own step: one in a bad place holds nobody else. They run until their log densities agree and stand still, or
+// until a limit, with metrics learnt on the way (probes.hpp), and after a round in such coordinates. Scouts that stay
+// far below the others go on from others' places after a round; they, and those that end there, are named by number.
 // Cost: 16 chains times 32 iterations, of which the first 8 know no scales; twice as many again where they go on.
 #pragma once
 #include <string>
