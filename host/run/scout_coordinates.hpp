@@ -1,8 +1,8 @@
 // Coordinates learnt before chains start: effects that another coordinate scales are centred as far as it helps
 // (host/learn/learn_coordinates.hpp). Points about places, as far apart as draws, tell which effects those are, and
-// how much data tell of them. Places are scouts', or where climbs ended: those are no draws, but priors are exact there.
-// Cost: 4 n gradients, 2 n more for priors and 4 n for each coordinate that scales one; 4 n again where coordinates have
-// to be tried, 2 n where climbs go on in them.
+// how much data tell of them. Places are scouts', or where climbs ended: no draws, but priors are exact there.
+// Cost: 4 n gradients, 2 n more for priors and 4 n for each coordinate that scales one; 4 n again where coordinates
+// have to be tried, 2 n where climbs go on in them.
 #pragma once
 #include <vector>
 
