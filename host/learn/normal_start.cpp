@@ -17,6 +17,7 @@ constexpr int rounds = 2, most_rounds = 4;      // of probes, and of climbs afte
 constexpr double little = 0.01;                 // times n, of log density, that steps of those gain before they end
 constexpr int most_steps = 32;                  // of those: of what is nearly normal few are needed
 constexpr double near_mode = 0.1, level = 0.5;  // g^T A g over the n that it is at draws; of modes' log densities
+constexpr double nearly = 10;                   // times near_mode
 constexpr double most_rise = 4;                 // times n, of log density: a climb that ended may still rise
 constexpr double quick = 0.02;                  // seconds of all draws' gradients
 constexpr Index draws_in_all = 256, least_draws = 16;
@@ -89,7 +90,7 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
   // A narrow mode may have its share of the mass.
   const auto agree = [&] { return std::ranges::all_of(stay, [&](Index c) { return below(c) <= level + bar; }); };
   const auto arrived = [&] { return steepest < bar && (divide(0), agree()); };
-  for (int round = 0; round < (steepest < 10 * bar ? most_rounds : rounds) && !arrived() && !stop; ++round) {
+  for (int round = 0; round < (out.near ? most_rounds : rounds) && !arrived() && !stop; ++round) {
     divide(most_rise * size);
     if (stay.empty()) return out;  // no log density that can be compared
     feel(tops(Eigen::all, stay), g(Eigen::all, stay), round);
@@ -107,6 +108,7 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
     g = solve_lower_transposed(F, whitened);
     steepest = 0;
     for (const Index c : stay) steepest = std::max(steepest, whitened.col(c).squaredNorm());
+    out.near = steepest < nearly * bar;
   }
   if (!arrived() || 2 * std::ssize(stay) < tops.cols()) return out;
   for (const Index c : out.left) out.left_below = std::max(out.left_below, below(c));

@@ -21,6 +21,7 @@ inline double far_below(Index n, double width) { return 10 * width + static_cast
 template <class Real>
 struct NormalStart {
   bool fits = false;
+  bool near = false;  ///< climbs ended near their modes, if not at them
   std::int64_t gradients = 0;
   double seconds_of_gradient = 0;         ///< where all draws' are one call
   std::vector<double> factor;             ///< of the metric, as of MetricLearner; where none fits, about x

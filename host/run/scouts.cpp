@@ -201,6 +201,7 @@ class Party {
       for (const Noncentring& step : better.steps()) fits[std::size_t(step.parent)] = skewed_normal;
       at = fit(gradients_at, x, way, fits);
       if (at.fits) best = at, coordinates_of_best = std::move(better);
+      if (!at.near) break;
     }
     if (best.fits && !run_.stop) keeper_.so_far().coordinates = out_.coordinates = coordinates_of_best.to_numbers();
     run_.coordinates->set(run_.stop ? LearntCoordinates{} : std::move(coordinates_of_best));
