@@ -72,6 +72,11 @@ bool helps(const Phases<Real>& run, const EffectCoordinates& there, std::vector<
 }  // namespace
 
 template <class Real>
+bool may_learn_coordinates(const Phases<Real>& run) {
+  return run.coordinates && !run.coordinates->moves() && run.dim() <= most_coordinates;
+}
+
+template <class Real>
 LearntCoordinates coordinates_about(const Phases<Real>& run, const std::vector<std::vector<Real>>& places,
                                     const std::vector<double>& factor, std::int64_t& gradients) {
   const ThreadsOf threads(run.context, run.dim());
@@ -101,6 +106,8 @@ LearntCoordinates ClimbCoordinates<Real>::operator()(const std::vector<std::vect
   return centre_all(points, groups_);
 }
 
+template bool may_learn_coordinates(const Phases<float>&);
+template bool may_learn_coordinates(const Phases<double>&);
 template LearntCoordinates coordinates_about(const Phases<float>&, const std::vector<std::vector<float>>&,
                                              const std::vector<double>&, std::int64_t&);
 template LearntCoordinates coordinates_about(const Phases<double>&, const std::vector<std::vector<double>>&,

@@ -11,6 +11,10 @@
 
 namespace kilochain {
 
+/// Whether any can be, and none have been.
+template <class Real>
+bool may_learn_coordinates(const Phases<Real>& run);
+
 /// Of size 0 where the target's own are as good. Places: in those. Factor: of a metric there. Adds to `gradients`.
 template <class Real>
 LearntCoordinates coordinates_about(const Phases<Real>& run, const std::vector<std::vector<Real>>& places,

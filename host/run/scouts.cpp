@@ -12,6 +12,7 @@
 #include "host/learn/probes.hpp"
 #include "host/learn/row_start.hpp"
 #include "host/learn/trail.hpp"
+#include "host/run/normal_arrival.hpp"
 #include "host/run/scout_coordinates.hpp"
 #include "host/run/start.hpp"
 #include "host/run/target_gradients.hpp"
@@ -24,9 +25,6 @@ constexpr Index most_scouts = 16;
 constexpr std::int64_t first_length = 32, rounds_at_most = 5, looks_every = 1;
 constexpr std::int64_t piece = 64;  // iterations before kernels would begin windows of a mass of their own
 constexpr double near = 4;          // of the middle log density, in standard deviations
-constexpr double nearly_normal = 0.9, centred_normal = 0.7;  // agreement of positions and gradients
-constexpr double skewed_normal = 0.2;                        // the same, of the scales of what is centred
-constexpr double little = 0.5;            // times n, of log density: where there is no funnel, climbs go on for less
 constexpr double usual_steps = 15;        // of a scout's trajectory
 constexpr std::int64_t first_metric = 8;  // iterations with a unit mass; metrics of the first round at 8, 16 and 32
 
@@ -66,7 +64,7 @@ class Party {
       learn_metric();
       const bool again = round_ + 1 < rounds_at_most && !out_.arrived;
       if (again) relocate();
-      if (may_centre(out_.metric.factor)) centre();
+      if (may_learn_coordinates(run_) && !out_.metric.factor.empty()) centre();
       if (again) trails_.clear();
       out_.seconds += seconds_since(begin);
     }
@@ -151,70 +149,26 @@ class Party {
       if (failed > 0) continue;
       const Climbed<Real> way = climb<Real>(std::ref(gradients_at), x, dim_, run_.stop);
       out_.gradients += way.gradients;
-      if (!run_.stop && arrive_at_once(gradients_at, x, way)) {
+      if (!run_.stop && arrive_at_once(x, way)) {
         out_.seconds = seconds_since(begin);
         return;
       }
     }
   }
 
-  /// Whether one normal law fits about where climbs ended: in the target's own coordinates, or in those in which
-  /// effects that another coordinate scales are centred.
-  bool arrive_at_once(TargetGradients<Real>& gradients_at, const std::vector<Real>& x, const Climbed<Real>& way) {
-    NormalStart<Real> start = fit(gradients_at, x, way, std::vector<double>(std::size_t(dim_), nearly_normal));
-    if (!start.fits && may_centre(start.factor)) start = fit_centred(gradients_at, x, way, std::move(start));
-    if (!start.fits || run_.stop) return false;
-    out_.metric.factor = std::move(start.factor), out_.metric.step_size = 0.5;
-    out_.points = std::move(start.points);
-    for (const Index c : start.left) leave(c, start.left_below);
-    out_.seconds_of_iteration = usual_steps * start.seconds_of_gradient;
-    return out_.normal = out_.arrived = true;
-  }
-
-  NormalStart<Real> fit(TargetGradients<Real>& gradients_at, const std::vector<Real>& x, const Climbed<Real>& way,
-                        const std::vector<double>& fits) {
-    NormalStart<Real> start = normal_start<Real>(std::ref(gradients_at), x, way, dim_, fits,
-                                                 {~run_.options.seed, 0, std::int64_t(1) << 34}, run_.stop);
-    out_.gradients += start.gradients;
-    return start;
-  }
-
-  /// Where effects are centred there is no funnel any more, but their scale's law is skewed still. Once more from where
-  /// that led: ends of the first climbs are not where data tell what they tell at draws.
-  NormalStart<Real> fit_centred(TargetGradients<Real>& gradients_at, std::vector<Real> x, Climbed<Real> way,
-                                NormalStart<Real> at) {
-    NormalStart<Real> best;
-    LearntCoordinates coordinates_of_best;
-    ClimbCoordinates<Real> coordinates(run_, out_.gradients);
-    for (int k = 0; k < 2 && !run_.stop && !at.factor.empty(); ++k) {
-      std::vector<std::vector<Real>> places = at.points;
-      for (std::vector<Real>& place : places) place.resize(static_cast<std::size_t>(dim_));
-      if (places.empty()) places = ends_of(x, way);
-      run_.coordinates->to_target(x);
-      LearntCoordinates better = coordinates(places, at.factor);
-      if (better.size() == 0) break;
-      run_.coordinates->set(better);
-      run_.coordinates->from_target(x);
-      way = climb<Real>(std::ref(gradients_at), x, dim_, run_.stop, little);
-      out_.gradients += way.gradients;
-      std::vector<double> fits(std::size_t(dim_), centred_normal);
-      for (const Noncentring& step : better.steps()) fits[std::size_t(step.parent)] = skewed_normal;
-      at = fit(gradients_at, x, way, fits);
-      if (at.fits) best = at, coordinates_of_best = std::move(better);
-      if (!at.near) break;
+  bool arrive_at_once(const std::vector<Real>& x, const Climbed<Real>& way) {
+    NormalArrival<Real> at = normal_arrival(run_, x, way);
+    out_.gradients += at.start.gradients;
+    if (!at.start.fits) return false;
+    if (at.coordinates.size() > 0) {
+      keeper_.so_far().coordinates = out_.coordinates = at.coordinates.to_numbers();
+      run_.coordinates->set(std::move(at.coordinates));
     }
-    if (best.fits && !run_.stop) keeper_.so_far().coordinates = out_.coordinates = coordinates_of_best.to_numbers();
-    run_.coordinates->set(run_.stop ? LearntCoordinates{} : std::move(coordinates_of_best));
-    return best;
-  }
-
-  /// But those far below.
-  std::vector<std::vector<Real>> ends_of(const std::vector<Real>& x, const Climbed<Real>& way) const {
-    std::vector<std::vector<Real>> out;
-    const double bar = std::ranges::max(way.lp) - far_below(dim_, std::sqrt(0.5 * dim_));
-    for (Index c = 0; c < size_; ++c)
-      if (way.lp[static_cast<std::size_t>(c)] > bar) out.emplace_back(x.begin() + c * dim_, x.begin() + (c + 1) * dim_);
-    return out;
+    out_.metric.factor = std::move(at.start.factor), out_.metric.step_size = 0.5;
+    out_.points = std::move(at.start.points);
+    for (const Index c : at.start.left) leave(c, at.start.left_below);
+    out_.seconds_of_iteration = usual_steps * at.start.seconds_of_gradient;
+    return out_.normal = out_.arrived = true;
   }
 
   /// One more round, as far as to iteration end_, in which a scout learns its step alone.
@@ -311,10 +265,6 @@ class Party {
     for (Index s = 0; s < size_; ++s)
       if (stays_below(trails_[s], at, width)) stay.push_back(s), leave(s, at - trails_[s].mean);
     chains_.relocate(stay, 0);
-  }
-
-  bool may_centre(const std::vector<double>& factor) const {
-    return run_.coordinates && !run_.coordinates->moves() && dim_ <= most_coordinates && !factor.empty();
   }
 
   /// Where effects are scaled by another coordinate, scouts or chains go on in coordinates that fit them better.
