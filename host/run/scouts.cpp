@@ -23,8 +23,8 @@ namespace {
 
 constexpr Index most_scouts = 16;
 constexpr std::int64_t first_length = 32, rounds_at_most = 5, looks_every = 1;
-constexpr std::int64_t piece = 64;  // iterations before kernels would begin windows of a mass of their own
-constexpr double near = 4;          // of the middle log density, in standard deviations
+constexpr std::int64_t piece = 64;        // iterations before kernels would begin windows of a mass of their own
+constexpr double near = 4;                // of the middle log density, in standard deviations
 constexpr double usual_steps = 15;        // of a scout's trajectory
 constexpr std::int64_t first_metric = 8;  // iterations with a unit mass; metrics of the first round at 8, 16 and 32
 

@@ -7,19 +7,16 @@
 #include <cmath>
 #include <random>
 
-#include "host/run/run_state.hpp"
-#include "kilochain/run.hpp"
-#include "tests/support/file_draws.hpp"
-#include "tests/support/runs.hpp"
-#include "tests/support/scratch_files.hpp"
+#include "tests/support/stopped_target.hpp"
 
 namespace kilochain {
 namespace {
 
 using Eigen::ArrayXd, Eigen::Index, Eigen::VectorXd;
-using testing_support::everything;
+using testing_support::options_of_mine;
 using testing_support::run_quietly;
 using testing_support::ScratchFiles;
+using testing_support::StoppedTarget;
 
 /// y_j ~ N(x_j, s_j^2), x_j ~ N(m, e^{2 v}), m ~ N(0, 5^2), v ~ N(0, 1); s_j grow from `least` to 10 times as much.
 /// Coordinates: m, x_1, ..., x_k, v; or non-centred, z_j = (x_j - m) e^-v in place of x_j.
@@ -63,45 +60,16 @@ struct Groups {
   }
 };
 
-struct Sampled {
-  Groups model;
-  std::atomic<std::int64_t> calls{0}, at{-1};
-  std::atomic<bool> stop{false};
-  OwnTarget mine{"mine", function()};
-
-  FunctionDensity function() {
-    FunctionDensity f;
-    f.one = density, f.user_data = this, f.dim = static_cast<std::size_t>(model.dim());
-    return f;
-  }
-  static int density(std::size_t n, const double* x, double* gradient, double* lp, void* self) {
-    auto& me = *static_cast<Sampled*>(self);
-    if (++me.calls == me.at) me.stop = true;
-    VectorXd g;
-    *lp = me.model.lp(Eigen::Map<const VectorXd>(x, static_cast<Index>(n)), g);
-    std::copy(g.begin(), g.end(), gradient);
-    return 0;
-  }
-};
-
-Options options(const std::string& output) {
-  Options o;
-  o.target = "mine";
-  o.num_chains = 32, o.seed = 4, o.threads = 1;
-  o.device = "cpu";
-  o.output = output;
-  o.overwrite = true;
-  return o;
-}
-
 // Of 16 figures one beyond 4.5 standard errors: 1 in 9 000.
 TEST(ClimbCoordinates, AHierarchicalModelIsSampledWithoutScouts) {
   const ScratchFiles files;
   for (const Index k : {8, 33})
     for (const double least : {0.02, 0.5})
       for (const bool centred : {true, false}) {
-        Sampled target{{k, least, centred}};
-        const Result r = run_quietly(options(files.path("run.nc")));
+        StoppedTarget<Groups> target{{k, least, centred}};
+        Options o = options_of_mine(32);
+        o.output = files.path("run.nc"), o.overwrite = true;
+        const Result r = run_quietly(o);
         SCOPED_TRACE(::testing::Message() << k << " groups, s from " << least << ", centred " << centred << ": "
                                           << r.summary.warmup_note << "; " << r.evaluation);
         EXPECT_NE(r.summary.warmup_note.find("16 climbs ended where one normal law fits"), std::string::npos);
@@ -114,25 +82,10 @@ TEST(ClimbCoordinates, AHierarchicalModelIsSampledWithoutScouts) {
 
 // Stopped in climbs, where coordinates are learnt, and after them.
 TEST(ClimbCoordinates, ARunIsResumedInThem) {
-  const ScratchFiles files;
-  Sampled target{{8, 0.1, true}};
-  Options whole = options(files.path("whole.nc"));
-  whole.num_samples = 100;
-  const Result all = run_quietly(whole);
-  ASSERT_NE(all.evaluation.find("learnt coordinates"), std::string::npos) << all.evaluation;
-  const std::int64_t calls = target.calls;
-  for (const std::int64_t at :
-       {std::int64_t(100), std::int64_t(500), std::int64_t(900), std::int64_t(1300), calls / 2}) {
-    Options o = whole;
-    o.output = files.path("part.nc");
-    target.calls = 0, target.at = at, target.stop = false;
-    const Result first = run(o, nullptr, target.stop);
-    target.at = -1, target.stop = false;
-    ASSERT_TRUE(first.interrupted && first.resumable) << at;
-    o.resume = read_run_state(o.output);
-    EXPECT_FALSE(run(o, nullptr, target.stop).interrupted);
-    EXPECT_TRUE(everything(o.output) == everything(whole.output)) << at;
-  }
+  StoppedTarget<Groups> target{{8, 0.1, true}};
+  Options o = options_of_mine(32);
+  o.num_samples = 100;
+  target.expect_resumed(o, {0.002, 0.01, 0.02, 0.03, 0.5});
 }
 
 }  // namespace

@@ -9,19 +9,14 @@
 #include "host/learn/centred_effects.hpp"
 #include "host/learn/learn_coordinates.hpp"
 #include "host/learn/scaled_effects.hpp"
-#include "host/run/run_state.hpp"
-#include "kilochain/run.hpp"
-#include "tests/support/file_draws.hpp"
-#include "tests/support/runs.hpp"
-#include "tests/support/scratch_files.hpp"
+#include "tests/support/stopped_target.hpp"
 
 namespace kilochain {
 namespace {
 
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
-using testing_support::everything;
-using testing_support::run_quietly;
-using testing_support::ScratchFiles;
+using testing_support::options_of_mine;
+using testing_support::StoppedTarget;
 
 /// A regression in non-centred form: y ~ N(b + e^{c v} Z z, e^{2 w}), z_i ~ N(0, prior_sd^2), v and w ~ N(0, 1).
 /// Coordinates: b, z (k), v, w.
@@ -206,56 +201,11 @@ TEST(ScaledEffects, AreCentredOneByOneWhereDataTellOneAlone) {
   }
 }
 
-/// A run of such a model: right, in coordinates that its scouts have found, and resumed with the same bits wherever
-/// among them it was stopped.
-struct Sampled {
-  Splines model{12, 1, 1, 0.02};
-  std::atomic<std::int64_t> calls{0}, at{-1};
-  std::atomic<bool> stop{false};
-  OwnTarget mine{"mine", function()};
-
-  FunctionDensity function() {
-    FunctionDensity f;
-    f.one = density, f.user_data = this, f.dim = static_cast<std::size_t>(model.dim());
-    return f;
-  }
-  static int density(std::size_t n, const double* x, double* gradient, double* lp, void* self) {
-    auto& me = *static_cast<Sampled*>(self);
-    if (++me.calls == me.at) me.stop = true;
-    VectorXd g;
-    *lp = me.model.lp(Eigen::Map<const VectorXd>(x, static_cast<Index>(n)), g);
-    std::copy(g.begin(), g.end(), gradient);
-    return 0;
-  }
-};
-
-Options options(const std::string& output) {
-  Options o;
-  o.target = "mine";
-  o.num_chains = 16, o.num_samples = 100, o.seed = 4, o.threads = 1;
-  o.device = "cpu";
-  o.output = output;
-  return o;
-}
-
 TEST(ScaledEffects, ARunIsResumedInTheirCoordinates) {
-  const ScratchFiles files;
-  Sampled target;
-  const Options whole = options(files.path("whole.nc"));
-  const Result all = run_quietly(whole);
-  ASSERT_NE(all.evaluation.find("learnt coordinates"), std::string::npos) << all.evaluation;
-  const std::int64_t calls = target.calls;
-  for (const double part : {0.02, 0.1, 0.4}) {
-    Options o = options(files.path("part.nc"));
-    o.overwrite = true;
-    target.calls = 0, target.at = static_cast<std::int64_t>(part * static_cast<double>(calls)), target.stop = false;
-    const Result first = run(o, nullptr, target.stop);
-    target.at = -1, target.stop = false;
-    ASSERT_TRUE(first.interrupted && first.resumable) << part;
-    o.resume = read_run_state(o.output);
-    EXPECT_FALSE(run(o, nullptr, target.stop).interrupted);
-    EXPECT_TRUE(everything(o.output) == everything(whole.output)) << part;
-  }
+  StoppedTarget<Splines> target{Splines(12, 1, 1, 0.02)};
+  Options o = options_of_mine(16);
+  o.num_samples = 100;
+  target.expect_resumed(o, {0.02, 0.1, 0.4});
 }
 
 }  // namespace
