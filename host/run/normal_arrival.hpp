@@ -1,6 +1,6 @@
-// Whether chains can begin at draws of one normal law, with no scout sent (docs/decisions/0031-arrival.md): one that fits
-// about where climbs ended (normal_start.hpp), in the target's own coordinates or in those in which effects that another
-// coordinate scales are centred (scout_coordinates.hpp). There is no funnel in the latter, and all climb on.
+// Whether chains can begin at draws of one normal law, with no scout sent (docs/decisions/0031-arrival.md): one that
+// fits about where climbs ended (normal_start.hpp), in the target's own coordinates or in those in which effects that
+// another coordinate scales are centred (scout_coordinates.hpp). There is no funnel in the latter, and all climb on.
 // Cost: that of a normal start; where it does not fit, of coordinates and another, twice where modes are near.
 #pragma once
 #include "host/learn/learnt_coordinates.hpp"
