@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/learn/learnt_metric.hpp"
+
 namespace kilochain {
 namespace {
 
@@ -102,6 +104,15 @@ Climbed<Real> climb(const GradientsAt<Real>& gradients_at, std::vector<Real>& x,
   return out;
 }
 
+template <class Real>
+std::vector<double> metric_of(const Climbed<Real>& way, Index n) {
+  MetricLearner steps(n);
+  steps.add(way.ways.data(), way.changes.data(), static_cast<Index>(std::ssize(way.ways) / n));
+  return steps.factor();
+}
+
+template std::vector<double> metric_of(const Climbed<float>&, Index);
+template std::vector<double> metric_of(const Climbed<double>&, Index);
 template Climbed<float> climb(const GradientsAt<float>&, std::vector<float>&, Index, const std::atomic<bool>&, double,
                               int);
 template Climbed<double> climb(const GradientsAt<double>&, std::vector<double>&, Index, const std::atomic<bool>&,

@@ -211,6 +211,12 @@ std::optional<Centred> centred(const Learnt& so_far, const ScaledEffects& scaled
   return best;
 }
 
+/// Effects that coordinates scale, by how the model has them.
+struct EffectGroups {
+  std::vector<ScaledEffects> scaled, centred;
+  bool none() const { return scaled.empty() && centred.empty(); }
+};
+
 /// All effects centred, and of all the directions of which the data say little non-centred.
 Learnt with_all(Learnt at, const EffectGroups& groups) {
   std::vector<ScaledEffects> all = groups.centred;
@@ -235,13 +241,13 @@ void centre(Learnt& so_far, std::vector<ScaledEffects> left, const Cost& cost) {
   }
 }
 
-/// Of parents that have no prior that is known.
-std::vector<ScaledEffects> scaled_beside(const std::vector<ScaledEffects>& priors, const DrawsAndGradients& points) {
-  std::vector<ScaledEffects> out = scaled_effects(points);
-  std::erase_if(out, [&](const ScaledEffects& e) {
+/// Priors, and scaled effects of parents that have none.
+EffectGroups exact_groups(const DrawsAndGradients& points, std::vector<ScaledEffects> priors) {
+  std::vector<ScaledEffects> scaled = scaled_effects(points);
+  std::erase_if(scaled, [&](const ScaledEffects& e) {
     return std::ranges::any_of(priors, [&](const ScaledEffects& p) { return p.parent == e.parent; });
   });
-  return out;
+  return {std::move(scaled), std::move(priors)};
 }
 
 }  // namespace
@@ -273,13 +279,8 @@ Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& dr
   return Learning::better;
 }
 
-EffectGroups exact_groups(const DrawsAndGradients& points, std::vector<ScaledEffects> priors) {
-  EffectGroups out{scaled_beside(priors, points), {}};
-  out.centred = std::move(priors);
-  return out;
-}
-
-LearntCoordinates centre_all(const DrawsAndGradients& points, const EffectGroups& groups) {
+LearntCoordinates centre_exact_effects(const DrawsAndGradients& points, std::vector<ScaledEffects> priors) {
+  const EffectGroups groups = exact_groups(points, std::move(priors));
   return groups.none() ? LearntCoordinates{} : with_all({{}, points}, groups).coordinates;
 }
 

@@ -33,14 +33,8 @@ struct EffectCoordinates {
 /// Points: in the target's own coordinates. priors: groups that are known beside those that points tell.
 EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors = {});
 
-/// Effects that coordinates scale, by how the model has them.
-struct EffectGroups {
-  std::vector<ScaledEffects> scaled, centred;
-  bool none() const { return scaled.empty() && centred.empty(); }
-};
-/// Those that points tell exactly wherever they are: priors, and scaled effects of other parents.
-EffectGroups exact_groups(const DrawsAndGradients& points, std::vector<ScaledEffects> priors);
-/// All of them centred as far as data at the points tell what they are. Of size 0: there are none.
-LearntCoordinates centre_all(const DrawsAndGradients& points, const EffectGroups& groups);
+/// All that points tell exactly wherever they are, centred as far as data there tell what they are: priors, and effects
+/// that other coordinates scale. Whether it helps is not looked at. Of size 0: there are none.
+LearntCoordinates centre_exact_effects(const DrawsAndGradients& points, std::vector<ScaledEffects> priors);
 
 }  // namespace kilochain

@@ -5,6 +5,7 @@
 
 #include "base/dense.hpp"
 #include "base/units.hpp"
+#include "host/learn/columns.hpp"
 #include "host/learn/probes.hpp"
 
 namespace kilochain {
@@ -13,28 +14,14 @@ namespace {
 using Eigen::MatrixXd;
 
 constexpr int looks = 2;                        // at draws: the second of the curvature about the first's
-constexpr int rounds = 2, most_rounds = 4;      // of probes, and of climbs after them; where modes are near
+constexpr double nearly_gaussian = 0.9;         // agreement of positions and gradients
+constexpr int rounds = 2;                       // of probes, and of climbs after them
 constexpr double little = 0.01;                 // times n, of log density, that steps of those gain before they end
 constexpr int most_steps = 32;                  // of those: of what is nearly normal few are needed
 constexpr double near_mode = 0.1, level = 0.5;  // g^T A g over the n that it is at draws; of modes' log densities
-constexpr double nearly = 10;                   // times near_mode
 constexpr double most_rise = 4;                 // times n, of log density: a climb that ended may still rise
 constexpr double quick = 0.02;                  // seconds of all draws' gradients
 constexpr Index draws_in_all = 256, least_draws = 16;
-
-/// Values of points, (n, point), each a column.
-template <class Real>
-MatrixXd columns_of(const std::vector<Real>& values, Index n) {
-  using Columns = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
-  return Eigen::Map<const Columns>(values.data(), n, std::ssize(values) / n).template cast<double>();
-}
-template <class Real>
-std::vector<Real> values_of(const MatrixXd& columns) {
-  return {columns.data(), columns.data() + columns.size()};
-}
-MatrixXd factor_of(const MetricLearner& learner, Index n) {
-  return Eigen::Map<const MatrixXd>(learner.factor().data(), n, n).transpose();  // it is by rows
-}
 
 struct Evaluated {
   MatrixXd g;
@@ -45,8 +32,7 @@ struct Evaluated {
 
 template <class Real>
 NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std::vector<Real>& x,
-                               const Climbed<Real>& climbed, Index n, const std::vector<double>& fits, const Rng& rng,
-                               const std::atomic<bool>& stop) {
+                               const Climbed<Real>& climbed, Index n, const Rng& rng, const std::atomic<bool>& stop) {
   constexpr double share = std::is_same_v<Real, double> ? 1e-3 : 0.05;  // of a draw's way; beyond a gradient's rounding
   NormalStart<Real> out;
   if (n > most_dense || climbed.ways.empty()) return out;
@@ -61,17 +47,17 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
     return ways_of({identity.data(), identity.data() + identity.size()}, n, count,
                    {rng.seed, rng.chain, rng.iteration + use});
   };
-  MetricLearner from_climbs(n);
-  from_climbs.add(climbed.ways.data(), climbed.changes.data(), static_cast<Index>(std::ssize(climbed.ways) / n));
-  MatrixXd F = factor_of(from_climbs, n);
+  MatrixXd F = Eigen::Map<const MatrixXd>(metric_of(climbed, n).data(), n, n).transpose();  // it is by rows
   MatrixXd tops = columns_of(x, n), g = columns_of(climbed.g, n), whitened;
   std::vector<double> lp = climbed.lp;
   const double size = static_cast<double>(n), bar = near_mode * size, far = far_below(n, std::sqrt(size / 2));
   std::vector<Index> stay;
-  const auto below = [&](Index c) { return std::ranges::max(lp) - lp[static_cast<std::size_t>(c)]; };
   const auto divide = [&](double may_rise) {  // those that ended far below are left behind
     stay.clear(), out.left.clear();
-    for (Index c = 0; c < tops.cols(); ++c) (below(c) < far + may_rise ? stay : out.left).push_back(c);
+    const double top = std::ranges::max(lp);
+    for (Index c = 0; c < tops.cols(); ++c)
+      (top - lp[static_cast<std::size_t>(c)] < far + may_rise ? stay : out.left).push_back(c);
+    return top;
   };
   // The curvature about places, in coordinates in which the metric so far is I: conditions of any size are found.
   const auto feel = [&](const MatrixXd& places, const MatrixXd& slopes, int use) {
@@ -87,15 +73,11 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
     F = times(F, factor_of(learner, n));
   };
   double steepest = INFINITY;
-  // A narrow mode may have its share of the mass.
-  const auto agree = [&] { return std::ranges::all_of(stay, [&](Index c) { return below(c) <= level + bar; }); };
-  const auto arrived = [&] { return steepest < bar && (divide(0), agree()); };
-  for (int round = 0; round < (out.near ? most_rounds : rounds) && !arrived() && !stop; ++round) {
+  for (int round = 0; round < rounds && !(steepest < bar) && !stop; ++round) {
     divide(most_rise * size);
     if (stay.empty()) return out;  // no log density that can be compared
     feel(tops(Eigen::all, stay), g(Eigen::all, stay), round);
     if (!F.allFinite()) return out;
-    if (round == 0) out.factor = values_of<double>(F.transpose());
 
     std::vector<double> at = values_of<double>(solve_lower(F, tops));
     const auto gradients = [&](const std::vector<double>& points, std::vector<double>* lps) {
@@ -108,9 +90,12 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
     g = solve_lower_transposed(F, whitened);
     steepest = 0;
     for (const Index c : stay) steepest = std::max(steepest, whitened.col(c).squaredNorm());
-    out.near = steepest < nearly * bar;
   }
-  if (!arrived() || 2 * std::ssize(stay) < tops.cols()) return out;
+  const double top = divide(0);
+  const auto below = [&](Index c) { return top - lp[static_cast<std::size_t>(c)]; };
+  if (!(steepest < bar) || 2 * std::ssize(stay) < tops.cols()) return out;
+  for (const Index c : stay)
+    if (below(c) > level + bar) return out;  // a narrow mode may have its share of the mass
   for (const Index c : out.left) out.left_below = std::max(out.left_below, below(c));
   tops += times(F, whitened);
 
@@ -141,8 +126,8 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
       F = times(F, factor_of(of_draws, n));
     }
     out.factor = values_of<double>(F.transpose());
-    const std::vector<double> agreements = agreement(points, values_of<Real>(there.g), out.factor, n);
-    out.fits = std::ranges::equal(agreements, fits, std::ranges::greater());
+    const std::vector<double> agree = agreement(points, values_of<Real>(there.g), out.factor, n);
+    out.fits = std::ranges::all_of(agree, [](double a) { return a > nearly_gaussian; });
     if (!out.fits && look + 1 < looks)
       feel(draws, there.g, rounds + 1);  // of many coordinates draws are far from modes
   }
@@ -152,9 +137,8 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
 }
 
 template NormalStart<float> normal_start(const GradientsAt<float>&, const std::vector<float>&, const Climbed<float>&,
-                                         Index, const std::vector<double>&, const Rng&, const std::atomic<bool>&);
+                                         Index, const Rng&, const std::atomic<bool>&);
 template NormalStart<double> normal_start(const GradientsAt<double>&, const std::vector<double>&,
-                                          const Climbed<double>&, Index, const std::vector<double>&, const Rng&,
-                                          const std::atomic<bool>&);
+                                          const Climbed<double>&, Index, const Rng&, const std::atomic<bool>&);
 
 }  // namespace kilochain

@@ -4,8 +4,7 @@
 // N(m, -H^-1) tell whether the law fits: positions and gradients agree in all coordinates, of all climbs' draws
 // together. Climbs that ended far below are left behind, if they are less than half. So modes that differ, a funnel or
 // a ridge are left to scouts. Tails are not looked at: chains, and their audit, come afterwards.
-// Cost: 1.5 n gradients, again where climbs do not arrive (up to four times, near modes) or draws do not agree; some
-// hundreds for climbs and draws.
+// Cost: 1.5 n gradients, again where climbs do not arrive or draws do not agree; some hundreds for climbs and draws.
 #pragma once
 #include <cmath>
 #include <vector>
@@ -22,20 +21,17 @@ inline double far_below(Index n, double width) { return 10 * width + static_cast
 template <class Real>
 struct NormalStart {
   bool fits = false;
-  bool near = false;  ///< climbs ended near their modes, if not at them
   std::int64_t gradients = 0;
   double seconds_of_gradient = 0;         ///< where all draws' are one call
-  std::vector<double> factor;             ///< of the metric, as of MetricLearner; none fits: where it looked last
+  std::vector<double> factor;             ///< of the metric, as of MetricLearner
   std::vector<std::vector<Real>> points;  ///< about where each other climb ended: (draw, n)
   std::vector<Index> left;                ///< climbs that ended far below
   double left_below = 0;                  ///< how far the lowest
 };
 
-/// x: where climbs ended, (point, n). fits: agreement of positions and gradients, (n), from which on the law fits. rng:
-/// where random numbers come from.
+/// x: where climbs ended, (point, n). rng: where random numbers come from.
 template <class Real>
 NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std::vector<Real>& x,
-                               const Climbed<Real>& climbed, Index n, const std::vector<double>& fits, const Rng& rng,
-                               const std::atomic<bool>& stop);
+                               const Climbed<Real>& climbed, Index n, const Rng& rng, const std::atomic<bool>& stop);
 
 }  // namespace kilochain

@@ -188,10 +188,10 @@ void EnsembleWarmUp<Real>::scout() {
                                              scouted.arrived ? "" : " and had not all arrived");
   if (out_.interrupted && !scouted.seen.empty()) out_.note += ": " + scouted.seen;
   if (!scouted.left.empty())
-    out_.note +=
-        fmt::format("; {}{} {} ended {:.3g} below the others in log density and {} left behind",
-                    scouted.normal ? "climb" : "scout", scouted.left.size() > 1 ? "s" : "",
-                    fmt::join(scouted.left, ", "), scouted.left_below, scouted.left.size() > 1 ? "were" : "was");
+    out_.note += fmt::format("; {}{} {} ended {:.3g} below the others in log {} and {} left behind",
+                             scouted.normal ? "climb" : "scout", scouted.left.size() > 1 ? "s" : "",
+                             fmt::join(scouted.left, ", "), scouted.left_below,
+                             scouted.normal ? "probability" : "density", scouted.left.size() > 1 ? "were" : "was");
   if (out_.interrupted) return;
   const Options& o = run_.options;
   const bool each_costs = run_.context.backend == Backend::cpu && !run_.target.info().in_one_call,

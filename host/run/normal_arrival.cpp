@@ -1,31 +1,16 @@
 #include "host/run/normal_arrival.hpp"
 
 #include <algorithm>
-#include <cmath>
 
+#include "host/learn/learnt_metric.hpp"
+#include "host/learn/normal_law.hpp"
 #include "host/run/scout_coordinates.hpp"
 #include "host/run/target_gradients.hpp"
 
 namespace kilochain {
 namespace {
 
-constexpr double nearly_normal = 0.9, centred_normal = 0.7;  // agreement of positions and gradients
-constexpr double skewed_normal = 0.2;                        // the same, of the scales of what is centred
-constexpr double little = 0.5;  // times n, of log density: where there is no funnel, climbs go on for less
-constexpr int centrings = 2;
-
-/// Where climbs ended, but for those far below.
-template <class Real>
-std::vector<std::vector<Real>> ends_of(const std::vector<Real>& x, const Climbed<Real>& way, Index dim) {
-  std::vector<std::vector<Real>> out;
-  const double bar = std::ranges::max(way.lp) - far_below(dim, std::sqrt(0.5 * dim));
-  for (std::size_t c = 0; c < way.lp.size(); ++c)
-    if (way.lp[c] > bar) {
-      const auto first = x.begin() + static_cast<std::ptrdiff_t>(c) * dim;
-      out.emplace_back(first, first + dim);
-    }
-  return out;
-}
+constexpr double well = 0.8;  // agreement of positions and gradients: better coordinates gain little
 
 template <class Real>
 struct Arriving {
@@ -33,38 +18,34 @@ struct Arriving {
   std::int64_t gradients = 0;
   Index dim = run.dim();
   TargetGradients<Real> gradients_at{run};
+  const Rng rng{~run.options.seed, 0, std::int64_t(1) << 34};
 
-  NormalStart<Real> fit(const std::vector<Real>& x, const Climbed<Real>& way, const std::vector<double>& fits) {
-    NormalStart<Real> start = normal_start<Real>(std::ref(gradients_at), x, way, dim, fits,
-                                                 {~run.options.seed, 0, std::int64_t(1) << 34}, run.stop);
+  NormalStart<Real> at_modes(const std::vector<Real>& x, const Climbed<Real>& way) {
+    NormalStart<Real> start = normal_start<Real>(std::ref(gradients_at), x, way, dim, rng, run.stop);
     gradients += start.gradients;
     return start;
   }
+  NormalLaw<Real> nearest(const std::vector<Real>& x, const std::vector<double>& factor) {
+    NormalLaw<Real> law = normal_law<Real>(std::ref(gradients_at), x, factor, dim, rng, run.stop);
+    gradients += law.start.gradients;
+    return law;
+  }
 
-  /// First where climbs ended, then from where that led: ends of the first climbs are not where data tell of effects
-  /// what they tell at draws. The last law that fits. at: what was found in the target's own coordinates.
-  NormalArrival<Real> in_centred_coordinates(std::vector<Real> x, Climbed<Real> way, NormalStart<Real> at) {
-    NormalArrival<Real> best;
-    ClimbCoordinates<Real> coordinates(run, gradients);
-    for (int k = 0; k < centrings && !run.stop; ++k) {
-      std::vector<std::vector<Real>> places = at.points;
-      for (std::vector<Real>& place : places) place.resize(static_cast<std::size_t>(dim));
-      if (places.empty()) places = ends_of(x, way, dim);
-      run.coordinates->to_target(x);
-      LearntCoordinates better = coordinates(places, at.factor);
-      if (better.size() == 0) break;
-      run.coordinates->set(better);
-      run.coordinates->from_target(x);
-      way = climb<Real>(std::ref(gradients_at), x, dim, run.stop, little);
-      gradients += way.gradients;
-      std::vector<double> fits(static_cast<std::size_t>(dim), centred_normal);
-      for (const Noncentring& step : better.steps()) fits[static_cast<std::size_t>(step.parent)] = skewed_normal;
-      at = fit(x, way, fits);
-      if (at.fits) best = {at, std::move(better)};
-      if (!at.near) break;
+  /// From draws of `law`, which is that in the target's own coordinates.
+  NormalArrival<Real> in_centred_coordinates(const NormalLaw<Real>& law) {
+    std::vector<std::vector<Real>> places;
+    std::vector<Real> x;
+    for (const std::vector<Real>& points : law.start.points) {
+      places.emplace_back(points.begin(), points.begin() + dim);
+      x.insert(x.end(), points.begin(), points.begin() + dim);
     }
+    LearntCoordinates centred = exact_coordinates_about(run, places, law.start.factor, gradients);
+    if (centred.size() == 0) return {};
+    run.coordinates->set(centred);
+    run.coordinates->from_target(x);
+    NormalLaw<Real> there = nearest(x, law.start.factor);
     run.coordinates->set(LearntCoordinates{});
-    return best;
+    return {std::move(there.start), std::move(centred)};
   }
 };
 
@@ -72,11 +53,16 @@ struct Arriving {
 
 template <class Real>
 NormalArrival<Real> normal_arrival(const Phases<Real>& run, const std::vector<Real>& x, const Climbed<Real>& way) {
+  const ThreadsOf threads(run.context, run.dim());
   Arriving<Real> arriving{run};
-  NormalArrival<Real> out;
-  out.start = arriving.fit(x, way, std::vector<double>(static_cast<std::size_t>(run.dim()), nearly_normal));
-  if (!out.start.fits && !out.start.factor.empty() && may_learn_coordinates(run))
-    out = arriving.in_centred_coordinates(x, way, std::move(out.start));
+  NormalArrival<Real> out{arriving.at_modes(x, way), {}};
+  if (!out.start.fits && !run.stop && run.dim() <= most_dense) {
+    NormalLaw<Real> law = arriving.nearest(x, metric_of(way, run.dim()));
+    const bool fits_well = law.start.fits && std::ranges::all_of(law.agreement, [](double a) { return a > well; });
+    if (!fits_well && !law.start.points.empty() && may_learn_coordinates(run))
+      out = arriving.in_centred_coordinates(law);
+    if (!out.start.fits) out = {std::move(law.start), {}};
+  }
   out.start.gradients = arriving.gradients;
   out.start.fits &= !run.stop;
   return out;

@@ -1,7 +1,8 @@
-// Whether chains can begin at draws of one normal law, with no scout sent (docs/decisions/0031-arrival.md): one that
-// fits about where climbs ended (normal_start.hpp), in the target's own coordinates or in those in which effects that
-// another coordinate scales are centred (scout_coordinates.hpp). There is no funnel in the latter, and all climb on.
-// Cost: that of a normal start; where it does not fit, of coordinates and another, twice where modes are near.
+// Whether chains can begin at draws of one normal law, with no scout sent (docs/decisions/0031-arrival.md). In this
+// order: that of the curvature at modes (normal_start.hpp); the nearest one (normal_law.hpp); and, where that fits less
+// than well, the nearest in coordinates in which effects that another coordinate scales are centred, so that there is
+// no funnel (scout_coordinates.hpp).
+// Cost: that of each in turn.
 #pragma once
 #include "host/learn/learnt_coordinates.hpp"
 #include "host/learn/normal_start.hpp"

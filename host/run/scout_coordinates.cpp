@@ -10,14 +10,14 @@
 namespace kilochain {
 namespace {
 
-constexpr Index to_find = 4, to_fit = 2;  // points of a coordinate, where three would find effects
+constexpr Index to_find = 4;  // points of a coordinate, where three would find effects
 
-/// `count` points for each coordinate, about places, as far as draws of the metric are: (point, n).
+/// Points about places, as far as draws of the metric are: (point, n).
 template <class Real>
 std::vector<Real> about(const Phases<Real>& run, const std::vector<std::vector<Real>>& places,
-                        const std::vector<double>& factor, Index count = to_find) {
+                        const std::vector<double>& factor) {
   const Index dim = run.dim();
-  const auto each = static_cast<Index>(count * dim / std::ssize(places) + 1);
+  const auto each = static_cast<Index>(to_find * dim / std::ssize(places) + 1);
   std::vector<Real> x;
   for (std::uint32_t k = 0; k < places.size(); ++k) {
     const Eigen::MatrixXd ways = ways_of(factor, dim, each, {~run.options.seed, k, std::int64_t(1) << 32});
@@ -86,24 +86,10 @@ LearntCoordinates coordinates_about(const Phases<Real>& run, const std::vector<s
 }
 
 template <class Real>
-LearntCoordinates ClimbCoordinates<Real>::operator()(const std::vector<std::vector<Real>>& places,
-                                                     const std::vector<double>& factor) {
-  const bool first = middle_.size() == 0;
-  std::vector<Real> x;
-  if (!places.empty() && (first || !groups_.none())) x = about(run_, places, factor, first ? to_find : to_fit);
-  run_.coordinates->to_target(x);
-  run_.coordinates->set(LearntCoordinates{});
-  if (x.empty()) return {};
-  const ThreadsOf threads(run_.context, run_.dim());
-  const DrawsAndGradients points = evaluated(run_, x, gradients_);
-  const Eigen::VectorXd middle = middle_of(points);
-  if (first)
-    groups_ = exact_groups(points, priors_at(run_, places.front(), points, gradients_));
-  else
-    for (ScaledEffects& prior : groups_.centred)
-      prior.precision *= std::exp(-2 * prior.rate * (middle[prior.parent] - middle_[prior.parent]));
-  middle_ = middle;
-  return centre_all(points, groups_);
+LearntCoordinates exact_coordinates_about(const Phases<Real>& run, const std::vector<std::vector<Real>>& places,
+                                          const std::vector<double>& factor, std::int64_t& gradients) {
+  const DrawsAndGradients points = evaluated(run, about(run, places, factor), gradients);
+  return centre_exact_effects(points, priors_at(run, places.front(), points, gradients));
 }
 
 template bool may_learn_coordinates(const Phases<float>&);
@@ -112,7 +98,9 @@ template LearntCoordinates coordinates_about(const Phases<float>&, const std::ve
                                              const std::vector<double>&, std::int64_t&);
 template LearntCoordinates coordinates_about(const Phases<double>&, const std::vector<std::vector<double>>&,
                                              const std::vector<double>&, std::int64_t&);
-template class ClimbCoordinates<float>;
-template class ClimbCoordinates<double>;
+template LearntCoordinates exact_coordinates_about(const Phases<float>&, const std::vector<std::vector<float>>&,
+                                                   const std::vector<double>&, std::int64_t&);
+template LearntCoordinates exact_coordinates_about(const Phases<double>&, const std::vector<std::vector<double>>&,
+                                                   const std::vector<double>&, std::int64_t&);
 
 }  // namespace kilochain

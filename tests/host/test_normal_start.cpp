@@ -20,7 +20,7 @@ NormalStart<double> start_of(const Density& density, Index n, double at = 0) {
   for (int k = 0; k < 16 * n; ++k) x.push_back(at + std::sin(1.0 + 1.7 * k));
   const std::atomic<bool> stop{false};
   const Climbed<double> way = climb<double>(gradients, x, n, stop);
-  return normal_start<double>(gradients, x, way, n, std::vector<double>(n, 0.9), Rng{3, 0, 0}, stop);
+  return normal_start<double>(gradients, x, way, n, Rng{3, 0, 0}, stop);
 }
 
 /// N(mean, root root^T).
@@ -127,7 +127,7 @@ TEST(NormalStart, LeavesClimbsFarBelowBehind) {
     for (int k = 0; k < 48; ++k) x.push_back((k / 3 % 5 == 2 ? 40 : 0) + std::sin(1.0 + 1.7 * k));
     const std::atomic<bool> stop{false};
     const Climbed<double> way = climb<double>(gradients, x, 3, stop);
-    const NormalStart<double> start = normal_start<double>(gradients, x, way, 3, {0.9, 0.9, 0.9}, Rng{3, 0, 0}, stop);
+    const NormalStart<double> start = normal_start<double>(gradients, x, way, 3, Rng{3, 0, 0}, stop);
     EXPECT_EQ(start.fits, below > 100);
     if (!start.fits) continue;
     EXPECT_EQ(start.left, (std::vector<Index>{2, 7, 12}));

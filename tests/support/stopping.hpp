@@ -28,7 +28,7 @@ struct Stopping {
       if (i > 0) gradient[i - 1] += 0.7 * y;
     }
     constexpr double variance = 1e-12;
-    double narrow = 10;
+    double narrow = 28;
     for (std::size_t i = 0; i < n; ++i) narrow -= (x[i] - 9) * (x[i] - 9) / 2 / variance;
     if (narrow > *lp) {
       *lp = narrow;
