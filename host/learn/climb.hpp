@@ -62,7 +62,7 @@ template <class Real>
 Climbed<Real> climb(const GradientsAt<Real>& gradients_at, std::vector<Real>& x, Index n, const std::atomic<bool>& stop,
                     double little = 4, int most_rounds = 200);
 
-/// Of their last steps: scales, (n, n), as MetricLearner's factor.
+/// Scales, of the last steps: (n, n), as MetricLearner's factor.
 template <class Real>
 std::vector<double> metric_of(const Climbed<Real>& way, Index n);
 

@@ -16,6 +16,7 @@ using Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr int full_rounds = 2, most_rounds = 25;
 constexpr int patience = 5;                 // rounds in which nothing got better
+constexpr int waits = 2;                    // rounds in which the others fit, for laws that are still on their way
 constexpr double enough = 0.9, fair = 0.5;  // agreement, at once and of laws that stay
 constexpr double better = 0.05;             // agreement
 constexpr double still = 0.02;              // times n: a change of height, of laws that stay
@@ -63,7 +64,7 @@ class Laws {
     start.factor = values_of<double>(factor_.transpose());
     const double top = heights_.maxCoeff(), bar = top - far_below(n_, std::sqrt(0.5 * static_cast<double>(n_)));
     std::vector<Real> points, slopes;
-    start.fits = steps_.maxCoeff() < far;
+    start.fits = true;
     for (Index c = 0; c < laws_; ++c) {
       if (!(heights_[c] > bar)) {
         start.left.push_back(c), start.left_below = std::max(start.left_below, top - heights_[c]);
@@ -73,13 +74,15 @@ class Laws {
       start.points.emplace_back(points_.begin() + from, points_.begin() + to);
       points.insert(points.end(), points_.begin() + from, points_.begin() + to);
       slopes.insert(slopes.end(), slopes_.begin() + from, slopes_.begin() + to);
-      start.fits &= same(sizes_[c]);
+      start.fits &= same(sizes_[c]) && steps_[c] < far;
     }
     start.fits &= 2 * std::ssize(start.points) >= laws_;
     out.agreement = agreement(points, slopes, start.factor, n_);
     return out;
   }
 
+  /// Whether no law moves on, wherever it is.
+  bool rest() const { return steps_.maxCoeff() < far; }
   std::int64_t gradients() const { return gradients_; }
 
   /// Of the middle one of them.
@@ -180,13 +183,14 @@ NormalLaw<Real> normal_law(const GradientsAt<Real>& gradients_at, const std::vec
   Laws<Real> laws(gradients_at, x, factor, n);
   const double little = still * static_cast<double>(n) + 1;
   double last = -INFINITY, best = -INFINITY, agreed = 0;
-  for (int round = 0, since = 0; round < most_rounds && since < patience && !stop; ++round) {
+  for (int round = 0, since = 0, alone = 0; round < most_rounds && since < patience && !stop; ++round) {
     if (!laws.next(round, rng)) break;
     if (round < full_rounds) continue;  // no mean has moved
     out = laws.found();
     const double height = laws.height(), agrees = std::ranges::min(out.agreement);
     const bool stays = std::abs(height - std::exchange(last, height)) < little;
-    if (out.start.fits && agrees > (stays ? fair : enough)) return out;
+    const bool fits = out.start.fits && agrees > (stays ? fair : enough);
+    if (fits && (laws.rest() || ++alone == waits)) return out;
     since = height > best + little || agrees > agreed + better ? 0 : since + 1;
     best = std::max(best, height), agreed = std::max(agreed, agrees);
   }

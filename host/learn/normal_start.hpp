@@ -2,8 +2,8 @@
 // The last steps of climbs (climb.hpp) give scales; gradients at 1.5 n points close about where they ended give the
 // inverse covariance -H. In coordinates in which it is I the climbs go on to their modes m. Gradients at draws of
 // N(m, -H^-1) tell whether the law fits: positions and gradients agree in all coordinates, of all climbs' draws
-// together. Climbs that ended far below are left behind, if they are less than half. So modes that differ, a funnel or
-// a ridge are left to scouts. Tails are not looked at: chains, and their audit, come afterwards.
+// together. Climbs that ended far below are left behind, if they are less than half. Modes that differ, a funnel or a
+// ridge are left to normal_law.hpp and to scouts. Tails are not looked at: chains, and their audit, come afterwards.
 // Cost: 1.5 n gradients, again where climbs do not arrive or draws do not agree; some hundreds for climbs and draws.
 #pragma once
 #include <cmath>

@@ -1,10 +1,10 @@
 // Scouts find where the posterior is, before all chains share a proposal (docs/decisions/0031-arrival.md).
 // A logistic regression needs none (row_start.hpp). Else starting points climb to where the mass begins (climb.hpp).
-// Where one normal law fits there, or in coordinates in which effects that another coordinate scales are centred
-// (scout_coordinates.hpp), chains begin at its draws (normal_start.hpp). Else each scout is a NUTS chain that adapts
-// its own step: one in a bad place holds nobody else. They run until their log densities agree and stand still, or
-// until a limit, with metrics learnt on the way (probes.hpp), and after a round in such coordinates. Scouts that stay
-// far below the others go on from others' places after a round; they, and those that end there, are named by number.
+// Where a normal law fits from there, chains begin at its draws (normal_arrival.hpp). Else each scout is a NUTS chain
+// that adapts its own step: one in a bad place holds nobody else. They run until their log densities agree and stand
+// still, or until a limit, with metrics learnt on the way (probes.hpp), and after a round in coordinates that undo a
+// funnel (scout_coordinates.hpp). Scouts that stay far below the others go on from others' places after a round; they,
+// and those that end there, are named by number.
 // Cost: 16 chains times 32 iterations, of which the first 8 know no scales; twice as many again where they go on.
 #pragma once
 #include <string>
@@ -20,7 +20,7 @@ struct Scouted {
   std::int64_t iterations = 0;  ///< of each scout
   std::int64_t gradients = 0;   ///< of all scouts
   bool arrived = false;         ///< their log densities agree and stand still
-  bool normal = false;          ///< a normal law fits where climbs ended: none was sent (normal_start.hpp)
+  bool normal = false;          ///< a normal law fits from where climbs ended: none was sent
   bool rows = false;            ///< that law is of a regression's observations (row_start.hpp)
   bool interrupted = false;
   double seconds = 0, seconds_of_iteration = 0;  ///< of all; of one scout's in the last round

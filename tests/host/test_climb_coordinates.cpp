@@ -1,5 +1,5 @@
-// A hierarchical model sends no scouts: where climbs end its priors are found exactly, and in coordinates that know
-// them one normal law fits. It is right, whatever the data say of an effect, and resumed with the same bits.
+// A hierarchical model sends no scouts: its priors are found exactly at draws of a normal law, and in coordinates that
+// know them one fits. It is right, whatever the data say of an effect, and resumed with the same bits.
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
