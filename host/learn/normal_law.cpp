@@ -83,6 +83,8 @@ class Laws {
 
   /// Whether no law moves on, wherever it is.
   bool rest() const { return steps_.maxCoeff() < far; }
+  /// Whether all have moved, so that their heights are known.
+  bool felt() const { return steps_.allFinite(); }
   std::int64_t gradients() const { return gradients_; }
 
   /// Of the middle one of them.
@@ -190,7 +192,7 @@ NormalLaw<Real> normal_law(const GradientsAt<Real>& gradients_at, const std::vec
     const double height = laws.height(), agrees = std::ranges::min(out.agreement);
     const bool stays = std::abs(height - std::exchange(last, height)) < little;
     const bool fits = out.start.fits && agrees > (stays ? fair : enough);
-    if (fits && (laws.rest() || ++alone == waits)) return out;
+    if (fits && laws.felt() && (laws.rest() || ++alone == waits)) return out;
     since = height > best + little || agrees > agreed + better ? 0 : since + 1;
     best = std::max(best, height), agreed = std::max(agreed, agrees);
   }
