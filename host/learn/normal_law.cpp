@@ -192,7 +192,8 @@ NormalLaw<Real> normal_law(const GradientsAt<Real>& gradients_at, const std::vec
     const double height = laws.height(), agrees = std::ranges::min(out.agreement);
     const bool stays = std::abs(height - std::exchange(last, height)) < little;
     const bool fits = out.start.fits && agrees > (stays ? fair : enough);
-    if (fits && laws.felt() && (laws.rest() || ++alone == waits)) return out;
+    const bool few_left = 4 * std::ssize(out.start.left) * n <= std::ssize(x);
+    if (fits && laws.felt() && (laws.rest() || (few_left && ++alone == waits))) return out;
     since = height > best + little || agrees > agreed + better ? 0 : since + 1;
     best = std::max(best, height), agreed = std::max(agreed, agrees);
   }
