@@ -31,13 +31,15 @@ struct Arriving {
     return law;
   }
 
-  /// From draws of `law`, which is that in the target's own coordinates.
-  NormalArrival<Real> in_centred_coordinates(const NormalLaw<Real>& law) {
+  /// From draws of `law`, which is that in the target's own coordinates, and from x, where climbs ended, of those that
+  /// it left behind.
+  NormalArrival<Real> in_centred_coordinates(const NormalLaw<Real>& law, std::vector<Real> x) {
     std::vector<std::vector<Real>> places;
-    std::vector<Real> x;
-    for (const std::vector<Real>& points : law.start.points) {
+    for (Index c = 0; c < std::ssize(x) / dim; ++c) {
+      if (std::ranges::binary_search(law.start.left, c)) continue;
+      const std::vector<Real>& points = law.start.points[places.size()];
       places.emplace_back(points.begin(), points.begin() + dim);
-      x.insert(x.end(), points.begin(), points.begin() + dim);
+      std::ranges::copy(places.back(), x.begin() + c * dim);
     }
     LearntCoordinates centred = exact_coordinates_about(run, places, law.start.factor, gradients);
     if (centred.size() == 0) return {};
@@ -60,7 +62,7 @@ NormalArrival<Real> normal_arrival(const Phases<Real>& run, const std::vector<Re
     NormalLaw<Real> law = arriving.nearest(x, metric_of(way, run.dim()));
     const bool fits_well = law.start.fits && std::ranges::all_of(law.agreement, [](double a) { return a > well; });
     if (!fits_well && !law.start.points.empty() && may_learn_coordinates(run))
-      out = arriving.in_centred_coordinates(law);
+      out = arriving.in_centred_coordinates(law, x);
     if (!out.start.fits) out = {std::move(law.start), {}};
   }
   out.start.gradients = arriving.gradients;
