@@ -31,23 +31,30 @@ struct Arriving {
     return law;
   }
 
-  /// From draws of `law`, which is that in the target's own coordinates, and from x, where climbs ended, of those that
-  /// it left behind.
-  NormalArrival<Real> in_centred_coordinates(const NormalLaw<Real>& law, std::vector<Real> x) {
+  /// From draws of `law`, which is that in the target's own coordinates; climbs that it left behind stay behind.
+  NormalArrival<Real> in_centred_coordinates(const NormalLaw<Real>& law) {
+    const NormalStart<Real>& own = law.start;
     std::vector<std::vector<Real>> places;
-    for (Index c = 0; c < std::ssize(x) / dim; ++c) {
-      if (std::ranges::binary_search(law.start.left, c)) continue;
-      const std::vector<Real>& points = law.start.points[places.size()];
+    std::vector<Real> x;
+    for (const std::vector<Real>& points : own.points) {
       places.emplace_back(points.begin(), points.begin() + dim);
-      std::ranges::copy(places.back(), x.begin() + c * dim);
+      x.insert(x.end(), points.begin(), points.begin() + dim);
     }
-    LearntCoordinates centred = exact_coordinates_about(run, places, law.start.factor, gradients);
+    LearntCoordinates centred = exact_coordinates_about(run, places, own.factor, gradients);
     if (centred.size() == 0) return {};
     run.coordinates->set(centred);
     run.coordinates->from_target(x);
-    NormalLaw<Real> there = nearest(x, law.start.factor);
+    NormalStart<Real> there = nearest(x, own.factor).start;
     run.coordinates->set(LearntCoordinates{});
-    return {std::move(there.start), std::move(centred)};
+    std::vector<Index> went_on;
+    for (Index c = 0; c < std::ssize(own.left) + std::ssize(places); ++c)
+      if (!std::ranges::binary_search(own.left, c)) went_on.push_back(c);
+    for (Index& c : there.left) c = went_on[static_cast<std::size_t>(c)];
+    there.left.insert(there.left.end(), own.left.begin(), own.left.end());
+    std::ranges::sort(there.left);
+    there.left_below = std::max(there.left_below, own.left_below);
+    there.fits &= there.points.size() >= there.left.size();
+    return {std::move(there), std::move(centred)};
   }
 };
 
@@ -61,8 +68,8 @@ NormalArrival<Real> normal_arrival(const Phases<Real>& run, const std::vector<Re
   if (!out.start.fits && !run.stop && run.dim() <= most_dense) {
     NormalLaw<Real> law = arriving.nearest(x, metric_of(way, run.dim()));
     const bool fits_well = law.start.fits && std::ranges::all_of(law.agreement, [](double a) { return a > well; });
-    if (!fits_well && !law.start.points.empty() && may_learn_coordinates(run))
-      out = arriving.in_centred_coordinates(law, x);
+    if (!fits_well && law.start.points.size() >= law.start.left.size() && may_learn_coordinates(run))
+      out = arriving.in_centred_coordinates(law);
     if (!out.start.fits) out = {std::move(law.start), {}};
   }
   out.start.gradients = arriving.gradients;
