@@ -68,8 +68,8 @@ NormalArrival<Real> normal_arrival(const Phases<Real>& run, const std::vector<Re
   if (!out.start.fits && !run.stop && run.dim() <= most_dense) {
     NormalLaw<Real> law = arriving.nearest(x, metric_of(way, run.dim()));
     const bool fits_well = law.start.fits && std::ranges::all_of(law.agreement, [](double a) { return a > well; });
-    if (!fits_well && law.start.points.size() >= law.start.left.size() && may_learn_coordinates(run))
-      out = arriving.in_centred_coordinates(law);
+    const bool most_stay = !law.start.points.empty() && law.start.points.size() >= law.start.left.size();
+    if (!fits_well && most_stay && may_learn_coordinates(run)) out = arriving.in_centred_coordinates(law);
     if (!out.start.fits) out = {std::move(law.start), {}};
   }
   out.start.gradients = arriving.gradients;
