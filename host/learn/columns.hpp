@@ -19,9 +19,10 @@ std::vector<Real> values_of(const Eigen::MatrixXd& columns) {
   return {columns.data(), columns.data() + columns.size()};
 }
 
-/// F of a metric, lower triangle.
-inline Eigen::MatrixXd factor_of(const MetricLearner& learner, Index n) {
-  return Eigen::Map<const Eigen::MatrixXd>(learner.factor().data(), n, n).transpose();  // it is by rows
+/// F of a metric, lower triangle; as vectors have it, it is by rows.
+inline Eigen::MatrixXd factor_of(const std::vector<double>& factor, Index n) {
+  return Eigen::Map<const Eigen::MatrixXd>(factor.data(), n, n).transpose();
 }
+inline Eigen::MatrixXd factor_of(const MetricLearner& learner, Index n) { return factor_of(learner.factor(), n); }
 
 }  // namespace kilochain

@@ -36,7 +36,7 @@ class Laws {
         n_(n),
         laws_(std::ssize(x) / n),
         means_(columns_of(x, n)),
-        factor_(Eigen::Map<const MatrixXd>(factor.data(), n, n).transpose()) {  // it is by rows
+        factor_(factor_of(factor, n)) {
     constexpr double beyond_rounding = std::is_same_v<Real, double> ? 1e-3 : 0.05;
     gradients_at(x, &at_start_), gradients_ += laws_;
     sizes_.setConstant(laws_, beyond_rounding), steps_.setConstant(laws_, INFINITY);

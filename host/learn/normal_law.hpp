@@ -5,8 +5,8 @@
 //   s_c  by the same, a single number
 //   m_c  + A_c times the mean of g
 // until they stay. The first draws are close about starting points: a narrow mode is seen, if one stands in it. No mode
-// is climbed to, so laws come out of a funnel's neck to where its mass is, as variational inference does (Cai and
-// others 2024, arXiv 2402.14758).
+// is climbed to: it is variational inference by gradients (Cai and others 2024, arXiv 2402.14758). Deep in a funnel's
+// neck laws move so slowly that one may pass for standing still: then chains, and their audit, have to come out of it.
 // Cost: 1.5 n gradients a round, 256 at least, at most 25 rounds; 13 n^3 a round.
 #pragma once
 #include "host/learn/normal_start.hpp"

@@ -47,7 +47,7 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
     return ways_of({identity.data(), identity.data() + identity.size()}, n, count,
                    {rng.seed, rng.chain, rng.iteration + use});
   };
-  MatrixXd F = Eigen::Map<const MatrixXd>(metric_of(climbed, n).data(), n, n).transpose();  // it is by rows
+  MatrixXd F = factor_of(metric_of(climbed, n), n);
   MatrixXd tops = columns_of(x, n), g = columns_of(climbed.g, n), whitened;
   std::vector<double> lp = climbed.lp;
   const double size = static_cast<double>(n), bar = near_mode * size, far = far_below(n, std::sqrt(size / 2));
