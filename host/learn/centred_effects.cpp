@@ -44,22 +44,31 @@ class Regression {
   /// About 0, or about a coordinate that is their mean.
   std::optional<ScaledEffects> of(Index v) const {
     double least = worth_a_mean, rate_of_least = 0;
-    for (const double rate : effect_rates) {
-      double left = 1;
-      if (auto found = about({}, v, rate, left)) return found;
-      if (left < least) least = left, rate_of_least = rate;
+    Best best;
+    for (const ScaleLaw& scale : scale_laws) {
+      const double left = best.look(*this, {}, v, scale);
+      if (left < least) least = left, rate_of_least = scale.rate;
     }
-    if (rate_of_least == 0) return {};
-    for (const double rate : effect_rates) {
-      if (std::signbit(rate) != std::signbit(rate_of_least)) continue;
-      double left = 1;
-      for (const Index mean : means(v, rate))
-        if (auto found = about(mean, v, rate, left)) return found;
-    }
-    return {};
+    if (best.found || rate_of_least == 0) return best.found;
+    for (const ScaleLaw& scale : scale_laws)
+      if (std::signbit(scale.rate) == std::signbit(rate_of_least))
+        for (const Index mean : means(v, scale)) best.look(*this, mean, v, scale);
+    return best.found;
   }
 
  private:
+  /// What leaves least of the variance, of those that were looked at. Near its lower end a scale between bounds is all
+  /// but one without.
+  struct Best {
+    std::optional<ScaledEffects> found;
+    double left = 1;
+    double look(const Regression& regression, std::optional<Index> mean, Index v, const ScaleLaw& scale) {
+      double leaves = 1;
+      if (auto one = regression.about(mean, v, scale, leaves); one && leaves < left)
+        found = std::move(one), left = leaves;
+      return leaves;
+    }
+  };
   struct Features {
     MatrixXd rows;
     RowVectorXd response;
@@ -67,10 +76,10 @@ class Regression {
     VectorXd lengths;  ///< of rows, as they were
     double size;       ///< of the response
   };
-  /// e^{-2 c t}, t = v - its median.
-  ArrayXd scale_of(Index v, double rate) const {
-    const ArrayXd t = x_.row(v).array() - median(x_.row(v));
-    return (-2 * rate * t).min(60).exp();
+  /// e^{-2 c t}, t = u(v) - its median.
+  ArrayXd scale_of(Index v, const ScaleLaw& law) const {
+    const ArrayXd t = law.u(ArrayXd(x_.row(v).transpose())) - law.u(median(x_.row(v)));
+    return (-2 * law.rate * t).min(60).exp();
   }
   /// All coordinates, by how much features of these squares tell of their gradients.
   std::vector<Index> by_correlation(const MatrixXd& squares) const {
@@ -84,7 +93,7 @@ class Regression {
     for (Index v = 0; v < n_; ++v) told_of.emplace_back(0, v);
     for (const double rate : {1.0, -1.0}) {
       for (Index v = 0; v < n_; ++v) {
-        const RowVectorXd scale = scale_of(v, rate).matrix().transpose(),
+        const RowVectorXd scale = scale_of(v, {rate}).matrix().transpose(),
                           weights = weights_by_size(scale.cwiseProduct(sizes)), both = scale.cwiseProduct(weights);
         MatrixXd functions(smooth, draws);
         functions << smooth_functions(x_.row(v), weights), both;
@@ -111,10 +120,10 @@ class Regression {
     for (const auto& [told_by, v] : told_of) out.push_back(v);
     return out;
   }
-  Features features(std::optional<Index> mean, Index v, double rate) const {
+  Features features(std::optional<Index> mean, Index v, const ScaleLaw& law) const {
     Features out{squares_, g_.row(v), {}, {}, 0};
     if (mean) out.rows = (x_.rowwise() - x_.row(*mean)).cwiseAbs2();
-    out.rows *= scale_of(v, rate).matrix().asDiagonal();
+    out.rows *= (scale_of(v, law) * law.slope(ArrayXd(x_.row(v).transpose()))).matrix().asDiagonal();
     out.rows.row(v).setZero();
     const RowVectorXd weights = weights_by_size(out.rows);
     out.rows *= weights.asDiagonal(), out.response.array() *= weights.array();
@@ -124,8 +133,8 @@ class Regression {
     return out;
   }
   /// left: of the variance by all others, with an allowance for their number.
-  std::optional<ScaledEffects> about(std::optional<Index> mean, Index v, double rate, double& left) const {
-    const Features at = features(mean, v, rate);
+  std::optional<ScaledEffects> about(std::optional<Index> mean, Index v, const ScaleLaw& law, double& left) const {
+    const Features at = features(mean, v, law);
     std::vector<Index> effects;
     for (Index i = 0; i < n_; ++i)
       if (i != v && i != mean) effects.push_back(i);
@@ -147,20 +156,20 @@ class Regression {
       by = told_by(at, effects);
     }
     if (!(by.left <= 1 - told)) return {};
-    ScaledEffects found{v, rate, effects, {}, mean, {}, {}};
+    ScaledEffects found{v, law, effects, {}, mean, {}, {}};
     for (Index k = 0; const Index i : effects) {
-      const double precision = by.coefficients[k++] * at.size / at.lengths[i] / rate;
+      const double precision = by.coefficients[k++] * at.size / at.lengths[i] / law.rate;
       if (!(precision > 0)) return {};
       found.precisions.push_back(precision);
     }
     return found;
   }
   /// Coordinates whose gradient is linear in e^{-2 c t} x.
-  std::vector<Index> means(Index v, double rate) const {
+  std::vector<Index> means(Index v, const ScaleLaw& law) const {
     MatrixXd features(n_ + 2, x_.cols()), responses = g_;
     features << x_, MatrixXd::Ones(2, x_.cols());
     features.row(v).setZero();
-    features.topRows(n_ + 1) *= scale_of(v, rate).matrix().asDiagonal();
+    features.topRows(n_ + 1) *= scale_of(v, law).matrix().asDiagonal();
     const RowVectorXd weights = weights_by_size(features.topRows(n_ + 1));
     features *= weights.asDiagonal(), responses *= weights.asDiagonal();
     standardise(features), standardise(responses);

@@ -1,8 +1,7 @@
-// Centred effects x_i ~ N(m, s_i^2 e^{2 c v}) whose scale v stands nowhere else; m is 0, or a coordinate that stands
-// nowhere else. Then
-//   g_v = c e^{-2 c v} sum (x_i - m)^2 / s_i^2 + f'(v),   g_m = e^{-2 c v} sum (x_i - m) / s_i^2 + f'(m),
+// Centred effects x_i ~ N(m, s_i^2 e^{2 c u(v)}) whose scale v (scale_law.hpp) stands nowhere else; m is 0, or a
+// coordinate that stands nowhere else. Then
+//   g_v = c u'(v) e^{-2 c u} sum (x_i - m)^2 / s_i^2 + f'(v),   g_m = e^{-2 c u} sum (x_i - m) / s_i^2 + f'(m),
 // exact whatever the data's law and wherever the points are: least squares find the effects of every v.
-// (A scale between bounds is e^{c v} but for its upper end, so a fiftieth of the variance may be left.)
 // With v's and their effects known the rest of the gradient is the data's, which say how much of each direction is to
 // be non-centred (hierarchy.hpp).
 // Cost: 12 n^2 a point, and some 10 n^2 a point for each of 6 to 16 coordinates v.

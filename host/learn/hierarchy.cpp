@@ -34,14 +34,14 @@ MatrixXd precision_of(const ScaledEffects& e, Index n) {
 
 }  // namespace
 
-std::optional<Given> given(Index v, const DrawsAndGradients& d, const Whitened& w) {
-  Given out{v, median(d.x.row(v)), {}, {}, {}, {}, {}, {}, {}};
+std::optional<Given> given(Index v, const ScaleLaw& scale, const DrawsAndGradients& d, const Whitened& w) {
+  Given out{v, scale, scale.u(median(d.x.row(v))), {}, {}, {}, {}, {}, {}, {}};
   for (Index i = 0; i < d.x.rows(); ++i)
     if (i != v) out.others.push_back(i);
   auto L = cholesky(times_own_transpose(w.L)(out.others, out.others));
   if (!L || !(robust_sd(d.x.row(v)) > 0)) return {};
   out.L = *std::move(L), out.mean = w.mean(out.others);
-  out.t = (d.x.row(v).array() - out.centre).transpose();
+  out.t = scale.u(ArrayXd(d.x.row(v).transpose())) - out.centre;
   out.z = solve_lower(out.L, d.x(out.others, Eigen::all).colwise() - out.mean);
   out.h = transposed_times(out.L, d.g(out.others, Eigen::all));
   out.weights = (out.h.colwise().squaredNorm().cwiseMax(out.z.colwise().squaredNorm()).transpose().array() /
@@ -88,8 +88,8 @@ std::optional<DataPrecision> data_precision(const DrawsAndGradients& draws, cons
     if (std::ranges::none_of(groups, [i](const ScaledEffects& e) { return e.parent == i; })) others.push_back(i);
   Eigen::RowVectorXd narrow = Eigen::RowVectorXd::Constant(count, trusted);  // the narrowest prior at each draw
   for (const ScaledEffects& e : groups) {
-    const ArrayXd t = draws.x.row(e.parent).array() - median(draws.x.row(e.parent)),
-                  scale = (-2 * e.rate * t).min(60).exp();
+    const ArrayXd t = e.scale.u(ArrayXd(draws.x.row(e.parent).transpose())) - e.scale.u(median(draws.x.row(e.parent))),
+                  scale = (-2 * e.scale.rate * t).min(60).exp();
     g += times(precision_of(e, n), draws.x) * scale.matrix().asDiagonal();
     narrow = narrow.cwiseMax(scale.matrix().transpose());
   }
@@ -158,7 +158,7 @@ std::optional<Noncentring> step_of(const Given& at, double c, const Hierarchy& m
   const auto count = static_cast<Index>(kept.size());
   const MatrixXd U = eigen->vectors(Eigen::all, kept), W = times(inverse, U), CU = times(C, U);
   const ArrayXd share = eigen->values(kept).array().min(1);
-  Noncentring step{at.v, at.centre, MatrixXd::Zero(n, count), MatrixXd::Zero(n, count), {}, {}, {}, {}, {}};
+  Noncentring step{at.v, at.centre, MatrixXd::Zero(n, count), MatrixXd::Zero(n, count), {}, {}, {}, {}, {}, at.scale};
   step.directions(at.others, Eigen::all) = times(at.L, W);
   const MatrixXd along = solve_lower_transposed(at.L, CU);
   step.along(at.others, Eigen::all) = along;

@@ -11,17 +11,19 @@
 
 namespace kilochain {
 
-/// All coordinates but v, whitened, and v about its median; draws far out count less.
+/// All coordinates but v, whitened, and t = u(v) about its median; draws far out count less.
 struct Given {
   Eigen::Index v = 0;
-  double centre = 0;
+  ScaleLaw scale;
+  double centre = 0;  ///< of u(v)
   std::vector<Eigen::Index> others;
   Eigen::VectorXd mean;
   Eigen::MatrixXd L, z, h;  ///< x = mean + L z, h = L^T g
   Eigen::ArrayXd t, weights;
 };
 /// None where v does not vary.
-std::optional<Given> given(Eigen::Index v, const DrawsAndGradients& draws, const Whitened& white);
+std::optional<Given> given(Eigen::Index v, const ScaleLaw& scale, const DrawsAndGradients& draws,
+                           const Whitened& white);
 
 /// The model above.
 struct Hierarchy {

@@ -47,11 +47,11 @@ VectorXd scores(const MatrixXd& x, const Whitened& w) {
   return out;
 }
 
-std::optional<Noncentring> step_by(Index v, double c, const DrawsAndGradients& d, const Whitened& w) {
-  const auto at = given(v, d, w);
+std::optional<Noncentring> step_by(Index v, const ScaleLaw& scale, const DrawsAndGradients& d, const Whitened& w) {
+  const auto at = given(v, scale, d, w);
   if (!at) return {};
-  const auto model = fitted(*at, c);
-  return model ? step_of(*at, c, *model) : std::nullopt;
+  const auto model = fitted(*at, scale.rate);
+  return model ? step_of(*at, scale.rate, *model) : std::nullopt;
 }
 
 DrawsAndGradients in(const LearntCoordinates& coordinates, const DrawsAndGradients& d) {
@@ -106,11 +106,19 @@ double least_gain_of(Index n, Index directions) {
 Noncentring centring(const ScaledEffects& scaled, const MatrixXd& x) {
   const auto k = static_cast<Index>(scaled.effects.size());
   const ArrayXd zero = ArrayXd::Zero(k);
-  Noncentring step{scaled.parent, median(x.row(scaled.parent)), MatrixXd::Zero(x.rows(), k), {}, {}, zero, zero, zero,
-                   zero};
+  Noncentring step{scaled.parent,
+                   scaled.scale.u(median(x.row(scaled.parent))),
+                   MatrixXd::Zero(x.rows(), k),
+                   {},
+                   {},
+                   zero,
+                   zero,
+                   zero,
+                   zero,
+                   scaled.scale};
   for (Index j = 0; j < k; ++j) step.directions(scaled.effects[static_cast<std::size_t>(j)], j) = 1;
   step.along = step.directions;
-  step.rates = ArrayXd::Constant(k, -scaled.rate);
+  step.rates = ArrayXd::Constant(k, -scaled.scale.rate);
   return step;
 }
 
@@ -138,8 +146,9 @@ bool improve(Learnt& so_far) {
   for (const Index parent : order) {
     if (score[parent] < stands_out * usual) return false;
     std::optional<Learnt> best;
-    for (const double rate : effect_rates) {
-      const auto step = step_by(parent, rate, so_far.draws, *white);
+    for (const ScaleLaw& scale : scale_laws) {
+      if (scale.bounded) continue;
+      const auto step = step_by(parent, scale, so_far.draws, *white);
       if (!step) continue;
       auto next = with(so_far, *step);
       const double bar = best ? best->divergence() : so_far.divergence() - least_gain_of(n, step->rates.size());
@@ -155,7 +164,9 @@ bool improve(Learnt& so_far) {
 /// Of centred effects the directions of which the data say little non-centred, group after group: first those whose
 /// scale varies most, for a step knows others' scales at their medians alone.
 Learnt noncentred(Learnt at, std::vector<ScaledEffects> groups) {
-  const auto varies = [&](const ScaledEffects& e) { return std::abs(e.rate) * robust_sd(at.draws.x.row(e.parent)); };
+  const auto varies = [&](const ScaledEffects& e) {
+    return std::abs(e.scale.rate) * robust_sd(e.scale.u(ArrayXd(at.draws.x.row(e.parent).transpose())));
+  };
   std::ranges::sort(groups, [&](const auto& a, const auto& b) { return varies(a) > varies(b); });
   const auto data = data_precision(at.draws, groups);
   if (!data) return at;
@@ -167,8 +178,8 @@ Learnt noncentred(Learnt at, std::vector<ScaledEffects> groups) {
     VectorXd origin = middle;
     since.to_target(origin, trace);
     if (!at.white()) return at;
-    const auto given_parent = given(groups[k].parent, at.draws, *at.white());
-    const auto step = given_parent ? step_of(*given_parent, groups[k].rate,
+    const auto given_parent = given(groups[k].parent, groups[k].scale, at.draws, *at.white());
+    const auto step = given_parent ? step_of(*given_parent, groups[k].scale.rate,
                                              model_of(k, *given_parent, groups, *data, origin - middle))
                                    : std::nullopt;
     if (auto next = step ? with(at, *step) : std::nullopt) at = *std::move(next), since.add(*step);
@@ -178,7 +189,7 @@ Learnt noncentred(Learnt at, std::vector<ScaledEffects> groups) {
 
 /// The effects of which data say at least as much as their priors.
 ScaledEffects told_by_data(const ScaledEffects& all) {
-  ScaledEffects some{all.parent, all.rate, {}, {}, all.mean, {}, {}};
+  ScaledEffects some{all.parent, all.scale, {}, {}, all.mean, {}, {}};
   for (std::size_t k = 0; k < all.told.size(); ++k)
     if (all.told[k] > 1) {
       some.effects.push_back(all.effects[k]);

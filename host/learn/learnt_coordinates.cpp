@@ -21,12 +21,12 @@ void LearntCoordinates::to_target(Eigen::Ref<Vector> y, Trace& trace) const {
   for (std::size_t s = steps_.size(); s-- > 0;) {
     const Noncentring& step = steps_[s];
     auto& [scales, above, slopes, rates] = trace.steps[s];
-    const double t = y[step.parent] - step.centre;
+    const double v = y[step.parent], t = step.scale.u(v) - step.centre, speed = step.scale.slope(v);
     const ArrayXd along = (step.along.transpose() * y).array() - step.fixed;
     above = step.above(t);
     const ArrayXd logs = step.log_scales(t, above);
     scales = logs.exp();
-    rates = step.rates * above;
+    rates = speed * step.rates * above;
     const ArrayXd between = step.between * (t * step.rates).exp();
     slopes = rates * (2 * step.shifts * (1 - above) + between * (2 * above - 1) + scales * along);
     y.noalias() += step.directions * (step.shifts * (1 - above) + between * above + (scales - 1) * along).matrix();
@@ -36,7 +36,7 @@ void LearntCoordinates::to_target(Eigen::Ref<Vector> y, Trace& trace) const {
 
 void LearntCoordinates::from_target(Eigen::Ref<Vector> x) const {
   for (const Noncentring& step : steps_) {
-    const double t = x[step.parent] - step.centre;
+    const double t = step.scale.u(x[step.parent]) - step.centre;
     const ArrayXd above = step.above(t), along = (step.along.transpose() * x).array() - step.fixed,
                   mean = step.shifts * (1 - above) + step.between * (t * step.rates).exp() * above,
                   there = (along - mean) * (-step.log_scales(t, above)).exp();
@@ -68,7 +68,8 @@ std::vector<double> LearntCoordinates::to_numbers() const {
   std::vector<double> out;
   const auto put = [&](const auto& values) { out.insert(out.end(), values.data(), values.data() + values.size()); };
   for (const Noncentring& step : steps_) {
-    for (const double head : {double(step.directions.rows()), double(step.directions.cols()), double(step.parent)})
+    for (const double head : {double(step.directions.rows()), double(step.directions.cols()), double(step.parent),
+                              double(step.scale.bounded)})
       out.push_back(head);
     out.push_back(step.centre);
     put(step.directions), put(step.along), put(step.rates), put(step.data), put(step.fixed), put(step.shifts),
@@ -89,13 +90,14 @@ LearntCoordinates LearntCoordinates::of_numbers(const std::vector<double>& numbe
     at += static_cast<std::size_t>(values.size());
   };
   while (at < numbers.size()) {
-    whole(numbers.size() - at >= 4);
-    const double rows = numbers[at], columns = numbers[at + 1], parent = numbers[at + 2];
-    whole(rows >= 1 && rows < 1e6 && columns >= 1 && columns < rows && parent >= 0 && parent < rows);
-    whole(static_cast<double>(numbers.size() - at - 4) >= columns * (2 * rows + 5));
+    whole(numbers.size() - at >= 5);
+    const double rows = numbers[at], columns = numbers[at + 1], parent = numbers[at + 2], bounded = numbers[at + 3];
+    whole(rows >= 1 && rows < 1e6 && columns >= 1 && columns < rows && parent >= 0 && parent < rows &&
+          (bounded == 0 || bounded == 1));
+    whole(static_cast<double>(numbers.size() - at - 5) >= columns * (2 * rows + 5));
     const auto n = static_cast<Eigen::Index>(rows), k = static_cast<Eigen::Index>(columns);
     Noncentring step{static_cast<Eigen::Index>(parent),
-                     numbers[at + 3],
+                     numbers[at + 4],
                      Eigen::MatrixXd(n, k),
                      Eigen::MatrixXd(n, k),
                      {},
@@ -104,7 +106,8 @@ LearntCoordinates LearntCoordinates::of_numbers(const std::vector<double>& numbe
                      {},
                      {}};
     for (ArrayXd* values : {&step.rates, &step.data, &step.fixed, &step.shifts, &step.between}) values->resize(k);
-    at += 4;
+    step.scale.bounded = bounded == 1;
+    at += 5;
     take(step.directions), take(step.along), take(step.rates), take(step.data), take(step.fixed), take(step.shifts);
     take(step.between);
     out.add(std::move(step));

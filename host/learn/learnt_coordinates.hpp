@@ -1,6 +1,6 @@
 // Coordinates y in which chains move, in place of the target's own x: a chain of steps, each of which scales and shifts
 // directions of all other coordinates by one of them, v = y_parent (docs/decisions/0027-learnt-coordinates.md):
-//   x = y + W (q' - q),   q = D y,   D W = I,   t = v - centre,
+//   x = y + W (q' - q),   q = D y,   D W = I,   t = u(v) - centre,
 //   q'_k = p_k + d_k (1 - w_k) + r_k w_k e^{c_k t} + e^{s_k} (q_k - p_k),
 //   w_k = 1/(1 + b_k e^{2 c_k t}),   s_k = c_k t + (log w_k + log(1 + b_k))/2,   log |dx/dy| = sum s_k
 // That is what a conjugate hierarchical model has, v the log sd of its effects: given v the precision of a direction is
@@ -12,16 +12,19 @@
 #include <memory>
 #include <vector>
 
+#include "host/learn/scale_law.hpp"
+
 namespace kilochain {
 
 /// One step.
 struct Noncentring {
   Eigen::Index parent = 0;
-  double centre = 0;
+  double centre = 0;                                   ///< of u(v)
   Eigen::MatrixXd directions, along;                   ///< W and the transpose of D, both (n, k)
   Eigen::ArrayXd rates, data, fixed, shifts, between;  ///< c, b, p, d and r, (k)
+  ScaleLaw scale = {};                                 ///< what u is; its rate counts for nothing
 
-  /// w and s at v = centre + t.
+  /// w and s at t.
   Eigen::ArrayXd above(double t) const;
   Eigen::ArrayXd log_scales(double t, const Eigen::ArrayXd& above) const;
 };

@@ -78,6 +78,7 @@ class Laws {
     }
     start.fits &= 2 * std::ssize(start.points) >= laws_;
     out.agreement = agreement(points, slopes, start.factor, n_);
+    out.height = height();
     return out;
   }
 
@@ -189,7 +190,7 @@ NormalLaw<Real> normal_law(const GradientsAt<Real>& gradients_at, const std::vec
     if (!laws.next(round, rng)) break;
     if (round < full_rounds) continue;  // no mean has moved
     out = laws.found();
-    const double height = laws.height(), agrees = std::ranges::min(out.agreement);
+    const double height = out.height, agrees = std::ranges::min(out.agreement);
     const bool stays = std::abs(height - std::exchange(last, height)) < little;
     const bool fits = out.start.fits && agrees > (stays ? fair : enough);
     const bool few_left = 4 * std::ssize(out.start.left) * n <= std::ssize(x);

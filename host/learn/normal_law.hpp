@@ -9,6 +9,8 @@
 // neck laws move so slowly that one may pass for standing still: then chains, and their audit, have to come out of it.
 // Cost: 1.5 n gradients a round, 256 at least, at most 25 rounds; 13 n^3 a round.
 #pragma once
+#include <cmath>
+
 #include "host/learn/normal_start.hpp"
 
 namespace kilochain {
@@ -17,6 +19,7 @@ template <class Real>
 struct NormalLaw {
   NormalStart<Real> start;        ///< fits: at least half of the points have one law, nearly that of the density
   std::vector<double> agreement;  ///< of positions and gradients, over draws of all that are not left: (n)
+  double height = -INFINITY;      ///< mean log density of its draws and its log volume, of the middle law
 };
 
 /// x: starting points, (point, n); factor: of scales there, as of MetricLearner. rng: where random numbers come from.

@@ -11,9 +11,9 @@
 namespace kilochain {
 namespace {
 
-using Eigen::Index, Eigen::MatrixXd, Eigen::RowVectorXd, Eigen::VectorXd;
+using Eigen::ArrayXd, Eigen::Index, Eigen::MatrixXd, Eigen::RowVectorXd, Eigen::VectorXd;
 
-constexpr double told = 0.999;      // of the variance of g_v, where the model is one; of such a model all is told
+constexpr double told = 0.999;      // of what smooth functions of v leave of g_v, where the model is one
 constexpr double near_rate = 0.25;  // of c: what noise leaves of a coefficient
 constexpr double next_to_none = 1e-6;
 constexpr Index most_scales = 8;
@@ -33,7 +33,7 @@ class Regression {
     lengths_ = standardise(features_);
     for (Index i = 0; i < n_; ++i)
       if (lengths_[i] < next_to_none * lengths_[n_ + i]) features_.row(i).setZero();
-    sizes_ = standardise(response_);
+    standardise(response_);
     gram_ = times_own_transpose(features_);
     with_ = times_transposed(features_, response_);
   }
@@ -62,48 +62,62 @@ class Regression {
   }
 
   std::optional<ScaledEffects> of(Index v) const {
+    auto found = of(v, false);
+    return found ? std::move(found) : of(v, true);
+  }
+
+ private:
+  /// g_v, and smooth functions of v, over du/dv: so `features_` are the same.
+  std::optional<ScaledEffects> of(Index v, bool bounded) const {
+    const ScaleLaw law{1, bounded};
+    const RowVectorXd weights = weights_.array() / law.slope(ArrayXd(x_.row(v).transpose())).transpose();
+    if (!weights.allFinite()) return {};
+    const MatrixXd smooth = smooth_functions(x_.row(v), weights);
+    RowVectorXd response = g_.row(v).cwiseProduct(weights);
+    const double length = standardise(response)[0];
+    const VectorXd of_features = times(features_, response.transpose());
     std::vector<Index> rows;
     for (Index i = 0; i < 2 * n_; ++i)
       if (i % n_ != v) rows.push_back(i);
     const auto size = std::ssize(rows);
-    const MatrixXd smooth = smooth_functions(x_.row(v), weights_);
     MatrixXd gram(size + powers + 1, size + powers + 1);
     gram.topLeftCorner(size, size) = gram_(rows, rows);
     gram.bottomLeftCorner(powers + 1, size) = times_transposed(smooth, features_(rows, Eigen::all));
     gram.topRightCorner(size, powers + 1) = gram.bottomLeftCorner(powers + 1, size).transpose();
     gram.bottomRightCorner(powers + 1, powers + 1) = times_own_transpose(smooth);
     VectorXd with(size + powers + 1);
-    with << with_(rows, v), times_transposed(smooth, response_.row(v));
+    with << of_features(rows), times(smooth, response.transpose());
     const Fit whole = fit(gram, with, 1);
     const double freedom = 1 - static_cast<double>(with.size()) / static_cast<double>(x_.cols());
-    if (!(whole.left < (1 - told) * freedom)) return {};
-    for (const double rate : effect_rates) {
-      ScaledEffects found{v, rate, {}, {}, {}, {}, {}};
+    const double bar = (1 - told) * fit(gram.bottomRightCorner(powers + 1, powers + 1), with.tail(powers + 1), 1).left;
+    if (!(whole.left < bar * freedom)) return {};
+    for (const ScaleLaw& scale : scale_laws) {
+      if (scale.bounded != bounded) continue;
+      ScaledEffects found{v, scale, {}, {}, {}, {}, {}};
       for (Index k = 0; k < n_ - 1; ++k) {
         const Index i = rows[static_cast<std::size_t>(k)];
-        const double slope = lengths_[i] > 0 ? whole.coefficients[k] * sizes_[v] / lengths_[i] : 0;
-        if (std::abs(slope / rate - 1) < near_rate) found.effects.push_back(i);
+        const double slope = lengths_[i] > 0 ? whole.coefficients[k] * length / lengths_[i] : 0;
+        if (std::abs(slope / scale.rate - 1) < near_rate) found.effects.push_back(i);
       }
-      if (!found.effects.empty() && alone(found, smooth)) return found;
+      if (!found.effects.empty() && alone(found, smooth, length * response, bar)) return found;
     }
     return {};
   }
 
- private:
-  /// Whether these effects alone, all of one rate, tell as much; then their priors as well.
-  bool alone(ScaledEffects& found, const MatrixXd& smooth) const {
-    RowVectorXd rest = response_.row(found.parent) * sizes_[found.parent];
-    for (const Index i : found.effects) rest -= found.rate * pulls_.row(i);
+  /// Whether these effects alone, all of one rate, tell all but `bar` of `rest`; then their priors as well.
+  bool alone(ScaledEffects& found, const MatrixXd& smooth, RowVectorXd rest, double bar) const {
+    bar *= rest.squaredNorm();
+    for (const Index i : found.effects) rest -= found.scale.rate * pulls_.row(i);
     rest.array() -= rest.mean();
     const Index few = std::ssize(found.effects);
     MatrixXd basis(few + smooth.rows(), rest.size());
     for (Index k = 0; k < few; ++k) basis.row(k) = features_.row(n_ + found.effects[static_cast<std::size_t>(k)]);
     basis.bottomRows(smooth.rows()) = smooth;
     const Fit by = fit(times_own_transpose(basis), times_transposed(basis, rest), rest.squaredNorm());
-    if (!(by.left * rest.squaredNorm() < (1 - told) * sizes_[found.parent] * sizes_[found.parent])) return false;
+    if (!(by.left * rest.squaredNorm() < bar)) return false;
     for (Index k = 0; k < few; ++k) {
       const double length = lengths_[n_ + found.effects[static_cast<std::size_t>(k)]];
-      found.precisions.push_back(std::max(0.0, 1 + by.coefficients[k] / (length * found.rate)));
+      found.precisions.push_back(std::max(0.0, 1 + by.coefficients[k] / (length * found.scale.rate)));
     }
     for (Index k = 0; k < few; ++k) {
       const Index i = found.effects[static_cast<std::size_t>(k)];
@@ -118,7 +132,7 @@ class Regression {
   const MatrixXd &x_, &g_;
   MatrixXd features_, response_, pulls_, gram_, with_;  ///< with_: correlations of features and responses, (2 n, n)
   RowVectorXd weights_;                                 ///< a draw far out must not outweigh all others
-  VectorXd lengths_, sizes_;
+  VectorXd lengths_;
 };
 
 }  // namespace

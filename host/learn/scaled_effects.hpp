@@ -1,24 +1,23 @@
-// Effects that a coordinate scales: in a non-centred model x_i e^{c v} stands wherever x_i does, but for its own prior.
-// Then the density without those priors does not change along d/dv - c sum x_i d/dx_i, so with priors N(0, s^2)
-//   g_v = c sum x_i (g_i + x_i / s^2) + f'(v),
+// Effects that a coordinate scales: in a non-centred model x_i e^{c u(v)} (scale_law.hpp) stands wherever x_i does, but
+// for its own prior. Then the density without those priors does not change along d/dv - c u'(v) sum x_i d/dx_i, so with
+// priors N(0, s^2)
+//   g_v = c u'(v) sum x_i (g_i + x_i / s^2) + f'(v),
 // which is linear in x_i g_i and x_i^2, and exact whatever the data's law and wherever the points are: least squares
-// find the effects of every v, to rounding. With many data they want to be centred, u_i = x_i e^{c v}. (Centred effects
+// find the effects of every v, to rounding. With many data they want to be centred, x_i e^{c u}. (Centred effects
 // without data of their own are found as well: with a c below 0 and no prior.)
 // Cost: 4 n^2 a point, and 3 n^3 for each of 8 coordinates v.
 #pragma once
 #include <optional>
 #include <vector>
 
+#include "host/learn/scale_law.hpp"
 #include "host/learn/whitened.hpp"
 
 namespace kilochain {
 
-/// Rates that are tried: of a log sd, a log variance, and of precisions.
-inline constexpr double effect_rates[] = {1, 0.5, -1, -0.5};
-
 struct ScaledEffects {
   Eigen::Index parent = 0;
-  double rate = 1;  ///< c: 1 of a log sd, 1/2 of a log variance, less than 0 of precisions
+  ScaleLaw scale;
   std::vector<Eigen::Index> effects;
   std::vector<double> precisions;    ///< 1/s_i^2 of their priors
   std::optional<Eigen::Index> mean;  ///< the coordinate that centred ones lie about (centred_effects.hpp); none: 0

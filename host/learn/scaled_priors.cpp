@@ -23,6 +23,7 @@ class Around {
   Around(const std::vector<Real>& place, const VectorXd& sds, const GradientsAt<Real>& gradients_at)
       : place_(place), sds_(sds), gradients_at_(gradients_at) {}
   Index size() const { return sds_.size(); }
+  double at(Index v) const { return static_cast<double>(place_[static_cast<std::size_t>(v)]); }
   double step(Index v) const { return std::min(sds_[v], farthest); }
 
   /// At place + sum of (coordinate, by how much), each a column.
@@ -47,8 +48,9 @@ class Around {
 
 struct Parent {
   Index v = 0;
-  double rate = 1, pull = 0;  ///< pull: how much the gradient changes with it
-  VectorXd change;            ///< of the gradient, along v
+  ScaleLaw scale;
+  double q = 1, pull = 0;  ///< e^{-2 c u} one step along v, of that here; how much the gradient changes there
+  VectorXd change;         ///< of the gradient, along v
 };
 
 /// The coordinates along which all gradients but their own change as a prior's with its scale.
@@ -66,11 +68,18 @@ std::vector<Parent> parents(const Around<Real>& around) {
     VectorXd one = g.col(1 + 2 * v), two = g.col(2 + 2 * v);
     one[v] = two[v] = 0;
     if (!(two.norm() > least_pull)) continue;
-    for (const double rate : effect_rates) {
-      const double q = std::exp(-2 * rate * around.step(v));
-      if ((two - (1 + q) * one).norm() < of_curvature * std::abs(1 - q) * two.norm())
-        out.push_back({v, rate, two.norm(), one / (q - 1)});
+    Parent best;
+    double least = of_curvature;
+    for (const ScaleLaw& scale : scale_laws) {
+      const auto precision = [&](double steps) {
+        const double here = around.at(v);
+        return std::exp(-2 * scale.rate * (scale.u(here + steps * around.step(v)) - scale.u(here)));
+      };
+      const double q = precision(1),
+                   left = (two - (precision(2) - 1) / (q - 1) * one).norm() / (std::abs(1 - q) * two.norm());
+      if (left < least) least = left, best = {v, scale, q, two.norm(), one / (q - 1)};
     }
+    if (best.pull > 0) out.push_back(std::move(best));
   }
   std::ranges::sort(out, [](const Parent& a, const Parent& b) { return a.pull > b.pull; });
   if (out.size() > most_priors) out.resize(most_priors);
@@ -92,12 +101,11 @@ std::vector<Index> linear_ones(std::vector<Index> left, const MatrixXd& bends, c
 }
 
 template <class Real>
-std::optional<ScaledEffects> prior_of(const Parent& p, const std::vector<Real>& place, const VectorXd& sds,
-                                      const Around<Real>& around) {
+std::optional<ScaledEffects> prior_of(const Parent& p, const VectorXd& sds, const Around<Real>& around) {
   std::vector<Index> effects;
   for (Index i = 0; i < sds.size(); ++i)
     if (std::abs(p.change[i]) > next_to_none * p.change.lpNorm<Eigen::Infinity>()) effects.push_back(i);
-  const double along = around.step(p.v), q = std::exp(-2 * p.rate * along);
+  const double along = around.step(p.v), q = p.q;
   typename Around<Real>::Moves moves;
   for (const Index j : effects)
     for (const double k : {1.0, 2.0})
@@ -120,13 +128,13 @@ std::optional<ScaledEffects> prior_of(const Parent& p, const std::vector<Real>& 
   VectorXd x(std::ssize(effects));
   for (Index k = 0; k < x.size(); ++k) {
     const Index i = effects[static_cast<std::size_t>(k)];
-    x[k] = static_cast<double>(place[static_cast<std::size_t>(i)]) / sds[i];
+    x[k] = around.at(i) / sds[i];
   }
   const VectorXd change = p.change(effects);
   if (!((P - P.transpose()).norm() < of_curvature * P.norm())) return {};
   if (!((VectorXd(times(P, x)) + change).norm() < of_curvature * change.norm())) return {};  // its mean is not 0
   const VectorXd by = sds(effects).cwiseInverse();
-  ScaledEffects out{p.v, p.rate, effects, {}, {}, {}, {}};
+  ScaledEffects out{p.v, p.scale, effects, {}, {}, {}, {}};
   out.precision = by.asDiagonal() * (0.5 * (P + P.transpose())) * by.asDiagonal();
   return out;
 }
@@ -139,9 +147,9 @@ std::vector<ScaledEffects> scaled_priors(const std::vector<Real>& place, const V
   std::vector<ScaledEffects> out;
   const Around<Real> around(place, sds, gradients_at);
   for (const Parent& p : parents(around))
-    if (auto found = prior_of(p, place, sds, around)) {
-      const double v = static_cast<double>(place[static_cast<std::size_t>(p.v)]);
-      found->precision *= std::exp(-2 * p.rate * (middle[p.v] - v));
+    if (auto found = prior_of(p, sds, around)) {
+      const double v = around.at(p.v);
+      found->precision *= std::exp(-2 * p.scale.rate * (p.scale.u(middle[p.v]) - p.scale.u(v)));
       out.push_back(*std::move(found));
     }
   return out;

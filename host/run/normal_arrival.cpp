@@ -11,6 +11,7 @@ namespace kilochain {
 namespace {
 
 constexpr double well = 0.8;  // agreement of positions and gradients: better coordinates gain little
+constexpr Index cheap = 256;  // coordinates: beyond, theirs take a time that many a model's gradient does not
 
 template <class Real>
 struct Arriving {
@@ -31,7 +32,8 @@ struct Arriving {
     return law;
   }
 
-  /// From draws of `law`, which is that in the target's own coordinates; climbs that it left behind stay behind.
+  /// From draws of `law`, which is that in the target's own coordinates; climbs that it left behind stay behind. Where
+  /// a gradient there costs much more, it has to fit no less than `law`.
   NormalArrival<Real> in_centred_coordinates(const NormalLaw<Real>& law) {
     const NormalStart<Real>& own = law.start;
     std::vector<std::vector<Real>> places;
@@ -44,7 +46,8 @@ struct Arriving {
     if (centred.size() == 0) return {};
     run.coordinates->set(centred);
     run.coordinates->from_target(x);
-    NormalStart<Real> there = nearest(x, own.factor).start;
+    NormalLaw<Real> found = nearest(x, own.factor);
+    NormalStart<Real>& there = found.start;
     run.coordinates->set(LearntCoordinates{});
     std::vector<Index> went_on;
     for (Index c = 0; c < std::ssize(own.left) + std::ssize(places); ++c)
@@ -53,7 +56,7 @@ struct Arriving {
     there.left.insert(there.left.end(), own.left.begin(), own.left.end());
     std::ranges::sort(there.left);
     there.left_below = std::max(there.left_below, own.left_below);
-    there.fits &= there.points.size() >= there.left.size();
+    there.fits &= there.points.size() >= there.left.size() && !(own.fits && found.height < law.height && dim > cheap);
     return {std::move(there), std::move(centred)};
   }
 };

@@ -14,13 +14,13 @@ namespace {
 
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
-/// Groups of effects, x_gi ~ N(m_g, e^{2 c v_g}), m_g a coordinate or 0; v_g ~ N(-1, 1), m_g ~ N(0, 9). Data:
+/// Groups of effects, x_gi ~ N(m_g, e^{2 c u(v_g)}), m_g a coordinate or 0; v_g ~ N(-1, 1), m_g ~ N(0, 9). Data:
 /// y_k ~ N(b + sum of one effect of each group, 1), b ~ N(0, 9). Coordinates: b, then of each group effects, (m,) v.
 class Crossed {
  public:
   struct Group {
     Index size;
-    double rate;
+    ScaleLaw scale;
     bool about_mean;
   };
   explicit Crossed(std::vector<Group> groups, Index rows = 200) : groups_(std::move(groups)), rows_(rows) {
@@ -48,14 +48,15 @@ class Crossed {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       const Group& of = groups_[g];
       const Index v = parent(g), mean = v - 1;
-      const double m = of.about_mean ? x[mean] : 0, precision = std::exp(-2 * of.rate * x[v]);
-      out[v] -= x[v] + 1 + of.rate * static_cast<double>(of.size);
+      const double m = of.about_mean ? x[mean] : 0, precision = std::exp(-2 * of.scale.rate * of.scale.u(x[v])),
+                   rate = of.scale.rate * of.scale.slope(x[v]);
+      out[v] -= x[v] + 1 + rate * static_cast<double>(of.size);
       if (of.about_mean) out[mean] -= m / 9;
       for (Index i = 0; i < of.size; ++i) {
         const double away = x[first_[g] + i] - m;
         out[first_[g] + i] -= precision * away;
         if (of.about_mean) out[mean] += precision * away;
-        out[v] += of.rate * precision * away * away;
+        out[v] += rate * precision * away * away;
       }
     }
     return out;
@@ -68,7 +69,7 @@ class Crossed {
     for (Index s = 0; s < count; ++s) {
       VectorXd x(dim_);
       for (double& value : x) value = 0.4 * normal(random);
-      for (std::size_t g = 0; g < groups_.size(); ++g) x[parent(g)] += groups_[g].rate > 0 ? -2 : 2;
+      for (std::size_t g = 0; g < groups_.size(); ++g) x[parent(g)] += groups_[g].scale.rate > 0 ? -2 : 2;
       out.x.col(s) = x, out.g.col(s) = gradient(x);
     }
     return out;
@@ -87,18 +88,19 @@ class Crossed {
 
 TEST(CentredEffects, AreFoundWithTheirMeanAndPrecisions) {
   for (const Index size : {2, 5, 31, 33})
-    for (const double rate : {1.0, 0.5, -0.5})
+    for (const ScaleLaw& scale : {ScaleLaw{1}, ScaleLaw{0.5}, ScaleLaw{-0.5}, ScaleLaw{1, true}})
       for (const bool about_mean : {false, true}) {
-        SCOPED_TRACE(testing::Message() << size << " effects, rate " << rate << ", mean " << about_mean);
-        const Crossed model({{size, rate, about_mean}});
+        SCOPED_TRACE(testing::Message() << size << " effects, rate " << scale.rate << ", bounded " << scale.bounded
+                                        << ", mean " << about_mean);
+        const Crossed model({{size, scale, about_mean}});
         const DrawsAndGradients points = model.points(6 * model.dim() + 60);
         const auto found = centred_effects(points, {});
         ASSERT_EQ(found.size(), 1u);
         EXPECT_EQ(found[0].parent, model.parent(0));
-        EXPECT_EQ(found[0].rate, rate);
+        EXPECT_EQ(found[0].scale, scale);
         EXPECT_EQ(found[0].mean.has_value(), about_mean);
         ASSERT_EQ(std::ssize(found[0].effects), size);
-        const double precision = std::exp(-2 * rate * median(points.x.row(model.parent(0))));
+        const double precision = std::exp(-2 * scale.rate * scale.u(median(points.x.row(model.parent(0)))));
         for (Index k = 0; k < size; ++k) {
           EXPECT_EQ(found[0].effects[static_cast<std::size_t>(k)], k + 1);
           // Least squares with a ridge of 1e-9 of the features' squares, some of which cancel to 1e-3.
@@ -107,7 +109,7 @@ TEST(CentredEffects, AreFoundWithTheirMeanAndPrecisions) {
       }
 }
 TEST(CentredEffects, AreNotLookedForAgain) {
-  const Crossed model({{5, 1, false}});
+  const Crossed model({{5, {1}, false}});
   const DrawsAndGradients points = model.points(100);
   const auto found = centred_effects(points, {});
   ASSERT_EQ(found.size(), 1u);
@@ -116,13 +118,13 @@ TEST(CentredEffects, AreNotLookedForAgain) {
 
 /// Without the priors the gradient is the data's: of Gaussian data exactly.
 TEST(CentredEffects, LeaveTheDataAlone) {
-  const Crossed model({{5, 1, false}, {7, 1, true}});
+  const Crossed model({{5, {1}, false}, {7, {1}, true}});
   const DrawsAndGradients points = model.points(300);
   const auto groups = centred_effects(points, {});
   ASSERT_EQ(groups.size(), 2u);
   const auto data = data_precision(points, groups);
   ASSERT_TRUE(data);
-  const Crossed alone({{5, 1, false}, {7, 1, true}}, 0);
+  const Crossed alone({{5, {1}, false}, {7, {1}, true}}, 0);
   double worst = 0, largest = 0;
   for (Index s = 0; s < 20; ++s) {
     const VectorXd x = points.x.col(s), of_data = points.g.col(s) - alone.gradient(x),
@@ -139,7 +141,7 @@ TEST(CentredEffects, LeaveTheDataAlone) {
 
 /// Crossed groups: a linear function of position tells more of the gradient in the coordinates that are found.
 TEST(CentredEffects, OfSeveralGroupsAreNoFunnelsInCoordinatesThatAreFound) {
-  const Crossed model({{4, 1, false}, {16, 1, false}, {8, 1, true}});
+  const Crossed model({{4, {1}, false}, {16, {1, true}, false}, {8, {1}, true}});
   const DrawsAndGradients points = model.points(8 * model.dim());
   const EffectCoordinates found = centre_effects(points);
   ASSERT_EQ(found.to_try.size(), 3u);

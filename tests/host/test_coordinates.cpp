@@ -54,6 +54,7 @@ Noncentring some_step(Index n, Index k, Index parent, Random& random) {
   const auto draw = [&] { return ArrayXd(0.5 * random.normals(k).array()); };
   step.rates = draw(), step.data = draw().abs(), step.fixed = draw(), step.shifts = draw(), step.between = draw();
   step.data[0] = 0;
+  step.scale.bounded = k % 2 == 0;
   return step;
 }
 

@@ -18,12 +18,12 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 using testing_support::options_of_mine;
 using testing_support::StoppedTarget;
 
-/// A regression in non-centred form: y ~ N(b + e^{c v} Z z, e^{2 w}), z_i ~ N(0, prior_sd^2), v and w ~ N(0, 1).
+/// A regression in non-centred form: y ~ N(b + e^{c u(v)} Z z, e^{2 w}), z_i ~ N(0, prior_sd^2), v and w ~ N(0, 1).
 /// Coordinates: b, z (k), v, w.
 class Splines {
  public:
-  Splines(Index effects, double rate, double prior_sd, double noise)
-      : k_(effects), rate_(rate), precision_(1 / (prior_sd * prior_sd)), Z_(4 * effects, effects) {
+  Splines(Index effects, const ScaleLaw& law, double prior_sd, double noise)
+      : k_(effects), law_(law), precision_(1 / (prior_sd * prior_sd)), Z_(4 * effects, effects) {
     std::mt19937_64 random(5);
     std::normal_distribution<double> normal;
     for (Index i = 0; i < Z_.rows(); ++i)
@@ -35,13 +35,13 @@ class Splines {
   }
   Index dim() const { return k_ + 3; }
   double lp(const VectorXd& x, VectorXd& g) const {
-    const double b = x[0], v = x[k_ + 1], w = x[k_ + 2], scale = std::exp(rate_ * v);
+    const double b = x[0], v = x[k_ + 1], w = x[k_ + 2], scale = std::exp(law_.rate * law_.u(v));
     const VectorXd z = x.segment(1, k_), r = y_ - (scale * (Z_ * z)).array().operator+(b).matrix(),
                    pull = std::exp(-2 * w) * r;
     g.resize(dim());
     g[0] = pull.sum();
     g.segment(1, k_) = scale * (Z_.transpose() * pull) - precision_ * z;
-    g[k_ + 1] = rate_ * scale * pull.dot(Z_ * z) - v;
+    g[k_ + 1] = law_.rate * law_.slope(v) * scale * pull.dot(Z_ * z) - v;
     g[k_ + 2] = pull.dot(r) - static_cast<double>(y_.size()) - w;
     return -pull.dot(r) / 2 - w * static_cast<double>(y_.size()) - precision_ * z.squaredNorm() / 2 - v * v / 2 -
            w * w / 2;
@@ -63,21 +63,23 @@ class Splines {
 
  private:
   Index k_;
-  double rate_, precision_;
+  ScaleLaw law_;
+  double precision_;
   MatrixXd Z_;
   VectorXd y_;
 };
 
 TEST(ScaledEffects, AreFoundWithTheirRateAndPriors) {
   for (const Index effects : {1, 2, 31, 33})
-    for (const double rate : {1.0, 0.5, -0.5})
+    for (const ScaleLaw& law : {ScaleLaw{1}, ScaleLaw{0.5}, ScaleLaw{-0.5}, ScaleLaw{1, true}})
       for (const double prior_sd : {1.0, 2.5}) {
-        const Splines model(effects, rate, prior_sd, 0.3);
-        SCOPED_TRACE(testing::Message() << effects << " effects, rate " << rate << ", sd " << prior_sd);
+        const Splines model(effects, law, prior_sd, 0.3);
+        SCOPED_TRACE(testing::Message() << effects << " effects, rate " << law.rate << ", bounded " << law.bounded
+                                        << ", sd " << prior_sd);
         const auto found = scaled_effects(model.points(6 * model.dim() + 40));
         ASSERT_EQ(found.size(), 1u);
         EXPECT_EQ(found[0].parent, effects + 1);
-        EXPECT_EQ(found[0].rate, rate);
+        EXPECT_EQ(found[0].scale, law);
         ASSERT_EQ(std::ssize(found[0].effects), effects);
         for (Index k = 0; k < effects; ++k) {
           EXPECT_EQ(found[0].effects[static_cast<std::size_t>(k)], k + 1);
@@ -127,7 +129,7 @@ TEST(ScaledEffects, AreThoseOfAFunnel) {
   }
   const auto found = scaled_effects(funnel);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].rate, -1);
+  EXPECT_EQ(found[0].scale, ScaleLaw{-1});
   EXPECT_EQ(found[0].effects.size(), 5u);
   for (const double precision : found[0].precisions) EXPECT_LT(precision, 1e-6);
 }
@@ -138,7 +140,7 @@ TEST(ScaledEffects, AreCentredAsFarAsTheDataTell) {
   const std::pair<Index, double> cases[] = {{9, 0.05}, {9, 100}, {254, 0.05}};
   for (const auto& [effects, noise] : cases) {
     SCOPED_TRACE(effects);
-    const Splines model(effects, 1, 1, noise);
+    const Splines model(effects, {1}, 1, noise);
     const DrawsAndGradients points = model.points(std::max<Index>(200, 4 * model.dim()));
     const auto white = whitened(points);
     ASSERT_TRUE(white);
@@ -202,7 +204,7 @@ TEST(ScaledEffects, AreCentredOneByOneWhereDataTellOneAlone) {
 }
 
 TEST(ScaledEffects, ARunIsResumedInTheirCoordinates) {
-  StoppedTarget<Splines> target{Splines(12, 1, 1, 0.02)};
+  StoppedTarget<Splines> target{Splines(12, {1}, 1, 0.02)};
   Options o = options_of_mine(16);
   o.num_samples = 100;
   target.expect_resumed(o, {0.02, 0.1, 0.4});

@@ -19,7 +19,8 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 /// y_t ~ N(x_t, e^{2 r + 2 k v}); v, r, a, mu ~ N(0, 1). Coordinates: v, r, a, mu, x_1, ..., x_T.
 struct State {
   Index length;
-  double rate, shift = 0, of_noise = 0;
+  ScaleLaw scale;
+  double shift = 0, of_noise = 0;
   Index dim() const { return 4 + length; }
   double data(Index t) const { return std::sin(static_cast<double>(t)); }
 
@@ -31,7 +32,7 @@ struct State {
     return D;
   }
   VectorXd gradient(const VectorXd& x) const {
-    const double p = std::tanh(x[2]), by_prior = std::exp(-2 * rate * x[0]),
+    const double p = std::tanh(x[2]), by_prior = std::exp(-2 * scale.rate * scale.u(x[0])),
                  by_data = std::exp(-2 * x[1] - 2 * of_noise * x[0]);
     const MatrixXd D = innovations(p);
     VectorXd e = D * x + D.col(3) * shift, out = -by_prior * D.transpose() * e;
@@ -42,7 +43,7 @@ struct State {
       if (t > 0) out[2] += by_prior * e[t] * (x[3 + t] - x[3] - shift) * (1 - p * p);
     }
     const auto n = static_cast<double>(length);
-    out[0] += rate * (by_prior * e.squaredNorm() - n) + of_noise * (by_data * squares - n);
+    out[0] += scale.rate * scale.slope(x[0]) * (by_prior * e.squaredNorm() - n) + of_noise * (by_data * squares - n);
     out[1] += by_data * squares - n;
     out.head(4) -= x.head(4);
     return out;
@@ -76,31 +77,31 @@ template <class Real>
 void expect_found(const State& model, double most_error) {
   const double middle = -1;
   const auto found = model.found<Real>(middle);
-  ASSERT_EQ(found.size(), 1u) << model.length << ", " << model.rate;
+  ASSERT_EQ(found.size(), 1u) << model.length << ", " << model.scale.rate << ", " << model.scale.bounded;
   EXPECT_EQ(found[0].parent, 0);
-  EXPECT_EQ(found[0].rate, model.rate);
+  EXPECT_EQ(found[0].scale, model.scale);
   std::vector<Index> effects;
   for (Index i = 3; i < model.dim(); ++i) effects.push_back(i);
   EXPECT_EQ(found[0].effects, effects);
   const MatrixXd D = model.innovations(std::tanh(model.place()[2])),
-                 P = std::exp(-2 * model.rate * middle) * (D.transpose() * D)(effects, effects);
+                 P = std::exp(-2 * model.scale.rate * model.scale.u(middle)) * (D.transpose() * D)(effects, effects);
   EXPECT_LT((found[0].precision - P).norm(), most_error * P.norm());
 }
 
 // Second differences of gradients: rounding of a gradient, 1e-16 of it, over steps of 0.3 twice.
 TEST(ScaledPriors, OfAnAutoregressionAreFoundExactly) {
   for (const Index length : {2, 31, 65})
-    for (const double rate : effect_rates) expect_found<double>({length, rate}, 1e-12);
-  expect_found<float>({33, 1}, 1e-4);
+    for (const ScaleLaw& scale : scale_laws) expect_found<double>({length, scale}, 1e-12);
+  expect_found<float>({33, {1}}, 1e-4);
 }
 
 TEST(ScaledPriors, AreNotFoundWhereTheScaleStandsElsewhereOrTheirMeanIsNotZero) {
-  EXPECT_TRUE((State{31, 1, 0, 0.3}.found<double>(-1).empty()));
-  EXPECT_TRUE((State{31, 1, 2}.found<double>(-1).empty()));
+  EXPECT_TRUE((State{31, {1}, 0, 0.3}.found<double>(-1).empty()));
+  EXPECT_TRUE((State{31, {1}, 2}.found<double>(-1).empty()));
 }
 
 TEST(ScaledPriors, TellCoordinatesThatAreNoFunnel) {
-  const State model{31, 1};
+  const State model{31, {1}};
   const VectorXd middle = model.place();
   std::mt19937_64 bits(5);
   std::normal_distribution<double> normal;
