@@ -19,18 +19,22 @@ constexpr int low_bits = 16;  // of a key: what orders a part, and where in it a
 constexpr std::int64_t most_in_part = std::int64_t(1) << low_bits;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-constexpr std::int64_t most_scores = std::int64_t(1) << 22;  // 32 MB a thread
+constexpr std::int64_t most_scores = std::int64_t(1) << 22;  // 32 MB a thread; 64 MB more where many draws are equal
+constexpr std::int64_t many_ties = 8;                        // one draw of so many: chains repeat one that they reject
 
 double score_of(double rank, std::int64_t count) { return normal_quantile((rank - 0.375) / (count + 0.25)); }
 
-/// Scores of the ranks 1 to `count`, which are the same for every parameter of a run: each thread keeps the last
-/// count's. Null where they would take too much memory.
-const double* scores_of(std::int64_t count) {
-  thread_local std::vector<double> scores;
+/// Scores of the ranks 1 to `count`, by halves in steps of 1/2, which are the same for every parameter of a run: each
+/// thread keeps the last count's. Null where they would take too much memory.
+const double* scores_of(std::int64_t count, bool by_halves = false) {
+  thread_local std::vector<double> kept[2];
   if (count > most_scores) return nullptr;
-  if (std::ssize(scores) != count) {
-    scores.resize(count);
-    for (std::int64_t i = 0; i < count; ++i) scores[i] = score_of(i + 1, count);
+  std::vector<double>& scores = kept[by_halves];
+  const std::int64_t wanted = by_halves ? 2 * count - 1 : count;
+  if (std::ssize(scores) != wanted) {
+    scores.resize(wanted);
+    const double step = by_halves ? 0.5 : 1;
+    for (std::int64_t i = 0; i < wanted; ++i) scores[i] = score_of(step * static_cast<double>(i) + 1, count);
   }
   return scores.data();
 }
@@ -61,6 +65,28 @@ void each_neighbour(const double* v, std::int64_t count, Holds&& holds, F&& f) {
       if (holds(v[i - 1], v[i])) i = f(i);
     i = std::max(i, end);
   }
+}
+
+/// Calls f(i, the sum of the first and the last place of those that are equal to v[i]), from the last to the first,
+/// without a branch.
+template <class F>
+void each_with_equals(const double* v, std::int64_t count, std::vector<std::uint32_t>& firsts, F&& f) {
+  firsts.resize(count);
+  std::int64_t first = 0, last = count - 1;
+  for (std::int64_t i = 0; i < count; ++i) {
+    first = i > 0 && v[i] == v[i - 1] ? first : i;
+    firsts[i] = static_cast<std::uint32_t>(first);
+  }
+  for (std::int64_t i = count - 1; i >= 0; --i) {
+    last = i + 1 < count && v[i] == v[i + 1] ? last : i;
+    f(i, static_cast<std::int64_t>(firsts[i]) + last);
+  }
+}
+
+std::int64_t ties_of(const double* v, std::int64_t count) {
+  std::int64_t ties = 0;
+  for (std::int64_t i = 1; i < count; ++i) ties += v[i] == v[i - 1];
+  return ties;
 }
 
 /// Calls f(first, last) for runs of equal values.
@@ -206,40 +232,34 @@ void RankedDraws::order(Part& part, std::int64_t first, std::int64_t last) {
   }
   const std::uint32_t* const stood = part.items.data();
   double* const z = scores_.get() + first;
+  const std::int64_t ties = ties_of(part.values.data(), count);
+  tied_ += ties;
+  if (const double* const shared = ties > count / many_ties ? scores_of(size_, true) : nullptr)
+    each_with_equals(part.values.data(), count, part.others,
+                     [&](std::int64_t i, std::int64_t both) { z[stood[i]] = shared[2 * first + both]; });
+  else
+    score_in_order(part, first);
+  for (std::int64_t i = 0; i < count; ++i) x[i] = part.values[i], rows[i] = part.rows[stood[i]];
+}
+
+/// Where few draws are equal, or scores are not kept.
+void RankedDraws::score_in_order(const Part& part, std::int64_t first) {
+  const auto count = std::ssize(part.values);
+  const std::uint32_t* const stood = part.items.data();
+  double* const z = scores_.get() + first;
   if (const double* const scores = scores_of(size_))
     for (std::int64_t i = 0; i < count; ++i) z[stood[i]] = scores[first + i];
   else
     for (std::int64_t i = 0; i < count; ++i) z[stood[i]] = score_of(first + i + 1, size_);
   each_tie(part.values.data(), count, [&](std::int64_t from, std::int64_t to) {
-    tied_ += to - from;
     const double score = score_of(static_cast<double>(first) + 0.5 * (from + to) + 1, size_);
     for (std::int64_t k = from; k <= to; ++k) z[stood[k]] = score;
   });
-  for (std::int64_t i = 0; i < count; ++i) x[i] = part.values[i], rows[i] = part.rows[stood[i]];
 }
 
 void RankedDraws::normal_scores(double* z) const {
   std::vector<std::uint32_t> next(starts_.begin(), starts_.end() - 1);
   for (std::int64_t i = 0; i < size_; ++i) z[i] = scores_[next[part_[i]]++];
-}
-
-/// By distance from the median, group after group of equal ones: for draws of which many are.
-std::vector<RankedDraws::Sums> RankedDraws::folded_sums_of_groups(double median) const {
-  std::vector<Sums> sums(rows_);
-  std::int64_t left = size_ / 2 - 1, right = size_ / 2;
-  for (std::int64_t ranked = 0; ranked < size_;) {
-    const double distance = std::min(median - sorted_[left], sorted_[right] - median);
-    const std::int64_t first = left, last = right;
-    while (median - sorted_[left] == distance) --left;
-    while (sorted_[right] - median == distance) ++right;
-    const std::int64_t count = (first - left) + (right - last);
-    const double z = score_of(static_cast<double>(ranked) + 0.5 * static_cast<double>(count + 1), size_);
-    const auto add = [&](std::int64_t i) { sums[row_[i]].first += z, sums[row_[i]].second += z * z; };
-    for (std::int64_t i = first; i > left; --i) add(i);
-    for (std::int64_t i = last; i < right; ++i) add(i);
-    ranked += count;
-  }
-  return sums;
 }
 
 /// By distance from the median, from four ranks on at a time: each step waits for the one before, and four such waits
@@ -248,7 +268,6 @@ std::vector<RankedDraws::Sums> RankedDraws::folded_sums() const {
   // The number of split draws is even: the median lies between the two middle ones.
   const std::int64_t middle = size_ / 2;
   const double median = (sorted_[middle - 1] + sorted_[middle]) / 2;
-  if (tied_ > size_ / 8) return folded_sums_of_groups(median);
   const auto distances = make_scratch<double>(size_);
   const auto rows = make_scratch<std::uint32_t>(size_);
   struct Lane {
@@ -283,6 +302,14 @@ std::vector<RankedDraws::Sums> RankedDraws::folded_sums() const {
     while (q.rank < q.end) step(q);
 
   std::vector<Sums> sums(rows_);
+  if (const double* const shared = tied_ > size_ / many_ties ? scores_of(size_, true) : nullptr) {
+    std::vector<std::uint32_t> firsts;
+    each_with_equals(distances.get(), size_, firsts, [&](std::int64_t k, std::int64_t both) {
+      const double z = shared[both];
+      sums[rows[k]].first += z, sums[rows[k]].second += z * z;
+    });
+    return sums;
+  }
   const double* const scores = scores_of(size_);
   const auto of_rank = [&](std::int64_t k) { return scores ? scores[k] : score_of(k + 1, size_); };
   for (std::int64_t k = 0; k < size_; ++k) {

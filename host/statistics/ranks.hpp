@@ -41,9 +41,9 @@ class RankedDraws {
   struct Part;
   void deal(const SplitRows& split);
   void order(Part& part, std::int64_t first, std::int64_t last);
+  void score_in_order(const Part& part, std::int64_t first);
   std::int32_t key_of(double x) const;
   std::vector<Sums> folded_sums() const;
-  std::vector<Sums> folded_sums_of_groups(double median) const;
 
   std::int64_t rows_, half_, size_;     ///< size_: draws in the halves
   std::int64_t tied_ = 0;               ///< of these, such as are equal to the one before
