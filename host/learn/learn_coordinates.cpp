@@ -105,21 +105,9 @@ double least_gain_of(Index n, Index directions) {
 /// Centred effects u_i = x_i e^{c t} in place of x_i.
 Noncentring centring(const ScaledEffects& scaled, const MatrixXd& x) {
   const auto k = static_cast<Index>(scaled.effects.size());
-  const ArrayXd zero = ArrayXd::Zero(k);
-  Noncentring step{scaled.parent,
-                   scaled.scale.u(median(x.row(scaled.parent))),
-                   MatrixXd::Zero(x.rows(), k),
-                   {},
-                   {},
-                   zero,
-                   zero,
-                   zero,
-                   zero,
-                   scaled.scale};
-  for (Index j = 0; j < k; ++j) step.directions(scaled.effects[static_cast<std::size_t>(j)], j) = 1;
-  step.along = step.directions;
-  step.rates = ArrayXd::Constant(k, -scaled.scale.rate);
-  return step;
+  const ArrayXd zero = ArrayXd::Zero(k), rates = ArrayXd::Constant(k, -scaled.scale.rate);
+  const double centre = scaled.scale.u(median(x.row(scaled.parent)));
+  return {scaled.parent, centre, {}, {}, rates, zero, zero, zero, zero, scaled.scale, scaled.effects};
 }
 
 /// So far, and one step more by it; none where that is not finite.

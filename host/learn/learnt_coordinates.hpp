@@ -6,10 +6,12 @@
 // That is what a conjugate hierarchical model has, v the log sd of its effects: given v the precision of a direction is
 // e^{-2 t} from above and b from the data, its mean goes from p to p + d. c: rates, 1 of a log sd; b = 0: no data.
 // Rows of W and columns of D of the parent are zero. Whatever was learnt, the map is one to one: draws of y are draws
-// of x. Cost: 4 n k multiply-adds for a point of each step, as many for its gradient.
+// of x. Cost: 4 n k multiply-adds for a point of each step, as many for its gradient; some k where q is of coordinates
+// alone.
 #pragma once
 #include <Eigen/Core>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "host/learn/scale_law.hpp"
@@ -23,10 +25,19 @@ struct Noncentring {
   Eigen::MatrixXd directions, along;                   ///< W and the transpose of D, both (n, k)
   Eigen::ArrayXd rates, data, fixed, shifts, between;  ///< c, b, p, d and r, (k)
   ScaleLaw scale = {};                                 ///< what u is; its rate counts for nothing
+  /// In place of `directions` and `along`, where q is of coordinates alone: these, less the mean that they have.
+  std::vector<Eigen::Index> effects = {};
+  std::optional<Eigen::Index> mean = {};
 
-  /// w and s at t.
-  Eigen::ArrayXd above(double t) const;
-  Eigen::ArrayXd log_scales(double t, const Eigen::ArrayXd& above) const;
+  Eigen::Index size() const { return rates.size(); }
+  /// D y, and y + W values; and so for gradients, W^T g and g + D^T values.
+  Eigen::ArrayXd along_of(const Eigen::Ref<const Eigen::VectorXd>& y) const;
+  void move(Eigen::Ref<Eigen::VectorXd> y, const Eigen::ArrayXd& values) const;
+  Eigen::ArrayXd pull_of(const Eigen::Ref<const Eigen::VectorXd>& g) const;
+  void add_along(Eigen::Ref<Eigen::VectorXd> g, const Eigen::ArrayXd& values) const;
+  /// e^{c t}, and w there.
+  Eigen::ArrayXd by_rates(double t) const;
+  Eigen::ArrayXd above(const Eigen::ArrayXd& by_rates) const { return (1 + data * by_rates.square()).inverse(); }
 };
 
 class LearntCoordinates {

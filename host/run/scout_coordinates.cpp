@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "host/learn/columns.hpp"
 #include "host/learn/learnt_metric.hpp"
 #include "host/learn/probes.hpp"
 #include "host/learn/scaled_priors.hpp"
@@ -40,18 +41,32 @@ Eigen::VectorXd middle_of(const DrawsAndGradients& points) {
   return out;
 }
 
+template <class Real>
+GradientsAt<Real> counted(const Phases<Real>& run, std::int64_t& gradients) {
+  return [&run, &gradients](const std::vector<Real>& x, std::vector<double>* lp) {
+    gradients += std::ssize(x) / run.dim();
+    return TargetGradients<Real>(run)(x, lp);
+  };
+}
+
 /// Priors that another coordinate scales, as they are at a place; middle and width by points.
 template <class Real>
 std::vector<ScaledEffects> priors_at(const Phases<Real>& run, const std::vector<Real>& place,
                                      const DrawsAndGradients& points, std::int64_t& gradients) {
   Eigen::VectorXd sds(points.x.rows());
   for (Index i = 0; i < sds.size(); ++i) sds[i] = robust_sd(points.x.row(i));
-  TargetGradients<Real> gradients_at(run);
-  const GradientsAt<Real> counted = [&](const std::vector<Real>& x, std::vector<double>* lp) {
-    gradients += std::ssize(x) / run.dim();
-    return gradients_at(x, lp);
-  };
-  return scaled_priors<Real>(place, sds, middle_of(points), counted);
+  return scaled_priors<Real>(place, sds, middle_of(points), counted(run, gradients));
+}
+
+/// Of more coordinates than dense maps are learnt of.
+template <class Real>
+LearntCoordinates one_by_one(const Phases<Real>& run, const std::vector<std::vector<Real>>& places,
+                             const std::vector<double>& factor, std::int64_t& gradients) {
+  std::vector<Real> x;
+  for (const std::vector<Real>& place : places) x.insert(x.end(), place.begin(), place.end());
+  const Eigen::MatrixXd at = columns_of(x, run.dim());
+  const Eigen::VectorXd sds = factor_of(factor, run.dim()).rowwise().norm();
+  return centred_one_by_one<Real>(places.front(), sds, middle_of({at, at}), counted(run, gradients));
 }
 
 /// Whether in `to_try` a linear function of position leaves less of the gradient, by a tenth: of points about the same
@@ -73,13 +88,14 @@ bool helps(const Phases<Real>& run, const EffectCoordinates& there, std::vector<
 
 template <class Real>
 bool may_learn_coordinates(const Phases<Real>& run) {
-  return run.coordinates && !run.coordinates->moves() && run.dim() <= most_coordinates;
+  return run.coordinates && !run.coordinates->moves() && run.dim() <= most_effects;
 }
 
 template <class Real>
 LearntCoordinates coordinates_about(const Phases<Real>& run, const std::vector<std::vector<Real>>& places,
                                     const std::vector<double>& factor, std::int64_t& gradients) {
   const ThreadsOf threads(run.context, run.dim());
+  if (run.dim() > most_coordinates) return one_by_one(run, places, factor, gradients);
   const DrawsAndGradients points = evaluated(run, about(run, places, factor), gradients);
   EffectCoordinates found = centre_effects(points, priors_at(run, places.front(), points, gradients));
   return std::move(helps(run, found, places, gradients) ? found.to_try : found.coordinates);
@@ -88,6 +104,7 @@ LearntCoordinates coordinates_about(const Phases<Real>& run, const std::vector<s
 template <class Real>
 LearntCoordinates exact_coordinates_about(const Phases<Real>& run, const std::vector<std::vector<Real>>& places,
                                           const std::vector<double>& factor, std::int64_t& gradients) {
+  if (run.dim() > most_coordinates) return one_by_one(run, places, factor, gradients);
   const DrawsAndGradients points = evaluated(run, about(run, places, factor), gradients);
   return centre_exact_effects(points, priors_at(run, places.front(), points, gradients));
 }

@@ -58,8 +58,18 @@ Noncentring some_step(Index n, Index k, Index parent, Random& random) {
   return step;
 }
 
+/// The same of coordinates alone: all but the parent, the last one, and their mean, the first.
+Noncentring step_of_effects(Index n, Random& random) {
+  Noncentring step = some_step(n, n - 1 - (n > 2), n - 1, random);
+  step.directions.resize(0, 0), step.along.resize(0, 0);
+  if (n > 2) step.mean = 0;
+  for (Index i = n > 2; i < n - 1; ++i) step.effects.push_back(i);
+  return step;
+}
+
 LearntCoordinates some_coordinates(Index n, Random& random) {
   LearntCoordinates out;
+  out.add(step_of_effects(n, random));
   for (const auto& [k, parent] : {std::pair<Index, Index>{1, 0}, {n - 1, n - 1}, {(n + 1) / 2, n / 2}})
     out.add(some_step(n, std::max<Index>(1, std::min(k, n - 1)), parent, random));
   return out;
@@ -77,7 +87,7 @@ TEST(LearntCoordinates, GoThereAndBack) {
     coordinates.push_forward(slopes, trace);
     EXPECT_GT((x - y).norm(), 0.01);
     coordinates.from_target(x);
-    // Three steps, whose matrices and scales have conditions below 100 each.
+    // Four steps, whose matrices and scales have conditions below 100 each.
     EXPECT_LT((x - y).norm(), 1e4 * n * eps) << n;
     EXPECT_LT((slopes - g).norm(), 1e4 * n * eps) << n;
   }
@@ -125,7 +135,7 @@ TEST(LearntCoordinates, AreNumbersAndBack) {
   std::vector<double> damaged = numbers;
   damaged.pop_back();
   EXPECT_THROW(LearntCoordinates::of_numbers(damaged), Error);
-  for (const std::size_t k : {0, 1, 2}) {
+  for (const std::size_t k : {0, 1, 2, 6}) {  // of its head, and its first effect
     damaged = numbers;
     damaged[k] = -1;
     EXPECT_THROW(LearntCoordinates::of_numbers(damaged), Error) << k;
