@@ -14,7 +14,7 @@
 
 namespace kilochain {
 
-/// Beyond so many coordinates effects are centred one by one alone (scaled_priors.hpp), as far as to `most_effects`.
+/// Beyond so many coordinates effects are centred one by one alone (one_by_one.hpp), as far as to `most_effects`.
 inline constexpr Eigen::Index most_coordinates = 512, most_effects = 16384;
 
 enum class Learning { none, better, unmixed };

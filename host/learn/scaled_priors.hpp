@@ -7,7 +7,6 @@
 // Cost: 2 n gradients, 4 n for each v, and n^2 for each.
 #pragma once
 #include "host/learn/gradients_at.hpp"
-#include "host/learn/learnt_coordinates.hpp"
 #include "host/learn/scaled_effects.hpp"
 
 namespace kilochain {
@@ -17,12 +16,5 @@ namespace kilochain {
 template <class Real>
 std::vector<ScaledEffects> scaled_priors(const std::vector<Real>& place, const Eigen::VectorXd& sds,
                                          const Eigen::VectorXd& middle, const GradientsAt<Real>& gradients_at);
-
-/// Of effects by the thousand, each with a prior of its own, the coordinates in which each is centred as far as data
-/// tell it. Six gradients for each v tell all their precisions, where those of n x n would tell how they depend on each
-/// other.
-template <class Real>
-LearntCoordinates centred_one_by_one(const std::vector<Real>& place, const Eigen::VectorXd& sds,
-                                     const Eigen::VectorXd& middle, const GradientsAt<Real>& gradients_at);
 
 }  // namespace kilochain

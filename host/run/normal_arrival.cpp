@@ -10,7 +10,8 @@
 namespace kilochain {
 namespace {
 
-constexpr double well = 0.8;  // agreement of positions and gradients: better coordinates gain little
+/// Agreement of positions and gradients at which better coordinates gain little. Of more than 512 none are learnt later.
+constexpr double well = 0.8, well_of_many = 0.95;
 constexpr Index cheap = 256;  // coordinates: beyond, theirs take a time that many a model's gradient does not
 
 template <class Real>
@@ -70,7 +71,8 @@ NormalArrival<Real> normal_arrival(const Phases<Real>& run, const std::vector<Re
   NormalArrival<Real> out{arriving.at_modes(x, way), {}};
   if (!out.start.fits && !run.stop && run.dim() <= most_dense) {
     NormalLaw<Real> law = arriving.nearest(x, metric_of(way, run.dim()));
-    const bool fits_well = law.start.fits && std::ranges::all_of(law.agreement, [](double a) { return a > well; });
+    const double bar = run.dim() > most_coordinates ? well_of_many : well;
+    const bool fits_well = law.start.fits && std::ranges::all_of(law.agreement, [&](double a) { return a > bar; });
     const bool most_stay = !law.start.points.empty() && law.start.points.size() >= law.start.left.size();
     if (!fits_well && most_stay && may_learn_coordinates(run)) out = arriving.in_centred_coordinates(law);
     if (!out.start.fits) out = {std::move(law.start), {}};

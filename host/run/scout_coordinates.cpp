@@ -4,6 +4,7 @@
 
 #include "host/learn/columns.hpp"
 #include "host/learn/learnt_metric.hpp"
+#include "host/learn/one_by_one.hpp"
 #include "host/learn/probes.hpp"
 #include "host/learn/scaled_priors.hpp"
 #include "host/run/target_gradients.hpp"

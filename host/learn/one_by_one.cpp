@@ -1,0 +1,207 @@
+#include "host/learn/one_by_one.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <random>
+
+#include "host/learn/around.hpp"
+
+namespace kilochain {
+namespace {
+
+using Eigen::ArrayXd, Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+
+constexpr double tells_nothing = 1e-3;  // data of an effect, of its prior
+constexpr std::size_t most_movers = 16, most_others = 8;
+constexpr Index fewest = 8;  // effects: of one or two a law may seem to hold by chance
+
+/// Of effects whose priors are independent, in standard deviations: what two moves of all of them at once tell.
+struct Independent {
+  VectorXd prior, data;  ///< their precisions: (effect); that of data not below 0
+  VectorXd pull;         ///< of data
+  Index widest = 0;      ///< with the largest precision: if they are not independent, their mean
+};
+/// None where two moves tell different precisions, so that one effect's prior goes with another.
+template <class Real>
+std::optional<Independent> independent(const ScaleOfPrior& p, const std::vector<Index>& effects,
+                                       const Around<Real>& around, Independent& seen) {
+  std::mt19937_64 random(1);
+  VectorXd before;
+  seen.data = VectorXd::Zero(std::ssize(effects));
+  for (const int k : {0, 1}) {
+    typename Around<Real>::Moves moves(4);
+    VectorXd signs(std::ssize(effects));
+    for (Index j = 0; j < signs.size(); ++j) {
+      const Index i = effects[static_cast<std::size_t>(j)];
+      signs[j] = random() >> 63 ? 1 : -1;
+      const double by = signs[j] * around.sd(i);
+      moves[1].emplace_back(i, by), moves[2].emplace_back(i, by), moves[3].emplace_back(i, -by);
+    }
+    moves[2].emplace_back(p.v, around.step(p.v));
+    const MatrixXd g = around.at(moves)(effects, Eigen::all);
+    const VectorXd change = p.change(effects);
+    seen.prior = -signs.cwiseProduct((g.col(2) - g.col(1)) / (p.q - 1) - change);
+    seen.data += signs.cwiseProduct(g.col(3) - g.col(1)) / 4;
+    seen.pull = g.col(0) - change;
+    if (k == 0) before = seen.prior;
+  }
+  (seen.prior.cwiseAbs() + before.cwiseAbs()).maxCoeff(&seen.widest);
+  if (!((seen.prior - before).norm() < of_curvature * before.norm()) || !(seen.prior.minCoeff() > 0)) return {};
+  seen.data = (seen.data - seen.prior).cwiseMax(0);
+  return seen;
+}
+
+/// The step by which effects with independent priors about one number, or about another coordinate, are centred as far
+/// as data tell each of them.
+template <class Real>
+std::optional<Noncentring> of_centred(const ScaleOfPrior& p, double middle, const Around<Real>& around) {
+  std::vector<Index> effects = p.effects();
+  if (std::ssize(effects) < fewest) return {};
+  Independent seen;
+  auto found = independent(p, effects, around, seen);
+  std::optional<Index> mean;
+  if (!found) {
+    mean = effects[static_cast<std::size_t>(seen.widest)];
+    effects.erase(effects.begin() + seen.widest);
+    found = independent(p, effects, around, seen);
+    if (!found) return {};
+  }
+  const auto k = std::ssize(effects);
+  VectorXd sds(k), from(k), about(k);
+  for (Index j = 0; j < k; ++j) {
+    const Index i = effects[static_cast<std::size_t>(j)];
+    sds[j] = around.sd(i), from[j] = around.at(i) - (mean ? around.at(*mean) : 0);
+  }
+  about = from + VectorXd(p.change(effects)).cwiseProduct(sds).cwiseQuotient(found->prior);  // of their priors
+  if (mean && !(about.norm() < of_curvature * from.norm())) return {};
+  const double here = p.scale.u(around.at(p.v)), centre = p.scale.u(middle);
+  const ArrayXd share = found->data.array() / found->prior.array() * std::exp(2 * p.scale.rate * (centre - here));
+  const ArrayXd zero = ArrayXd::Zero(k);
+  ArrayXd fixed = about.array();
+  if (mean) fixed = zero;
+  const ArrayXd of_data = from.array() + (sds.array() * found->pull.array() / found->data.array().max(1e-300));
+  const ArrayXd shifts = (share > tells_nothing).select(of_data - fixed, zero);
+  if (!shifts.allFinite() || !share.allFinite()) return {};
+  return Noncentring{p.v,  centre,  {},      {},  ArrayXd::Constant(k, p.scale.rate), share, fixed, shifts,
+                     zero, p.scale, effects, mean};
+}
+
+/// A coordinate along which many gradients change: it may scale effects.
+struct Mover {
+  Index v = 0;
+  VectorXd change;  ///< a step away
+  Index moved() const { return (change.array() != 0).count(); }
+};
+
+/// What scales them, and the precision of their priors, which is the same of all.
+struct Scaled {
+  ScaleLaw scale;
+  double prior = 0;
+};
+/// Whether e^{c u(v)} x_i stands wherever these effects do, but in their own priors.
+template <class Real>
+std::optional<Scaled> scaled_by(const Mover& m, const std::vector<Index>& effects, const VectorXd& here,
+                                const Around<Real>& around) {
+  const double v = around.at(m.v), by = around.step(m.v);
+  for (const ScaleLaw& scale : scale_laws) {
+    const double f = std::exp(-scale.rate * (scale.u(v + by) - scale.u(v)));
+    typename Around<Real>::Moves moves(1);
+    for (const Index i : effects) moves[0].emplace_back(i, (f - 1) * around.at(i));
+    moves[0].emplace_back(m.v, by);
+    VectorXd there = around.at(moves).col(0), others = there - here;
+    others[m.v] = 0;
+    others(effects).setZero();
+    VectorXd all = m.change;
+    const double bar = of_curvature * all.norm();
+    if (!(others.norm() < bar)) continue;
+    // Theirs are those of before over f, less their priors': x and g in standard deviations.
+    VectorXd x(std::ssize(effects)), sds(x.size());
+    for (Index j = 0; j < x.size(); ++j) {
+      const Index i = effects[static_cast<std::size_t>(j)];
+      sds[j] = around.sd(i), x[j] = around.at(i) * sds[j];
+    }
+    const VectorXd off = there(effects) - here(effects) / f, per = (1 / f - f) * x;
+    const double prior = off.dot(per) / std::max(per.squaredNorm(), 1e-300);
+    if (prior > 0 && (off - prior * per).norm() < bar) return Scaled{scale, prior};
+  }
+  return {};
+}
+
+/// The step by which effects that v scales are centred, those that data tell and as far as they do.
+template <class Real>
+std::optional<Noncentring> of_scaled(const Mover& m, double middle, const Around<Real>& around) {
+  const VectorXd here = around.at({{}}).col(0);
+  std::vector<Index> effects;
+  for (Index i = 0; i < m.change.size(); ++i)
+    if (m.change[i] != 0) effects.push_back(i);
+  // Coordinates in which the density is narrow stand beside all effects: they are others.
+  std::ranges::sort(effects, [&](Index a, Index b) { return around.sd(a) < around.sd(b); });
+  std::optional<Scaled> scaled;
+  for (std::size_t k = 0; k <= most_others && std::ssize(effects) >= fewest; ++k, effects.erase(effects.begin()))
+    if ((scaled = scaled_by(m, effects, here, around))) break;
+  if (!scaled) return {};
+  std::ranges::sort(effects);
+  const auto k = std::ssize(effects);
+  VectorXd sds(k), x(k), data = VectorXd::Zero(k), prior(k);
+  for (Index j = 0; j < k; ++j) {
+    const Index i = effects[static_cast<std::size_t>(j)];
+    sds[j] = around.sd(i), x[j] = around.at(i), prior[j] = scaled->prior * sds[j] * sds[j];
+  }
+  std::mt19937_64 random(1);
+  for (int pattern = 0; pattern < 2; ++pattern) {
+    typename Around<Real>::Moves moves(2);
+    VectorXd signs(k);
+    for (Index j = 0; j < k; ++j) {
+      signs[j] = random() >> 63 ? 1 : -1;
+      for (const int way : {0, 1})
+        moves[static_cast<std::size_t>(way)].emplace_back(effects[static_cast<std::size_t>(j)],
+                                                          (way == 0 ? 1 : -1) * signs[j] * sds[j]);
+    }
+    const MatrixXd g = around.at(moves)(effects, Eigen::all);
+    data += signs.cwiseProduct(g.col(1) - g.col(0)) / 4;
+  }
+  data = (data - prior).cwiseMax(tells_nothing * prior);
+  const VectorXd pull = here(effects) + prior.cwiseProduct(x).cwiseQuotient(sds);  // of data
+  const ScaleLaw& law = scaled->scale;
+  const double centre = law.u(middle), grows = std::exp(law.rate * (centre - law.u(around.at(m.v))));
+  const ArrayXd share = prior.array() / (data.array() * grows * grows), zero = ArrayXd::Zero(k),
+                place = (x.array() + sds.array() * pull.array() / data.array()) / grows;
+  if (!share.allFinite() || !place.allFinite()) return {};
+  return Noncentring{m.v, centre, {}, {}, ArrayXd::Constant(k, -law.rate), share, zero, zero, place, law, effects, {}};
+}
+
+}  // namespace
+
+template <class Real>
+LearntCoordinates centred_one_by_one(const std::vector<Real>& place, const VectorXd& sds, const VectorXd& middle,
+                                     const GradientsAt<Real>& gradients_at) {
+  LearntCoordinates out;
+  const Around<Real> around(place, sds, gradients_at);
+  std::vector<ScaleOfPrior> priors;
+  std::vector<Mover> movers;
+  each_along(around, [&](Index v, const VectorXd& one, const VectorXd& two) {
+    ScaleOfPrior found = scale_of_prior(around, v, one, two);
+    if (found.pull > 0) return priors.push_back(std::move(found));
+    movers.push_back({v, one});
+    if (movers.back().moved() < fewest || movers.size() > most_movers)
+      movers.erase(std::ranges::min_element(movers, {}, &Mover::moved));
+  });
+  keep_most(priors);
+  std::vector<Index> taken;
+  const auto add = [&](const std::optional<Noncentring>& step) {
+    if (!step || std::ranges::any_of(step->effects, [&](Index i) { return std::ranges::count(taken, i) > 0; })) return;
+    taken.insert(taken.end(), step->effects.begin(), step->effects.end());
+    out.add(*step);
+  };
+  for (const ScaleOfPrior& p : priors) add(of_centred(p, middle[p.v], around));
+  for (const Mover& m : movers) add(of_scaled(m, middle[m.v], around));
+  return out;
+}
+
+template LearntCoordinates centred_one_by_one(const std::vector<float>&, const VectorXd&, const VectorXd&,
+                                              const GradientsAt<float>&);
+template LearntCoordinates centred_one_by_one(const std::vector<double>&, const VectorXd&, const VectorXd&,
+                                              const GradientsAt<double>&);
+
+}  // namespace kilochain
