@@ -10,7 +10,7 @@
 namespace kilochain {
 namespace {
 
-/// Agreement of positions and gradients at which better coordinates gain little. Of more than 512 none are learnt later.
+/// Agreement of positions and gradients at which better coordinates gain little. Beyond 512 none are learnt later.
 constexpr double well = 0.8, well_of_many = 0.95;
 constexpr Index cheap = 256;  // coordinates: beyond, theirs take a time that many a model's gradient does not
 
