@@ -64,7 +64,8 @@ class Party {
       learn_metric();
       const bool again = round_ + 1 < rounds_at_most && !out_.arrived;
       if (again) relocate();
-      if (may_learn_coordinates(run_) && !out_.metric.factor.empty()) centre();
+      const bool tells_more = round_ == 0 || dim_ <= most_coordinates;  // beyond, one place tells as much as any
+      if (tells_more && may_learn_coordinates(run_) && !out_.metric.factor.empty()) centre();
       if (again) trails_.clear();
       out_.seconds += seconds_since(begin);
     }
