@@ -66,7 +66,8 @@ LearntCoordinates one_by_one(const Phases<Real>& run, const std::vector<std::vec
   std::vector<Real> x;
   for (const std::vector<Real>& place : places) x.insert(x.end(), place.begin(), place.end());
   const Eigen::MatrixXd at = columns_of(x, run.dim());
-  const Eigen::VectorXd sds = factor_of(factor, run.dim()).rowwise().norm();
+  const Eigen::Map<const Eigen::MatrixXd> rows(factor.data(), run.dim(), run.dim());  // of F, each a column
+  const Eigen::VectorXd sds = rows.colwise().norm().transpose();
   return centred_one_by_one<Real>(places.front(), sds, middle_of({at, at}), counted(run, gradients));
 }
 
