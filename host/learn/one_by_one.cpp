@@ -16,6 +16,35 @@ constexpr double tells_nothing = 1e-3;  // data of an effect, of its prior
 constexpr std::size_t most_movers = 16, most_others = 8;
 constexpr Index fewest = 8;  // effects: of one or two a law may seem to hold by chance
 
+/// Of each effect a sign, and all of them moved by as many sds.
+template <class Real>
+VectorXd random_signs(const std::vector<Index>& effects, const Around<Real>& around, std::mt19937_64& random,
+                      std::vector<std::pair<Index, double>>& there) {
+  VectorXd signs(std::ssize(effects));
+  for (Index j = 0; const Index i : effects) {
+    signs[j] = random() >> 63 ? 1 : -1;
+    there.emplace_back(i, signs[j++] * around.sd(i));
+  }
+  return signs;
+}
+
+/// What prior and data tell of each effect, in standard deviations: its precision, if none goes with another's. By two
+/// moves of all of them, there and back.
+template <class Real>
+VectorXd told_of_each(const std::vector<Index>& effects, const Around<Real>& around) {
+  std::mt19937_64 random(1);
+  VectorXd out = VectorXd::Zero(std::ssize(effects));
+  for (int k = 0; k < 2; ++k) {
+    typename Around<Real>::Moves moves(2);
+    const VectorXd signs = random_signs(effects, around, random, moves[0]);
+    moves[1] = moves[0];
+    for (auto& [i, by] : moves[1]) by = -by;
+    const MatrixXd g = around.at(moves)(effects, Eigen::all);
+    out += signs.cwiseProduct(g.col(1) - g.col(0)) / 4;
+  }
+  return out;
+}
+
 /// Of effects whose priors are independent, in standard deviations: what two moves of all of them at once tell.
 struct Independent {
   VectorXd prior, data;  ///< their precisions: (effect); that of data not below 0
@@ -28,27 +57,20 @@ std::optional<Independent> independent(const ScaleOfPrior& p, const std::vector<
                                        const Around<Real>& around, Independent& seen) {
   std::mt19937_64 random(1);
   VectorXd before;
-  seen.data = VectorXd::Zero(std::ssize(effects));
+  const VectorXd change = p.change(effects);
   for (const int k : {0, 1}) {
-    typename Around<Real>::Moves moves(4);
-    VectorXd signs(std::ssize(effects));
-    for (Index j = 0; j < signs.size(); ++j) {
-      const Index i = effects[static_cast<std::size_t>(j)];
-      signs[j] = random() >> 63 ? 1 : -1;
-      const double by = signs[j] * around.sd(i);
-      moves[1].emplace_back(i, by), moves[2].emplace_back(i, by), moves[3].emplace_back(i, -by);
-    }
+    typename Around<Real>::Moves moves(3);
+    const VectorXd signs = random_signs(effects, around, random, moves[1]);
+    moves[2] = moves[1];
     moves[2].emplace_back(p.v, around.step(p.v));
     const MatrixXd g = around.at(moves)(effects, Eigen::all);
-    const VectorXd change = p.change(effects);
     seen.prior = -signs.cwiseProduct((g.col(2) - g.col(1)) / (p.q - 1) - change);
-    seen.data += signs.cwiseProduct(g.col(3) - g.col(1)) / 4;
     seen.pull = g.col(0) - change;
     if (k == 0) before = seen.prior;
   }
   (seen.prior.cwiseAbs() + before.cwiseAbs()).maxCoeff(&seen.widest);
   if (!((seen.prior - before).norm() < of_curvature * before.norm()) || !(seen.prior.minCoeff() > 0)) return {};
-  seen.data = (seen.data - seen.prior).cwiseMax(0);
+  seen.data = (told_of_each(effects, around) - seen.prior).cwiseMax(0);
   return seen;
 }
 
@@ -143,25 +165,12 @@ std::optional<Noncentring> of_scaled(const Mover& m, double middle, const Around
   if (!scaled) return {};
   std::ranges::sort(effects);
   const auto k = std::ssize(effects);
-  VectorXd sds(k), x(k), data = VectorXd::Zero(k), prior(k);
+  VectorXd sds(k), x(k), prior(k);
   for (Index j = 0; j < k; ++j) {
     const Index i = effects[static_cast<std::size_t>(j)];
     sds[j] = around.sd(i), x[j] = around.at(i), prior[j] = scaled->prior * sds[j] * sds[j];
   }
-  std::mt19937_64 random(1);
-  for (int pattern = 0; pattern < 2; ++pattern) {
-    typename Around<Real>::Moves moves(2);
-    VectorXd signs(k);
-    for (Index j = 0; j < k; ++j) {
-      signs[j] = random() >> 63 ? 1 : -1;
-      for (const int way : {0, 1})
-        moves[static_cast<std::size_t>(way)].emplace_back(effects[static_cast<std::size_t>(j)],
-                                                          (way == 0 ? 1 : -1) * signs[j] * sds[j]);
-    }
-    const MatrixXd g = around.at(moves)(effects, Eigen::all);
-    data += signs.cwiseProduct(g.col(1) - g.col(0)) / 4;
-  }
-  data = (data - prior).cwiseMax(tells_nothing * prior);
+  const VectorXd data = (told_of_each(effects, around) - prior).cwiseMax(tells_nothing * prior);
   const VectorXd pull = here(effects) + prior.cwiseProduct(x).cwiseQuotient(sds);  // of data
   const ScaleLaw& law = scaled->scale;
   const double centre = law.u(middle), grows = std::exp(law.rate * (centre - law.u(around.at(m.v))));

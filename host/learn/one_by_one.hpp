@@ -4,7 +4,7 @@
 //   x_i e^{c u(v)} in the density    with x_i scaled by e^{-c u} no other gradient changes along v
 // Two moves of all effects at once, each by its sd, tell all precisions of priors and of data: what one of them tells,
 // the other has to tell again, or the priors depend on each other. m is a number, or another coordinate.
-// Cost: 2 n gradients, once; eight for each v of the first kind, some hundreds for those of the second.
+// Cost: 2 n gradients, once; ten for each v of the first kind, some hundreds for those of the second.
 #pragma once
 #include <Eigen/Core>
 #include <vector>

@@ -57,7 +57,8 @@ struct Arriving {
     there.left.insert(there.left.end(), own.left.begin(), own.left.end());
     std::ranges::sort(there.left);
     there.left_below = std::max(there.left_below, own.left_below);
-    there.fits &= there.points.size() >= there.left.size() && !(own.fits && found.height < law.height && dim > cheap);
+    const bool dear = dim > cheap && dim <= most_coordinates;  // beyond, maps are of single coordinates
+    there.fits &= there.points.size() >= there.left.size() && !(dear && own.fits && found.height < law.height);
     return {std::move(there), std::move(centred)};
   }
 };
