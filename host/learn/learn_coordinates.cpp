@@ -249,9 +249,19 @@ EffectGroups exact_groups(const DrawsAndGradients& points, std::vector<ScaledEff
   return {std::move(scaled), std::move(priors)};
 }
 
+/// And centred effects.
+EffectGroups all_groups(const DrawsAndGradients& points, std::vector<ScaledEffects> priors) {
+  EffectGroups out = exact_groups(points, std::move(priors));
+  std::vector<ScaledEffects> known = out.centred;
+  known.insert(known.end(), out.scaled.begin(), out.scaled.end());
+  const auto more = centred_effects(points, known);
+  out.centred.insert(out.centred.end(), more.begin(), more.end());
+  return out;
+}
+
 }  // namespace
 
-Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& draws) {
+Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& draws, const KnownPriors& known) {
   const Index n = draws.x.rows();
   if (n < 2 || n > most_coordinates || draws.x.cols() < 3 * n) return Learning::none;
   const std::optional<Whitened> now = whitened(draws);
@@ -260,15 +270,15 @@ Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& dr
   const double size = static_cast<double>(n), bar = -size * (unmixed + size / static_cast<double>(draws.x.cols()));
   if (std::min(now->divergence, learnt.divergence()) < bar) return Learning::unmixed;
   const auto divergence = [](const Learnt& l) { return l.divergence(); };
-  const DrawsAndGradients few = some_of(learnt.draws);
-  const auto scaled = scaled_effects(few), centred = centred_effects(few, scaled);
+  const EffectGroups groups =
+      all_groups(some_of(learnt.draws), known ? known(learnt.draws) : std::vector<ScaledEffects>{});
   const auto improved = [n](Learnt at) {
     while (n <= most_searched && at.coordinates.size() < most_steps && improve(at)) continue;
     return at;
   };
   std::optional<Learnt> all;
-  if (!centred.empty()) all = improved(with_all(learnt, {scaled, centred}));
-  centre(learnt, scaled, [&](const Learnt& l, Index effects) {
+  if (!groups.centred.empty()) all = improved(with_all(learnt, groups));
+  centre(learnt, groups.scaled, [&](const Learnt& l, Index effects) {
     return divergence(l) + (effects > 0 ? least_gain_of(effects + 1, 0) : 0);
   });
   learnt = improved(std::move(learnt));
@@ -284,11 +294,7 @@ LearntCoordinates centre_exact_effects(const DrawsAndGradients& points, std::vec
 }
 
 EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors) {
-  EffectGroups groups = exact_groups(points, priors);
-  std::vector<ScaledEffects> known = priors;
-  known.insert(known.end(), groups.scaled.begin(), groups.scaled.end());
-  const auto more = centred_effects(points, known);
-  groups.centred.insert(groups.centred.end(), more.begin(), more.end());
+  const EffectGroups groups = all_groups(points, priors);
   Learnt learnt{{}, points};
   if (groups.none() || !learnt.white()) return {};
   const auto bends = [](const Learnt& l) { return l.white() ? nonlinearity(*l.white()) : INFINITY; };

@@ -8,6 +8,8 @@
 // Gaussian alone has at 0.
 // Cost: some 10 n^2 a draw for each step that is tried, and O(n^3): beyond 256 coordinates the first alone.
 #pragma once
+#include <functional>
+
 #include "host/learn/learnt_coordinates.hpp"
 #include "host/learn/scaled_effects.hpp"
 #include "host/learn/whitened.hpp"
@@ -19,9 +21,12 @@ inline constexpr Eigen::Index most_coordinates = 512, most_effects = 16384;
 
 enum class Learning { none, better, unmixed };
 
+/// Groups of effects that are known beside those that draws tell: of draws in the target's own coordinates.
+using KnownPriors = std::function<std::vector<ScaledEffects>(const DrawsAndGradients& draws)>;
+
 /// From draws in `coordinates` others, if they are better: then draws and gradients are in them. Unmixed: the draws do
 /// not span the space as draws of their density do, so that they tell nothing. None of fewer than 3 n.
-Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& draws);
+Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& draws, const KnownPriors& known = {});
 
 /// What points about the posterior, no draws of it, tell of effects that another coordinate scales.
 struct EffectCoordinates {

@@ -6,6 +6,7 @@
 #include "host/learn/mixing.hpp"
 #include "host/learn/probes.hpp"
 #include "host/run/ensemble_warmup.hpp"
+#include "host/run/scout_coordinates.hpp"
 #include "host/run/target_gradients.hpp"
 
 namespace kilochain {
@@ -108,7 +109,8 @@ std::optional<LearntCoordinates> EnsembleWarmUp<Real>::learn_coordinates(std::ve
   const std::vector<double> agree = agreement(x, gradients, learner.factor(), n);
   if (all_above(agree, fits)) return {};
   DrawsAndGradients draws = finite_of(x, gradients, n);
-  const Learning learning = kilochain::learn_coordinates(better, draws);
+  const Learning learning = kilochain::learn_coordinates(
+      better, draws, [&](const DrawsAndGradients& d) { return known_priors(run_, d, out_.gradients); });
   if (learning == Learning::unmixed && metric_.num_steps < steps_to_mix) metric_.num_steps *= 4, stand_.moved = true;
   if (learning != Learning::better) return {};
   using Columns = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;

@@ -111,6 +111,17 @@ LearntCoordinates exact_coordinates_about(const Phases<Real>& run, const std::ve
   return centre_exact_effects(points, priors_at(run, places.front(), points, gradients));
 }
 
+template <class Real>
+std::vector<ScaledEffects> known_priors(const Phases<Real>& run, const DrawsAndGradients& draws,
+                                        std::int64_t& gradients) {
+  LearntCoordinates in_use = run.coordinates->coordinates();
+  run.coordinates->set(LearntCoordinates{});
+  const Eigen::VectorXd at = draws.x.col(draws.x.cols() / 2);
+  auto found = priors_at(run, std::vector<Real>(at.begin(), at.end()), draws, gradients);
+  run.coordinates->set(std::move(in_use));
+  return found;
+}
+
 template bool may_learn_coordinates(const Phases<float>&);
 template bool may_learn_coordinates(const Phases<double>&);
 template LearntCoordinates coordinates_about(const Phases<float>&, const std::vector<std::vector<float>>&,
@@ -121,5 +132,7 @@ template LearntCoordinates exact_coordinates_about(const Phases<float>&, const s
                                                    const std::vector<double>&, std::int64_t&);
 template LearntCoordinates exact_coordinates_about(const Phases<double>&, const std::vector<std::vector<double>>&,
                                                    const std::vector<double>&, std::int64_t&);
+template std::vector<ScaledEffects> known_priors(const Phases<float>&, const DrawsAndGradients&, std::int64_t&);
+template std::vector<ScaledEffects> known_priors(const Phases<double>&, const DrawsAndGradients&, std::int64_t&);
 
 }  // namespace kilochain

@@ -26,4 +26,9 @@ template <class Real>
 LearntCoordinates exact_coordinates_about(const Phases<Real>& run, const std::vector<std::vector<Real>>& places,
                                           const std::vector<double>& factor, std::int64_t& gradients);
 
+/// Priors that another coordinate scales, found about one of some draws in the target's own coordinates.
+template <class Real>
+std::vector<ScaledEffects> known_priors(const Phases<Real>& run, const DrawsAndGradients& draws,
+                                        std::int64_t& gradients);
+
 }  // namespace kilochain

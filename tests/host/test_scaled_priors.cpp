@@ -100,15 +100,15 @@ TEST(ScaledPriors, AreNotFoundWhereTheScaleStandsElsewhereOrTheirMeanIsNotZero) 
   EXPECT_TRUE((State{31, {1}, 2}.found<double>(-1).empty()));
 }
 
-TEST(ScaledPriors, TellCoordinatesThatAreNoFunnel) {
-  const State model{31, {1}};
+/// Draws of v about -0.7, of r and a next to their places, and of the others exactly, given these.
+DrawsAndGradients some_draws(const State& model, Index count, unsigned seed = 5) {
   const VectorXd middle = model.place();
-  std::mt19937_64 bits(5);
+  std::mt19937_64 bits(seed);
   std::normal_distribution<double> normal;
-  const Index points = 800, n = model.dim(), effects = n - 3;
-  DrawsAndGradients draws{MatrixXd(n, points), MatrixXd(n, points)};
+  const Index n = model.dim(), effects = n - 3;
+  DrawsAndGradients draws{MatrixXd(n, count), MatrixXd(n, count)};
   const MatrixXd D = model.innovations(std::tanh(middle[2])).rightCols(effects);
-  for (Index k = 0; k < points; ++k) {  // exact given the first three
+  for (Index k = 0; k < count; ++k) {
     VectorXd x = middle;
     x[0] = -0.7 + 0.5 * normal(bits);
     for (const Index i : {1, 2}) x[i] += 0.1 * normal(bits);
@@ -118,11 +118,16 @@ TEST(ScaledPriors, TellCoordinatesThatAreNoFunnel) {
     for (Index t = 0; t < model.length; ++t)
       precision(1 + t, 1 + t) += std::exp(-2 * x[1]), pull[1 + t] = std::exp(-2 * x[1]) * model.data(t);
     for (double& value : z) value = normal(bits);
-    const auto L = cholesky(precision);
-    ASSERT_TRUE(L);
-    x.tail(effects) = solve_lower_transposed(*L, solve_lower(*L, pull) + z);
+    const MatrixXd L = cholesky(precision).value();
+    x.tail(effects) = solve_lower_transposed(L, solve_lower(L, pull) + z);
     draws.x.col(k) = x, draws.g.col(k) = model.gradient(x);
   }
+  return draws;
+}
+
+TEST(ScaledPriors, TellCoordinatesThatAreNoFunnel) {
+  const State model{31, {1}};
+  const DrawsAndGradients draws = some_draws(model, 800);
   EXPECT_EQ(centre_effects(draws).to_try.size(), 0u);
   const EffectCoordinates with = centre_effects(draws, model.found<double>(median(draws.x.row(0))));
   ASSERT_EQ(with.to_try.size(), 1u);
@@ -130,6 +135,35 @@ TEST(ScaledPriors, TellCoordinatesThatAreNoFunnel) {
   ASSERT_TRUE(before && after);
   EXPECT_LT(nonlinearity(*after), 0.5 * nonlinearity(*before));
   EXPECT_LT(after->divergence, before->divergence - 1);
+}
+
+/// log det Cov(y) + log det Cov(g_y) of these draws in coordinates that were learnt from others.
+double divergence_in(const LearntCoordinates& coordinates, DrawsAndGradients draws) {
+  LearntCoordinates::Trace trace;
+  for (Index k = 0; k < draws.x.cols(); ++k) {
+    VectorXd y = draws.x.col(k);
+    coordinates.from_target(y);
+    draws.x.col(k) = y;
+    coordinates.to_target(y, trace);
+    coordinates.pull_back(draws.g.col(k), trace);
+  }
+  return whitened(draws).value().divergence;
+}
+
+TEST(ScaledPriors, TellMoreThanFewDraws) {
+  const State model{31, {1}};
+  const DrawsAndGradients many = some_draws(model, 60 * model.dim(), 6);
+  const auto left = [&](const KnownPriors& known) {
+    DrawsAndGradients draws = some_draws(model, 4 * model.dim());
+    LearntCoordinates coordinates;
+    EXPECT_EQ(learn_coordinates(coordinates, draws, known), Learning::better);
+    for (const Noncentring& step : coordinates.steps()) EXPECT_EQ(step.parent, 0);
+    return divergence_in(coordinates, many);
+  };
+  const double nothing = divergence_in({}, many), by_draws = left({}),
+               known = left([&](const DrawsAndGradients&d) { return model.found<double>(median(d.x.row(0))); });
+  EXPECT_LT(by_draws, nothing - 1);
+  EXPECT_LT(known, by_draws / 2) << nothing;
 }
 
 }  // namespace
