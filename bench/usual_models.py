@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Nineteen Stan programs as people bring them, bench/usual_models/*.stan, with nothing said, beside NUTS whose chains adapt alone.
+"""Thirty Stan programs as people bring them, bench/usual_models/*.stan, with nothing said, beside NUTS whose chains adapt alone.
 
   python3 bench/usual_models.py [MODEL ...] [--kilochain build/release/kilochain] [--models FOLDER] [--seconds 60] [--seed 1]
 
-Data are simulated, from seeds that are written here. Each program is compiled once, into --models. Ours: `kilochain sample` with
+Data are simulated (usual_data.py). Each program is compiled once, into --models. Ours: `kilochain sample` with
 a limit of time; NUTS: this program's, 4 chains of 1 000 + 1 000. Prints of both the status, seconds, gradients and the smallest
 effective sample size a second, and the largest |z| of a difference of their means (of all parameters, where both have status 0
 or R-hat below 1.05: below 4.5 unless one is wrong). Adds a line of JSON for each run to --output. Needs numpy and h5py.
@@ -13,69 +13,11 @@ import argparse, datetime, glob, json, os, platform, subprocess, tempfile
 import numpy as np
 
 from scoring import STATUS, draws_of, ess
+from usual_data import data_of
 
 here = os.path.dirname(os.path.abspath(__file__))
 ALL = sorted(os.path.basename(f)[:-5] for f in glob.glob(os.path.join(here, "usual_models", "*.stan")))
 NUTS = ["--sampler", "nuts", "--adapt-scope", "chain", "--num-chains", "4", "--num-warmup", "1000", "--num-samples", "1000"]
-
-
-def data_of(model):
-    r = np.random.default_rng(20261128)
-    if model == "local_level":
-        T = 200
-        return dict(T=T, y=np.cumsum(r.normal(0, .2, T)) + r.normal(0, .5, T))
-    if model == "stochastic_volatility":
-        T, h = 500, [-1.0]
-        for _ in range(T - 1):
-            h.append(-1 + .95 * (h[-1] + 1) + .25 * r.normal())
-        return dict(T=T, y=np.exp(np.array(h) / 2) * r.normal(size=T))
-    if model in ("horseshoe", "regularised_horseshoe"):
-        N, D, b = (60, 40, [2, -1.5, 1, .7]) if model == "horseshoe" else (100, 60, [2, -2, 1.5])
-        X = r.normal(size=(N, D))
-        eta = X[:, :len(b)] @ np.array(b)
-        return dict(N=N, D=D, X=X, y=eta + r.normal(size=N) if model == "horseshoe" else r.binomial(1, 1 / (1 + np.exp(-eta))))
-    if model == "varying_slopes":
-        J, N = 30, 300
-        g, x, b = r.integers(0, J, N), r.normal(size=N), np.array([1, .5]) + r.normal(size=(J, 2)) * [.8, .3]
-        return dict(N=N, J=J, g=g + 1, x=x, y=b[g, 0] + b[g, 1] * x + r.normal(0, .7, N))
-    if model == "gaussian_process":
-        x = np.sort(r.uniform(-3, 3, 50))
-        return dict(N=50, x=x, y=np.sin(2 * x) + r.normal(0, .3, 50))
-    if model == "three_normals":
-        c = r.integers(0, 3, 300)
-        return dict(N=300, K=3, y=np.array([-3, 0, 2.5])[c] + r.normal(size=300) * np.array([.7, .5, 1])[c])
-    if model == "two_normals_unordered":
-        return dict(N=200, y=np.where(r.random(200) < .35, r.normal(-2, 1, 200), r.normal(2, .7, 200)))
-    if model == "grid_field":
-        n = 15
-        at = np.arange(n * n).reshape(n, n) + 1
-        a, b = np.r_[at[:, :-1].ravel(), at[:-1].ravel()], np.r_[at[:, 1:].ravel(), at[1:].ravel()]
-        offset, field = r.normal(1, .3, n * n), .4 * np.add.outer(np.sin(np.arange(n) / 3), np.cos(np.arange(n) / 4)).ravel()
-        return dict(N=n * n, E=len(a), a=a, b=b, log_expected=offset, y=r.poisson(np.exp(offset + field)))
-    if model == "seasonal_counts":
-        t = np.arange(120)
-        return dict(T=120, y=r.poisson(np.exp(1 + np.sin(t / 20) + .3 * np.sin(t * np.pi / 6))))
-    if model == "crossed_logit":
-        N, J, K = 1000, 50, 20
-        g, h, x = r.integers(0, J, N), r.integers(0, K, N), r.normal(size=N)
-        eta = .3 + .8 * x + r.normal(0, .7, J)[g] + r.normal(0, .2, K)[h]
-        return dict(N=N, J=J, K=K, g=g + 1, h=h + 1, x=x, y=r.binomial(1, 1 / (1 + np.exp(-eta))))
-    if model == "beta_binomial":
-        n = r.integers(10, 50, 71)
-        return dict(J=71, n=n, y=r.binomial(n, r.beta(2, 14, 71)))
-    if model == "covariance":
-        return dict(N=100, D=6, y=r.multivariate_normal(np.zeros(6), .5 + .5 * np.eye(6), 100))
-    if model == "change_point":
-        return dict(T=100, y=np.r_[r.poisson(3, 40), r.poisson(1, 60)])
-    X, b = r.normal(size=(200, 5)), np.array([.5, -.3, 0, .2, 0])
-    if model == "negative_binomial":
-        return dict(N=200, K=5, X=X, y=r.negative_binomial(2, 2 / (2 + np.exp(1 + X @ b))))
-    if model == "ordered_logit":
-        u = X @ b * 2 + r.logistic(size=200)
-        return dict(N=200, K=5, C=5, X=X, y=1 + (u[:, None] > [-2, -.5, .5, 2]).sum(1))
-    if model == "student_t_regression":
-        return dict(N=200, K=5, X=X, y=1 + X @ b + .5 * r.standard_t(3, 200))
-    return {}  # of a density alone
 
 
 def run(a, compiled, data, flags, file):

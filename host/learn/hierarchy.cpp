@@ -32,6 +32,12 @@ MatrixXd precision_of(const ScaledEffects& e, Index n) {
   return out;
 }
 
+VectorXd about_of(const ScaledEffects& e, Index n) {
+  VectorXd out = VectorXd::Zero(n);
+  if (e.about.size() > 0) out(e.effects) = e.about;
+  return out;
+}
+
 }  // namespace
 
 std::optional<Given> given(Index v, const ScaleLaw& scale, const DrawsAndGradients& d, const Whitened& w) {
@@ -90,7 +96,7 @@ std::optional<DataPrecision> data_precision(const DrawsAndGradients& draws, cons
   for (const ScaledEffects& e : groups) {
     const ArrayXd t = e.scale.u(ArrayXd(draws.x.row(e.parent).transpose())) - e.scale.u(median(draws.x.row(e.parent))),
                   scale = (-2 * e.scale.rate * t).min(60).exp();
-    g += times(precision_of(e, n), draws.x) * scale.matrix().asDiagonal();
+    g += times(precision_of(e, n), draws.x.colwise() - about_of(e, n)) * scale.matrix().asDiagonal();
     narrow = narrow.cwiseMax(scale.matrix().transpose());
   }
   const Index m = std::ssize(others);
@@ -127,18 +133,23 @@ Hierarchy model_of(std::size_t k, const Given& at, const std::vector<ScaledEffec
   const VectorXd mean = at.mean + origin(at.others);
   const MatrixXd own = precision_of(groups[k], n)(at.others, at.others);
   MatrixXd rest = data.precision;
+  VectorXd pulls = data.pull;
   for (std::size_t other = 0; other < groups.size(); ++other)
-    if (other != k) rest += precision_of(groups[other], n);
+    if (other != k) {
+      const MatrixXd P = precision_of(groups[other], n);
+      rest += P, pulls += VectorXd(times(P, about_of(groups[other], n)));
+    }
   // Other parents are left alone, as wide as they are.
   MatrixXd R = rest(at.others, at.others);
-  VectorXd pull = data.pull(at.others) - VectorXd(times(R, mean));
+  VectorXd pull = pulls(at.others) - VectorXd(times(R, mean));
   for (const ScaledEffects& e : groups)
     if (e.parent != at.v) {
       const Index i = e.parent - (e.parent > at.v);
       R(i, i) = 1 / at.L.row(i).squaredNorm(), pull[i] = 0;
     }
   const MatrixXd own_L = times(own, at.L);
-  return {transposed_times(at.L, own_L), transposed_times(at.L, times(R, at.L)), -transposed_times(own_L, mean),
+  const VectorXd from = mean - about_of(groups[k], n)(at.others);
+  return {transposed_times(at.L, own_L), transposed_times(at.L, times(R, at.L)), -transposed_times(own_L, from),
           VectorXd::Zero(n - 1), transposed_times(at.L, pull)};
 }
 

@@ -23,6 +23,7 @@ struct ScaledEffects {
   std::optional<Eigen::Index> mean;  ///< the coordinate that centred ones lie about (centred_effects.hpp); none: 0
   std::vector<double> told;          ///< of scaled ones: what data say of each, 1 where as much as its prior
   Eigen::MatrixXd precision;         ///< of all of them together, in place of `precisions` (scaled_priors.hpp)
+  Eigen::VectorXd about = {};        ///< where `precision` has its middle
 };
 
 /// Of points in the target's own coordinates; none of fewer than 3 n.

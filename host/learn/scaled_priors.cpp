@@ -10,6 +10,9 @@ namespace {
 
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
+constexpr double negligible = 1e-8;  // eigenvalues, of the largest
+constexpr double least_width =
+    0.15;                      // of the log scale, where a prior lies about numbers: it may as well be the data's
 constexpr double bent = 1e-3;  // what rounding leaves of a second difference, of the first
 
 template <class Real>
@@ -35,6 +38,22 @@ std::vector<Index> linear_ones(std::vector<Index> left, const MatrixXd& bends, c
     left.erase(left.begin() + worst);
   }
   return left;
+}
+
+/// m of change = -P (x - m): 0 where that will do. None where P is no precision, or there is no such m.
+std::optional<VectorXd> mean_of(const MatrixXd& P, const VectorXd& x, const VectorXd& change) {
+  const VectorXd pull = VectorXd(times(P, x)) + change;
+  const double bar = of_curvature * change.norm();
+  if (pull.norm() < bar) return VectorXd::Zero(x.size());
+  const auto eigen = symmetric_eigen(0.5 * (P + P.transpose()));
+  if (!eigen) return {};
+  const double largest = eigen->values.maxCoeff();
+  if (!(eigen->values.minCoeff() > -negligible * largest)) return {};
+  const Eigen::ArrayXd inverse =
+      (eigen->values.array() > negligible * largest).select(eigen->values.array().max(1e-300).inverse(), 0.0);
+  VectorXd m = times(eigen->with_values(inverse), pull);
+  if (!((pull - VectorXd(times(P, m))).norm() < bar)) return {};
+  return m;
 }
 
 template <class Real>
@@ -67,9 +86,10 @@ std::optional<ScaledEffects> prior_of(const ScaleOfPrior& p, const VectorXd& sds
   }
   const VectorXd change = p.change(effects);
   if (!((P - P.transpose()).norm() < of_curvature * P.norm())) return {};
-  if (!((VectorXd(times(P, x)) + change).norm() < of_curvature * change.norm())) return {};  // its mean is not 0
+  const auto mean = mean_of(P, x, change);
+  if (!mean) return {};
   const VectorXd by = sds(effects).cwiseInverse();
-  ScaledEffects out{p.v, p.scale, effects, {}, {}, {}, {}};
+  ScaledEffects out{p.v, p.scale, effects, {}, {}, {}, {}, mean->cwiseQuotient(by)};
   out.precision = by.asDiagonal() * (0.5 * (P + P.transpose())) * by.asDiagonal();
   return out;
 }
@@ -84,6 +104,8 @@ std::vector<ScaledEffects> scaled_priors(const std::vector<Real>& place, const V
   for (const ScaleOfPrior& p : scales_of_priors(around))
     if (auto found = prior_of(p, sds, around)) {
       const double v = around.at(p.v);
+      if (found->about.norm() > 0 && std::abs(p.scale.rate * p.scale.slope(middle[p.v])) * sds[p.v] < least_width)
+        continue;
       found->precision *= std::exp(-2 * p.scale.rate * (p.scale.u(middle[p.v]) - p.scale.u(v)));
       out.push_back(*std::move(found));
     }

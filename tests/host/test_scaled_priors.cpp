@@ -55,9 +55,9 @@ struct State {
     return x;
   }
   template <class Real>
-  std::vector<ScaledEffects> found(double middle_of_v) const {
+  std::vector<ScaledEffects> found(double middle_of_v, double sd = 0.3) const {
     const VectorXd at = place();
-    VectorXd sds = VectorXd::Constant(dim(), 0.3), middle = at;
+    VectorXd sds = VectorXd::Constant(dim(), sd), middle = at;
     middle[0] = middle_of_v;
     return scaled_priors<Real>(std::vector<Real>(at.data(), at.data() + dim()), sds, middle,
                                [this](const std::vector<Real>& points, std::vector<double>*) {
@@ -77,15 +77,27 @@ template <class Real>
 void expect_found(const State& model, double most_error) {
   const double middle = -1;
   const auto found = model.found<Real>(middle);
-  ASSERT_EQ(found.size(), 1u) << model.length << ", " << model.scale.rate << ", " << model.scale.bounded;
-  EXPECT_EQ(found[0].parent, 0);
-  EXPECT_EQ(found[0].scale, model.scale);
+  SCOPED_TRACE(testing::Message() << model.length << ", " << model.scale.rate << ", " << model.scale.bounded);
+  ASSERT_EQ(found.size(), 2u);
+  const ScaledEffects &prior = found[found[0].parent], &data = found[1 - found[0].parent];
+  ASSERT_EQ(prior.parent, 0);
+  EXPECT_EQ(prior.scale, model.scale);
   std::vector<Index> effects;
   for (Index i = 3; i < model.dim(); ++i) effects.push_back(i);
-  EXPECT_EQ(found[0].effects, effects);
+  EXPECT_EQ(prior.effects, effects);
   const MatrixXd D = model.innovations(std::tanh(model.place()[2])),
                  P = std::exp(-2 * model.scale.rate * model.scale.u(middle)) * (D.transpose() * D)(effects, effects);
-  EXPECT_LT((found[0].precision - P).norm(), most_error * P.norm());
+  EXPECT_LT((prior.precision - P).norm(), most_error * P.norm());
+  // e = D (x - about). P has a condition of 1e3 at most.
+  const VectorXd by_shift = D.col(3) * model.shift, left = D(Eigen::all, effects) * prior.about + by_shift;
+  EXPECT_LE(left.norm(), 1e3 * most_error * by_shift.norm());
+  // Data about numbers, with an error of e^r.
+  ASSERT_EQ(data.parent, 1);
+  ASSERT_EQ(std::ssize(data.effects), model.length);
+  for (Index t = 0; t < model.length; ++t) {
+    EXPECT_EQ(data.effects[t], 4 + t);
+    EXPECT_NEAR(data.about[t], model.data(t), 1e3 * most_error);
+  }
 }
 
 // Second differences of gradients: rounding of a gradient, 1e-16 of it, over steps of 0.3 twice.
@@ -95,9 +107,15 @@ TEST(ScaledPriors, OfAnAutoregressionAreFoundExactly) {
   expect_found<float>({33, {1}}, 1e-4);
 }
 
-TEST(ScaledPriors, AreNotFoundWhereTheScaleStandsElsewhereOrTheirMeanIsNotZero) {
-  EXPECT_TRUE((State{31, {1}, 0, 0.3}.found<double>(-1).empty()));
-  EXPECT_TRUE((State{31, {1}, 2}.found<double>(-1).empty()));
+TEST(ScaledPriors, AboutNumbersAreFoundExactly) {
+  for (const Index length : {2, 31, 65})
+    for (const double rate : {1.0, -1.0}) expect_found<double>({length, {rate}, 2}, 1e-12);
+}
+
+TEST(ScaledPriors, AreNotFoundWhereTheScaleStandsElsewhereOrVariesLittle) {
+  EXPECT_TRUE((State{31, {1}, 0, 0.3}.found<double>(-1, 0.1).empty()));
+  EXPECT_TRUE((State{31, {1}, 2}.found<double>(-1, 0.1).empty()));  // about numbers: it may be the data's
+  EXPECT_EQ((State{31, {1}}.found<double>(-1, 0.1).size()), 1u);
 }
 
 /// Draws of v about -0.7, of r and a next to their places, and of the others exactly, given these.
@@ -129,7 +147,7 @@ TEST(ScaledPriors, TellCoordinatesThatAreNoFunnel) {
   const State model{31, {1}};
   const DrawsAndGradients draws = some_draws(model, 800);
   EXPECT_EQ(centre_effects(draws).to_try.size(), 0u);
-  const EffectCoordinates with = centre_effects(draws, model.found<double>(median(draws.x.row(0))));
+  const EffectCoordinates with = centre_effects(draws, model.found<double>(median(draws.x.row(0)), 0.1));
   ASSERT_EQ(with.to_try.size(), 1u);
   const auto before = whitened(draws), after = whitened(with.points);
   ASSERT_TRUE(before && after);
@@ -161,7 +179,7 @@ TEST(ScaledPriors, TellMoreThanFewDraws) {
     return divergence_in(coordinates, many);
   };
   const double nothing = divergence_in({}, many), by_draws = left({}),
-               known = left([&](const DrawsAndGradients&d) { return model.found<double>(median(d.x.row(0))); });
+               known = left([&](const DrawsAndGradients&d) { return model.found<double>(median(d.x.row(0)), 0.1); });
   EXPECT_LT(by_draws, nothing - 1);
   EXPECT_LT(known, by_draws / 2) << nothing;
 }
