@@ -48,7 +48,7 @@ std::optional<VectorXd> mean_of(const MatrixXd& P, const VectorXd& x, const Vect
   const auto eigen = symmetric_eigen(0.5 * (P + P.transpose()));
   if (!eigen) return {};
   const double largest = eigen->values.maxCoeff();
-  if (!(eigen->values.minCoeff() > -negligible * largest)) return {};
+  if (!(eigen->values.minCoeff() > -of_curvature * largest)) return {};
   const Eigen::ArrayXd inverse =
       (eigen->values.array() > negligible * largest).select(eigen->values.array().max(1e-300).inverse(), 0.0);
   VectorXd m = times(eigen->with_values(inverse), pull);
