@@ -58,15 +58,15 @@ def data_of(model):
         return dict(N=200, K=5, C=5, X=X, y=1 + (u[:, None] > [-2, -.5, .5, 2]).sum(1))
     if model == "student_t_regression":
         return dict(N=200, K=5, X=X, y=1 + X @ b + .5 * r.standard_t(3, 200))
-    return simulated(model, r)
+    return with_latent_values(model, r)
 
 
 def logistic(v):
     return 1 / (1 + np.exp(-v))
 
 
-def simulated(model, r):
-    """Of the eleven that were added last."""
+def with_latent_values(model, r):
+    """Models in time, effects of groups, and values that nobody sees."""
     if model == "local_trend":
         T = 120
         level = np.cumsum(np.cumsum(.05 * r.normal(size=T)) + .2 * r.normal(size=T))

@@ -54,19 +54,6 @@ std::optional<Noncentring> step_by(Index v, const ScaleLaw& scale, const DrawsAn
   return model ? step_of(*at, scale.rate, *model) : std::nullopt;
 }
 
-DrawsAndGradients in(const LearntCoordinates& coordinates, const DrawsAndGradients& d) {
-  LearntCoordinates::Trace trace;
-  DrawsAndGradients out = d;
-  for (Index k = 0; k < d.x.cols(); ++k) {
-    VectorXd y = d.x.col(k);
-    coordinates.from_target(y);
-    out.x.col(k) = y;
-    coordinates.to_target(y, trace);
-    coordinates.pull_back(out.g.col(k), trace);
-  }
-  return out;
-}
-
 /// The draws as the target has them.
 DrawsAndGradients out_of(const LearntCoordinates& coordinates, DrawsAndGradients d) {
   LearntCoordinates::Trace trace;
@@ -114,7 +101,7 @@ Noncentring centring(const ScaledEffects& scaled, const MatrixXd& x) {
 std::optional<Learnt> with(const Learnt& so_far, const Noncentring& step) {
   LearntCoordinates one;
   one.add(step);
-  Learnt next{so_far.coordinates, in(one, so_far.draws)};
+  Learnt next{so_far.coordinates, draws_in(one, so_far.draws)};
   if (!next.draws.x.allFinite() || !next.draws.g.allFinite()) return {};
   next.coordinates.add(step);
   return next;
@@ -260,6 +247,19 @@ EffectGroups all_groups(const DrawsAndGradients& points, std::vector<ScaledEffec
 }
 
 }  // namespace
+
+DrawsAndGradients draws_in(const LearntCoordinates& coordinates, const DrawsAndGradients& d) {
+  LearntCoordinates::Trace trace;
+  DrawsAndGradients out = d;
+  for (Index k = 0; k < d.x.cols(); ++k) {
+    VectorXd y = d.x.col(k);
+    coordinates.from_target(y);
+    out.x.col(k) = y;
+    coordinates.to_target(y, trace);
+    coordinates.pull_back(out.g.col(k), trace);
+  }
+  return out;
+}
 
 Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& draws, const KnownPriors& known) {
   const Index n = draws.x.rows();

@@ -1,11 +1,11 @@
 // Coordinates learnt from draws and their gradients: whether a scale of some directions goes with one coordinate v, as
 // in a hierarchical model, where no linear metric fits a funnel's neck and its mouth.
-// First the effects that a coordinate scales in the model's own words (scaled_effects.hpp, centred_effects.hpp) are
-// centred as far as data tell what they are, and no farther. Then others are looked for: with draws and gradients
-// whitened, z and h, z z^T - h h^T is 0 of a Gaussian draw by draw, as there h = -z. The v whose covariance with it is
-// largest is tried first, by the step that fits a conjugate hierarchical model (hierarchy.hpp) with rates of 1, 1/2, -1
-// and -1/2. A step is kept where it lowers log det Cov(y) + log det Cov(g_y), which no linear map changes and a
-// Gaussian alone has at 0.
+// First the effects that a coordinate scales in the model's own words (scaled_effects.hpp, centred_effects.hpp,
+// scaled_priors.hpp) are centred as far as data tell what they are, and no farther. Then others are looked for: with
+// draws and gradients whitened, z and h, z z^T - h h^T is 0 of a Gaussian draw by draw, as there h = -z. The v whose
+// covariance with it is largest is tried first, by the step that fits a conjugate hierarchical model (hierarchy.hpp)
+// with rates of 1, 1/2, -1 and -1/2. A step is kept where it lowers log det Cov(y) + log det Cov(g_y), which no linear
+// map changes and a Gaussian alone has at 0.
 // Cost: some 10 n^2 a draw for each step that is tried, and O(n^3): beyond 256 coordinates the first alone.
 #pragma once
 #include <functional>
@@ -18,6 +18,9 @@ namespace kilochain {
 
 /// Beyond so many coordinates effects are centred one by one alone (one_by_one.hpp), as far as to `most_effects`.
 inline constexpr Eigen::Index most_coordinates = 512, most_effects = 16384;
+
+/// Draws of the target's own coordinates, and their gradients, in others.
+DrawsAndGradients draws_in(const LearntCoordinates& coordinates, const DrawsAndGradients& draws);
 
 enum class Learning { none, better, unmixed };
 

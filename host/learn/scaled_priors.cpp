@@ -10,10 +10,9 @@ namespace {
 
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
-constexpr double negligible = 1e-8;  // eigenvalues, of the largest
-constexpr double least_width =
-    0.15;                      // of the log scale, where a prior lies about numbers: it may as well be the data's
-constexpr double bent = 1e-3;  // what rounding leaves of a second difference, of the first
+constexpr double negligible = 1e-8;   // eigenvalues, of the largest
+constexpr double least_width = 0.15;  // of the log scale: below, a normal about numbers is the data's, and no funnel
+constexpr double bent = 1e-3;         // what rounding leaves of a second difference, of the first
 
 template <class Real>
 std::vector<ScaleOfPrior> scales_of_priors(const Around<Real>& around) {

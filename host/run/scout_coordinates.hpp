@@ -1,7 +1,7 @@
 // Coordinates learnt before chains start: effects that another coordinate scales are centred as far as it helps
 // (host/learn/learn_coordinates.hpp). Points about places, as far apart as draws, tell which effects those are, and
 // how much data tell of them. Places are scouts', or draws of the nearest normal law. Beyond 512 coordinates effects
-// are centred one by one (host/learn/one_by_one.hpp).
+// are centred one by one (host/learn/one_by_one.hpp). Chains that learn others later ask for the priors again.
 // Cost: 4 n gradients, 2 n more for priors and 4 n for each coordinate that scales one; 4 n again where coordinates
 // have to be tried.
 #pragma once
