@@ -64,6 +64,13 @@ struct Variable {
   std::string group = "posterior";  ///< of the file; those of others stand behind the posterior's
 };
 
+/// A target's parameters, as its users know them, without what is made of them: one value for each name, row-major.
+struct ParameterValues {
+  std::vector<Variable> variables;
+  std::function<void(const double* x, double* values)> of_point;
+  std::function<bool(const double* values, double* x)> to_point;  ///< false: there is no such point
+};
+
 /// Which draw is recorded: what random numbers among its recorded values depend on.
 struct DrawId {
   std::uint64_t seed;
@@ -82,6 +89,8 @@ struct TargetInfo {
   std::size_t num_deciding = std::numeric_limits<std::size_t>::max();
   /// What is recorded in place of the coordinates: (dim) to (names.size()), on the host. Empty: the coordinates.
   std::function<void(const double* x, const DrawId& draw, double* recorded)> constrain;
+  /// The first of the names, with the way back, where both are known. Null: the coordinates, where nothing constrains.
+  std::shared_ptr<const ParameterValues> parameters;
   std::vector<std::string> fixed;  ///< names of recorded values that are the same in every draw: not judged
   std::function<std::vector<std::string>()> notes;  ///< what a user should know after a run; empty: nothing
   bool is_prior = false;                            ///< the prior alone, of a context that asks for it

@@ -28,7 +28,7 @@ host/draws                base kernels/device host/statistics host/chains
 host/registry             base kernels kernels/device kernels/samplers kernels/discrete targets targets/data targets/discrete targets/external model host/chains
 host/tune                 base kernels/device kernels/random
 host/learn                base kernels kernels/device targets/data host/statistics host/chains
-host/run                  base kernels kernels/device targets targets/data targets/discrete $steps host/learn
+host/run                  base kernels kernels/device kernels/random targets targets/data targets/discrete $steps host/learn
 host/report               base kernels/device host/statistics host/draws host/run
 host/frontend             base kernels kernels/device targets/data targets/stan $steps host/run host/report host/tune
 capi                      base host/registry host/run host/frontend

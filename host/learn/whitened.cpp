@@ -9,6 +9,7 @@ namespace kilochain {
 using Eigen::ArrayXd, Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 double median(VectorXd v) {
+  if (v.size() == 0) return NAN;
   std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
   return v[v.size() / 2];
 }

@@ -59,6 +59,7 @@ void EnsembleWarmUp<Real>::operator()() {
   while (attempt_ < attempts && !done(attempt_) && !out_.interrupted) {
     const std::int64_t chains = run_.options.num_chains;
     if (!stuck_.empty() && 2 * std::ssize(stuck_) < chains) relocate();  // where most are stuck, it is the step
+    if (attempt_ > 0 && !resumed_) gather();
     if (begins(metric))
       while (learn_metric(
           std::max(least, std::min(std::max(least, metric_draws / chains) << attempt_, affordable(metric_gradients)))))
@@ -120,6 +121,17 @@ void EnsembleWarmUp<Real>::relocate() {
   }
   relocated_ += run_.chains.relocate(lost, out_.superchains);
   stuck_.clear();
+}
+
+/// Chains that have gone to other places of a posterior that has several alike come back: all learn one of them.
+template <class Real>
+void EnsembleWarmUp<Real>::gather() {
+  if (!run_.coordinates) return;
+  std::vector<Real> x = run_.chains.positions();
+  if (!run_.coordinates->gather(x)) return;
+  out_.gradients += run_.chains.take_gradients();
+  run_.chains.start_again([&](std::vector<Real>& at) { at = x; }, &metric_, out_.iterations);
+  keeper_.forget_now();
 }
 
 /// How much of the posterior is about the chains that are not stuck: by bridge sampling, or as of a Gaussian that the
@@ -207,7 +219,9 @@ void EnsembleWarmUp<Real>::scout() {
   }
   if (sent_before) keeper_.took(scouted.seconds);
   if (sent_before && !scouted.coordinates.empty()) run_.coordinates->set(scouted.coordinates);
-  out_.coordinates = scouted.coordinates;
+  if (sent_before && !scouted.symmetries.empty())
+    run_.coordinates->set(Symmetries::of_numbers(run_.coordinates->info(), scouted.symmetries));
+  out_.coordinates = scouted.coordinates, out_.symmetries = scouted.symmetries;
   const auto places = static_cast<std::int64_t>(scouted.points.size());
   const bool many = o.num_chains * ess_for_rhat > wanted_ess(o) && o.num_chains >= 8 * places;
   if (o.superchains == 0 && many && places >= 4) out_.superchains = places;
@@ -257,6 +271,7 @@ FrozenDraws<Real> EnsembleWarmUp<Real>::draw(std::int64_t iterations, bool adapt
     ++c;
   }
   s.drawing = false;
+  if (run_.coordinates) run_.coordinates->gather(drawn.x);
   return std::exchange(s.drawn, {});
 }
 
@@ -307,6 +322,7 @@ AuditFigures EnsembleWarmUp<Real>::audit(std::int64_t iterations) {
   if (!stand_.drawing) began = run_.chains.positions();
   const FrozenDraws<Real> block = draw(iterations, false);
   if (out_.interrupted) return {};
+  if (run_.coordinates) run_.coordinates->gather(began);
   AuditFigures figures = audit_of<Real>(block, std::span<const Real>(began), run_.context.threads, [&](Count i) {
     return name_of_coordinate(run_.target.info(), static_cast<std::int64_t>(i));
   });

@@ -106,6 +106,7 @@ class EnsembleWarmUp {
   void scout();
   bool needs_metric();
   void relocate();
+  void gather();
   bool learn_metric(std::int64_t iterations);
   std::optional<LearntCoordinates> learn_coordinates(std::vector<Real>& gradients);
   void refine_metric(MetricLearner& learner, const std::vector<Real>& gradients);

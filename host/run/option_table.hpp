@@ -44,6 +44,8 @@ void visit_options(Visitor&& visit, AnyOptions& options) {
   visit.group("Draws");
   visit("draws", o.draws, kept_draws_names,
         "what is kept: every draw, what the summary needs, nothing, or draws without their spins");
+  visit("equal_modes", o.equal_modes, equal_modes_names,
+        "of a posterior that is the same after components swap or signs change, draws of all its modes, or of one");
   visit("output", o.output, "path", "NetCDF file for the draws (ArviZ reads it); without it none is written");
   visit("overwrite", o.overwrite, "yes/no", "draws that are in the output file already may go");
   visit("max_seconds", o.max_seconds, between(0, far),

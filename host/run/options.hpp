@@ -15,6 +15,12 @@ namespace kilochain {
 
 struct RunState;  // host/run/run_state.hpp
 
+/// Where draws of a posterior that is the same after swaps or changes of sign are recorded: any of its modes as often
+/// as the others, or the one in which chains are.
+enum class EqualModes { all, one };
+inline constexpr const char* equal_modes_names[] = {"all", "one"};
+constexpr const char* name_of(EqualModes modes) { return equal_modes_names[static_cast<int>(modes)]; }
+
 /// Settings of the sampler and of the target are texts, as written; a run parses and checks them.
 struct Options {
   std::string target;
@@ -36,6 +42,7 @@ struct Options {
   std::string device = "auto";    ///< auto | cpu | cuda[:k]
   std::optional<Precision> real;  ///< empty: double on the CPU, float on CUDA
   KeptDraws draws = KeptDraws::all;
+  EqualModes equal_modes = EqualModes::all;
   std::string output;                 ///< NetCDF file; empty: nothing is written
   bool overwrite = false;             ///< draws that are in `output` already may go
   bool keep_draws = false;            ///< the draws in memory too, in Result::draws

@@ -50,7 +50,10 @@ std::optional<Result> run_once(const Options& o, const Context& context, Target<
   const bool may_move = o.sampler == ensemble_sampler && context.backend == Backend::cpu && !plain.info().spin_model &&
                         plain.info().offers >= Needs::gradient &&
                         !plain.info().logistic;  // that has no scales to learn
-  if (o.resume && may_move) moved.set(o.resume->warm.coordinates);
+  if (o.resume && may_move) {
+    moved.set(o.resume->warm.coordinates);
+    moved.set(Symmetries::of_numbers(plain.info(), o.resume->warm.symmetries));
+  }
   Target<Real>& target = may_move ? moved : plain;
   refuse_if_too_large(o, estimate_for(o, context, target.info(), precision_of<Real>));
   std::optional<StartingPoints<Real>> points;

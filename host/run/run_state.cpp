@@ -25,6 +25,7 @@ void visit_state(const Visitor& visit, State& s) {
   visit("warmup_note", s.warm.note);
   visit("warmup_advice", s.warm.advice);
   visit("warmup_coordinates", s.warm.coordinates);
+  visit("warmup_symmetries", s.warm.symmetries);
   visit("iterations", s.iterations);
   visit("draws", s.draws);
   visit("wanted", s.wanted);

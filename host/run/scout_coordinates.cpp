@@ -99,6 +99,7 @@ LearntCoordinates coordinates_about(const Phases<Real>& run, const std::vector<s
   const ThreadsOf threads(run.context, run.dim());
   if (run.dim() > most_coordinates) return one_by_one(run, places, factor, gradients);
   const DrawsAndGradients points = evaluated(run, about(run, places, factor), gradients);
+  if (points.x.cols() < run.dim()) return {};  // the metric is of places apart: few of its draws have a density
   EffectCoordinates found = centre_effects(points, priors_at(run, places.front(), points, gradients));
   return std::move(helps(run, found, places, gradients) ? found.to_try : found.coordinates);
 }
@@ -108,6 +109,7 @@ LearntCoordinates exact_coordinates_about(const Phases<Real>& run, const std::ve
                                           const std::vector<double>& factor, std::int64_t& gradients) {
   if (run.dim() > most_coordinates) return one_by_one(run, places, factor, gradients);
   const DrawsAndGradients points = evaluated(run, about(run, places, factor), gradients);
+  if (points.x.cols() < run.dim()) return {};  // the metric is of places apart: few of its draws have a density
   return centre_exact_effects(points, priors_at(run, places.front(), points, gradients));
 }
 

@@ -12,6 +12,7 @@
 #include "host/learn/probes.hpp"
 #include "host/learn/row_start.hpp"
 #include "host/learn/trail.hpp"
+#include "host/run/climb_in_one_place.hpp"
 #include "host/run/normal_arrival.hpp"
 #include "host/run/scout_coordinates.hpp"
 #include "host/run/start.hpp"
@@ -77,8 +78,8 @@ class Party {
     visit("round", self.round_), visit("from", self.from_), visit("end", self.end_), visit("seen", self.out_.seen);
     visit("iterations", self.out_.iterations), visit("gradients", self.out_.gradients);
     visit("factor", self.out_.metric.factor), visit("step_size", self.out_.metric.step_size);
-    visit("coordinates", self.out_.coordinates), visit("left", self.out_.left),
-        visit("left_below", self.out_.left_below);
+    visit("coordinates", self.out_.coordinates), visit("symmetries", self.out_.symmetries),
+        visit("left", self.out_.left), visit("left_below", self.out_.left_below);
     for (Index s = 0; s < self.size_; ++s)
       visit(fmt::format("lp_{}", s).c_str(), self.trails_[s].lp),
           visit(fmt::format("x_{}", s).c_str(), self.trails_[s].draws);
@@ -148,8 +149,10 @@ class Party {
         return;
       }
       if (failed > 0) continue;
-      const Climbed<Real> way = climb<Real>(std::ref(gradients_at), x, dim_, run_.stop);
+      const std::vector<Real> starts = x;
+      Climbed<Real> way = climb<Real>(std::ref(gradients_at), x, dim_, run_.stop);
       out_.gradients += way.gradients;
+      keeper_.so_far().symmetries = out_.symmetries = climb_in_one_place(run_, starts, x, way, out_.gradients);
       if (!run_.stop && arrive_at_once(x, way)) {
         out_.seconds = seconds_since(begin);
         return;
@@ -297,6 +300,7 @@ class Party {
       std::vector<Real> late;
       for (std::size_t k = t.lp.size(); k > t.lp.size() / 2; --k)
         late.insert(late.end(), t.draws.begin() + (k - 1) * dim_, t.draws.begin() + k * dim_);
+      if (run_.coordinates) run_.coordinates->gather(late);
       out_.points.push_back(std::move(late));
     }
     require(!out_.points.empty(), ExitStatus::data, "no chain can start",

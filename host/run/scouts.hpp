@@ -1,5 +1,6 @@
 // Scouts find where the posterior is, before all chains share a proposal (docs/decisions/0031-arrival.md).
-// A logistic regression needs none (row_start.hpp). Else starting points climb to where the mass begins (climb.hpp).
+// A logistic regression needs none (row_start.hpp). Else starting points climb to where the mass begins (climb.hpp);
+// in one of its places, where the posterior has several alike (find_symmetries.hpp).
 // Where a normal law fits from there, chains begin at its draws (normal_arrival.hpp). Else each scout is a NUTS chain
 // that adapts its own step: one in a bad place holds nobody else. They run until their log densities agree and stand
 // still, or until a limit, with metrics learnt on the way (probes.hpp), and after a round in coordinates that undo a
@@ -29,6 +30,7 @@ struct Scouted {
   double left_below = 0;                         ///< how far the lowest of them ended below the others, in log density
   Metric metric;                                 ///< from the scouts' draws
   std::vector<double> agreement;                 ///< of positions and gradients, where `rows`
+  std::vector<double> symmetries;                ///< as numbers (symmetries.hpp); empty: none that matters
   std::vector<double> coordinates;               ///< of metric and points, as numbers; empty: the target's own
   std::vector<std::vector<Real>> points;         ///< of each scout that arrived: (draw, dim), late draws first
   /// The starting points of chains first .. first + count - 1: chain c begins where scout c mod points.size() was, with

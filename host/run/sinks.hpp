@@ -132,18 +132,21 @@ class DivergenceSink final : public Sink<Real> {
 };
 
 /// Replaces the coordinates of a window by the values that the target records in their place, and log densities in
-/// learnt coordinates by the target's own; in memory that stays until the next but one.
+/// learnt coordinates by the target's own; draws of a posterior with places alike are put into any of them. In memory
+/// that stays until the next but one.
 template <class Real>
 class RecordedValues {
  public:
   explicit RecordedValues(const Phases<Real>& run)
       : info_(run.target.info()),
         coordinates_(run.coordinates && run.coordinates->moves() ? run.coordinates : nullptr),
+        symmetries_(run.coordinates && run.coordinates->symmetries().any() ? &run.coordinates->symmetries() : nullptr),
+        in_all_(run.options.equal_modes == EqualModes::all),
         seed_(run.options.seed),
         threads_(run.context.threads) {}
   /// Throws what the target's function throws.
   void put_into(Window<Real>& window) {
-    if (!info_.constrain && !coordinates_) return;
+    if (!info_.constrain && !coordinates_ && !symmetries_) return;
     const auto width = std::ssize(info_.names);
     std::vector<Real>& memory = memory_[turn_ = 1 - turn_];
     memory.resize(static_cast<std::size_t>(window.draws.planes * window.draws.rows * width));
@@ -177,6 +180,8 @@ class RecordedValues {
   /// What learnt coordinates have added to the log density.
   double record(std::vector<double>& x, const DrawId& draw, std::vector<double>& recorded) const {
     const double added = coordinates_ ? coordinates_->to_target(x.data()) : 0;
+    if (symmetries_ && in_all_) symmetries_->at_random(x.data(), draw);
+    if (symmetries_ && !in_all_) symmetries_->gather(x.data());
     if (info_.constrain)
       info_.constrain(x.data(), draw, recorded.data());
     else
@@ -186,6 +191,8 @@ class RecordedValues {
 
   const TargetInfo& info_;
   const TargetInCoordinates<Real>* coordinates_;  ///< or null: the target's own
+  const Symmetries* symmetries_;                  ///< or null: draws are recorded where chains are
+  bool in_all_;
   std::uint64_t seed_;
   int threads_, turn_ = 0;
   std::vector<Real> memory_[2];

@@ -81,6 +81,26 @@ void TargetInCoordinates<Real>::from_target(std::vector<Real>& points) const {
 }
 
 template <class Real>
+bool TargetInCoordinates<Real>::gather(std::vector<Real>& points) const {
+  if (!symmetries_.any()) return false;
+  const auto n = static_cast<std::size_t>(this->info_.dim);
+  std::vector<Real> x = points;
+  to_target(x);
+  std::vector<double> at(n);
+  bool moved = false;
+  for (std::size_t k = 0; k + n <= x.size(); k += n) {
+    std::copy_n(x.data() + k, n, at.data());
+    if (symmetries_.gather(at.data()).empty()) continue;
+    moved = true;
+    std::transform(at.begin(), at.end(), x.data() + k, [](double v) { return static_cast<Real>(v); });
+  }
+  if (!moved) return false;
+  from_target(x);
+  points = std::move(x);
+  return true;
+}
+
+template <class Real>
 void TargetInCoordinates<Real>::evaluate(const Exchange<Real>& exchange, Index first, Index last) {
   if (!moves()) return target_.evaluate(exchange, first, last);
   using Point = Eigen::Map<Eigen::Matrix<Real, Eigen::Dynamic, 1>>;

@@ -2,7 +2,9 @@
 // density's gradient at x becomes that at y. Until coordinates are set it is the target itself, at the cost of one call
 // more.
 // They are set between iterations, never while threads evaluate. On the CPU alone.
+// Symmetries of the target (symmetries.hpp) change neither: chains are gathered by them, and draws recorded.
 #pragma once
+#include "host/run/symmetries.hpp"
 #include "targets/target.hpp"
 
 namespace kilochain {
@@ -22,12 +24,16 @@ class TargetInCoordinates final : public Target<Real> {
   /// Whether any were set.
   bool moves() const;
   Target<Real>& plain() const { return target_; }
+  void set(Symmetries symmetries) { symmetries_ = std::move(symmetries); }
+  const Symmetries& symmetries() const { return symmetries_; }
 
   /// One point y (n) becomes x in place; what the coordinates add to its log density.
   double to_target(double* y) const;
   /// Points (point, n), and back.
   void to_target(std::vector<Real>& points) const;
   void from_target(std::vector<Real>& points) const;
+  /// Points y (point, n) become those of their images that are nearest to where chains gather. Whether any moved.
+  bool gather(std::vector<Real>& points) const;
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override;
   Index tile(Index num_chains, int threads) const override { return target_.tile(num_chains, threads); }
@@ -40,6 +46,7 @@ class TargetInCoordinates final : public Target<Real> {
   void for_each(std::vector<Real>& points, F&& f) const;
   Target<Real>& target_;
   std::unique_ptr<LearntCoordinates> coordinates_;
+  Symmetries symmetries_;
 };
 
 }  // namespace kilochain

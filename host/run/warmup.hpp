@@ -22,11 +22,12 @@ struct WarmedUp {
   double ess_per_iteration = 0;   ///< of the slowest coordinate, over all chains; 0: not known
   std::optional<bool> converged;  ///< an automatic one: its signs said so
   bool interrupted = false;
-  std::int64_t fewer_chains = 0;  ///< it has ended, for a run with so many may be sooner; 0: it goes on
-  std::int64_t superchains = 0;   ///< chain c began in superchain c mod so many (rhat.hpp); 0: none
-  std::string note;               ///< what ended an automatic one; how many chains were relocated
-  std::vector<double> agreement;  ///< of each coordinate with its gradient (learnt_metric.hpp); empty: not known
-  std::string advice;             ///< what to do about one that has not converged
+  std::int64_t fewer_chains = 0;   ///< it has ended, for a run with so many may be sooner; 0: it goes on
+  std::int64_t superchains = 0;    ///< chain c began in superchain c mod so many (rhat.hpp); 0: none
+  std::string note;                ///< what ended an automatic one; how many chains were relocated
+  std::vector<double> agreement;   ///< of each coordinate with its gradient (learnt_metric.hpp); empty: not known
+  std::string advice;              ///< what to do about one that has not converged
+  std::vector<double> symmetries;  ///< of the target, as numbers (symmetries.hpp); empty: none that matters
   std::vector<double>
       coordinates;         ///< in which the chains move, as numbers (learnt_coordinates.hpp); empty: the target's own
   bool resumable = false;  ///< the file has a state of it

@@ -45,7 +45,8 @@ enum class Purpose : std::uint32_t {
   trajectory = 6,
   adaptation = 7,
   policy = 8,
-  predictive = 9
+  predictive = 9,
+  relabelling = 10
 };
 
 /// The random numbers of one chain in one iteration. A value, not a generator: asking twice gives the same number.

@@ -50,6 +50,7 @@ struct StanModel::Functions {
   decltype(StanModel::gradient_) gradient;
   int (*constrain)(const bs_model*, bool transformed, bool generated, const double* x, double* values, bs_rng*,
                    char** error);
+  int (*unconstrain)(const bs_model*, const double* values, double* x, char** error);
   bs_rng* (*make_rng)(unsigned seed, char** error);
   void (*destroy_rng)(bs_rng*);
   int (*set_print)(void (*)(const char*, std::size_t), char** error);
@@ -77,6 +78,7 @@ struct StanModel::Functions {
     take(log_density, "bs_log_density");
     take(gradient, "bs_log_density_gradient");
     take(constrain, "bs_param_constrain");
+    take(unconstrain, "bs_param_unconstrain");
     take(make_rng, "bs_rng_construct");
     take(destroy_rng, "bs_rng_destruct");
     take(set_print, "bs_set_print_callback");
@@ -162,6 +164,13 @@ bool StanModel::constrain(const double* x, bool transformed, bool generated, std
   if (rng) call_->destroy_rng(rng);
   if (status != 0) why = call_->text_of(error);
   return status == 0;
+}
+
+bool StanModel::unconstrain(const double* values, double* x) const {
+  char* error = nullptr;
+  if (call_->unconstrain(model_, values, x, &error) == 0) return true;
+  call_->text_of(error);
+  return false;
 }
 
 }  // namespace kilochain

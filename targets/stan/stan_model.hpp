@@ -62,6 +62,8 @@ class StanModel {
   /// The values of names(transformed, generated); `seed` is that of the generated quantities. False: `why` says why.
   bool constrain(const double* x, bool transformed, bool generated, std::uint32_t seed, double* values,
                  std::string& why) const;
+  /// From the values of names(false, false) to the point (dim). False where there is none.
+  bool unconstrain(const double* values, double* x) const;
 
  private:
   struct Functions;

@@ -87,6 +87,24 @@ class RecordedQuantities {
   Rejections failures_;
 };
 
+std::shared_ptr<const ParameterValues> parameters_of(const std::shared_ptr<const StanModel>& model) {
+  const StanNames names = stan_names(model->names(false, false));
+  auto out = std::make_shared<ParameterValues>();
+  out->variables = names.variables;
+  out->of_point = [model, source = names.source](const double* x, double* to) {
+    std::vector<double> values(source.size());
+    std::string why;
+    model->constrain(x, false, false, 0, values.data(), why);
+    for (std::size_t k = 0; k < source.size(); ++k) to[k] = values[source[k]];
+  };
+  out->to_point = [model, source = names.source](const double* from, double* x) {
+    std::vector<double> values(source.size());
+    for (std::size_t k = 0; k < source.size(); ++k) values[source[k]] = from[k];
+    return model->unconstrain(values.data(), x);
+  };
+  return out;
+}
+
 /// Empty text is no data: a program without data takes an empty object as well.
 std::shared_ptr<const StanModel> load(const StanSettings& s, const Context& context) {
   require(!s.model.empty(), ExitStatus::usage, "target stan has no program", "model is not set",
@@ -117,6 +135,7 @@ std::unique_ptr<Target<Real>> Stan<Real>::make_cpu(const Context& context, const
   info.fixed = recording->fixed(info.dim);
   info.offers = Needs::gradient;
   info.constrain = [recording](const double* x, const DrawId& draw, double* values) { (*recording)(x, draw, values); };
+  info.parameters = parameters_of(model);
   info.gives_up = [model](bool does) { model->gives_up(does); };
   info.notes = [recording] { return recording->notes(); };
   return std::make_unique<ExternalTarget<Real, StanModel>>(s.model, model, std::move(info), s.call_seconds);

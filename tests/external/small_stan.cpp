@@ -106,6 +106,10 @@ int kilochain_gradients(const bs_model* m, int points, std::size_t row, const do
   return points;
 }
 #endif
+int bs_param_unconstrain(const bs_model*, const double* values, double* x, char**) {
+  x[0] = values[0], x[1] = std::log(values[1]);
+  return 0;
+}
 int bs_param_constrain(const bs_model* m, bool tp, bool gq, const double* x, double* values, bs_rng* rng,
                        char** error) {
   *values++ = x[0];

@@ -94,7 +94,7 @@ TEST(EnsembleWarmUp, SaysWhatNoMetricMends) {
       return note.starts_with("no linear metric fits 1 of 1 coordinates (x[0])");
     });
   };
-  EXPECT_TRUE(says(run_quietly(with_nothing_said("gaussian_mixture", {{"dim", "1"}, {"means", "-10;10"}}))));
+  EXPECT_TRUE(says(run_quietly(with_nothing_said("gaussian_mixture", {{"dim", "1"}, {"means", "-10;11"}}))));
   EXPECT_FALSE(says(run_quietly(with_nothing_said("gaussian_mixture", {{"dim", "1"}, {"means", "3"}}))));
 }
 

@@ -125,6 +125,7 @@ TEST(Options, TomlIsFlags) {
                                                      {"no_graphs", "true"},
                                                      {"chain_batch_size", "3"},
                                                      {"draws", "none"},
+                                                     {"equal_modes", "one"},
                                                      {"output", "out.nc"},
                                                      {"max_seconds", "60"},
                                                      {"target_ess", "500"},

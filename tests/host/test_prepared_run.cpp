@@ -211,7 +211,7 @@ TEST(PreparedRun, ProgressTellsWhatAnAutomaticWarmUpWaitsFor) {
   const auto told = [](const char* sampler) {
     Options o = options();
     o.sampler = sampler, o.num_warmup.reset(), o.num_chains = 16, o.num_samples = 100;
-    o.target = "gaussian_mixture", o.target_settings = {{"dim", "5"}, {"means", "-10; 10"}};  // no normal law fits
+    o.target = "gaussian_mixture", o.target_settings = {{"dim", "5"}, {"means", "-10; 11"}};  // no normal law fits
     std::string all;
     const std::atomic<bool> never{false};
     run(

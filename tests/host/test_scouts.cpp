@@ -1,5 +1,5 @@
 // How scouts come to the posterior: climbing from far out, no nearer than where the mass begins, and a metric from
-// gradients about a few places.
+// gradients about a few places, where there may be no density about them.
 #include <gtest/gtest.h>
 
 #include <Eigen/LU>
@@ -8,6 +8,7 @@
 #include "host/learn/climb.hpp"
 #include "host/learn/probes.hpp"
 #include "tests/support/density.hpp"
+#include "tests/support/stopped_target.hpp"
 
 namespace kilochain {
 namespace {
@@ -127,6 +128,22 @@ TEST(Probes, TellTheMetricOfAGaussian) {
     // Differences over 1e-3 of a gradient's rounding; off-diagonals are shrunk by e^-27.
     EXPECT_LT((whitened - Eigen::MatrixXd::Identity(n, n)).norm(), 1e-5 * n) << n;
   }
+}
+
+/// Nearly uniform in a ball: a draw of any normal law about a place in it lies outside, where there is no density.
+struct Ball {
+  Eigen::Index dim() const { return 33; }
+  double lp(const Eigen::VectorXd& x, Eigen::VectorXd& g) const {
+    g = -0.02 * x;
+    return x.norm() < 1 ? -0.01 * x.squaredNorm() : -INFINITY;
+  }
+};
+
+TEST(Scouts, GoWhereNoDrawOfTheirMetricHasADensity) {
+  const testing_support::StoppedTarget<Ball> target{};
+  Options o = testing_support::options_of_mine(16);
+  o.init = "normal:0.05", o.num_warmup = 100, o.num_samples = 20;
+  EXPECT_EQ(testing_support::run_quietly(o).summary.quarantined, 0);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(SuperchainRuns, AThousandChainsNeedFewDrawsEach) {
 }
 
 TEST(SuperchainRuns, ModesFarApartAreFound) {
-  Options o = thousand("gaussian_mixture", {{"dim", "1"}, {"means", "-8;8"}, {"weights", "0.5,0.5"}});
+  Options o = thousand("gaussian_mixture", {{"dim", "1"}, {"means", "-8;9"}, {"weights", "0.5,0.5"}});
   o.num_chains = 256;
   const Result r = run_quietly(o);
   EXPECT_EQ(status_of(r), 6);

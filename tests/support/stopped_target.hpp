@@ -12,7 +12,7 @@
 
 namespace kilochain::testing_support {
 
-/// Model: `dim()`, and `lp(x, gradient)` of Eigen vectors. The target's name is `mine`.
+/// Model: `dim()`, and `lp(x, gradient)` of Eigen vectors; `names()` where it has any. The target's name is `mine`.
 template <class Model>
 struct StoppedTarget {
   Model model;
@@ -23,6 +23,7 @@ struct StoppedTarget {
   FunctionDensity function() {
     FunctionDensity f;
     f.one = density, f.user_data = this, f.dim = static_cast<std::size_t>(model.dim());
+    if constexpr (requires { model.names(); }) f.names = model.names();
     return f;
   }
   static int density(std::size_t n, const double* x, double* gradient, double* lp, void* self) {
@@ -35,11 +36,15 @@ struct StoppedTarget {
   }
 
   /// A run in learnt coordinates, stopped at each of these shares of its calls, is resumed with its bits.
-  void expect_resumed(Options whole, std::initializer_list<double> parts) {
+  void expect_resumed(const Options& whole, std::initializer_list<double> parts) {
+    const Result all = expect_same_bits(whole, parts);
+    EXPECT_NE(all.evaluation.find("learnt coordinates"), std::string::npos) << all.evaluation;
+  }
+  /// The same of any run, which is returned.
+  Result expect_same_bits(Options whole, std::initializer_list<double> parts) {
     const ScratchFiles files;
     whole.output = files.path("whole.nc");
-    const Result all = run_quietly(whole);
-    ASSERT_NE(all.evaluation.find("learnt coordinates"), std::string::npos) << all.evaluation;
+    Result all = run_quietly(whole);
     const auto of_whole = static_cast<double>(calls);
     for (const double part : parts) {
       Options o = whole;
@@ -48,11 +53,13 @@ struct StoppedTarget {
       calls = 0, at = static_cast<std::int64_t>(part * of_whole), stop = false;
       const Result first = run(o, nullptr, stop);
       at = -1, stop = false;
-      ASSERT_TRUE(first.interrupted && first.resumable) << part;
+      EXPECT_TRUE(first.interrupted && first.resumable) << part;
+      if (!first.resumable) continue;
       o.resume = read_run_state(o.output);
       EXPECT_FALSE(run(o, nullptr, stop).interrupted);
       EXPECT_TRUE(everything(o.output) == everything(whole.output)) << part;
     }
+    return all;
   }
 };
 
