@@ -8,6 +8,7 @@
 
 #include "host/run/choose_chains.hpp"
 #include "host/run/coordinate_name.hpp"
+#include "host/run/equal_modes.hpp"
 #include "host/run/relocate.hpp"
 #include "host/run/run_summary.hpp"
 #include "host/run/target_gradients.hpp"
@@ -126,9 +127,14 @@ void EnsembleWarmUp<Real>::relocate() {
 /// Chains that have gone to other places of a posterior that has several alike come back: all learn one of them.
 template <class Real>
 void EnsembleWarmUp<Real>::gather() {
-  if (!run_.coordinates) return;
-  std::vector<Real> x = run_.chains.positions();
-  if (!run_.coordinates->gather(x)) return;
+  const auto n = static_cast<std::ptrdiff_t>(run_.dim());
+  const std::vector<Real> before = run_.chains.positions();
+  std::vector<std::vector<Real>> points;
+  for (auto at = before.begin(); at != before.end(); at += n) points.emplace_back(at, at + n);
+  out_.symmetries = gather_in_one_place(run_, points, out_.gradients);
+  std::vector<Real> x;
+  for (const auto& point : points) x.insert(x.end(), point.begin(), point.end());
+  if (x == before) return;
   out_.gradients += run_.chains.take_gradients();
   run_.chains.start_again([&](std::vector<Real>& at) { at = x; }, &metric_, out_.iterations);
   keeper_.forget_now();

@@ -12,7 +12,9 @@ namespace {
 constexpr std::size_t most_tried = 200, most_labels = 16, most_flipped = 3, most_probabilities = 3;
 constexpr std::size_t most_to_probe = 512;  // coordinates: whose values are asked for one by one
 constexpr double same = 1e-8, apart = 3;    // of log densities: relative, and in nats
-constexpr std::size_t looked_at = 4;        // places
+constexpr std::size_t looked_at = 4;        // of the highest places: whose log densities are asked for
+constexpr std::size_t tell_a_gap = 12;      // places
+constexpr double gap = 4;  // their mean distance from the middle, in its sds; of twelve normal draws 1 in 13 000
 
 std::size_t product(const std::vector<std::size_t>& shape, std::size_t from, std::size_t to) {
   return std::accumulate(shape.begin() + static_cast<std::ptrdiff_t>(from),
@@ -85,7 +87,7 @@ class Finder {
     }
     offsets_.push_back(offset);
     points_ = starts;
-    points_.insert(points_.end(), places_.begin(), places_.end());
+    points_.insert(points_.end(), places_.begin(), places_.begin() + looked_at);
     values_ = log_densities_(points_);
   }
 
@@ -151,23 +153,36 @@ class Finder {
       if (!equal(values_[k], there[k])) return false;
     return true;
   }
-  /// Whether the best place is apart from its images, or half of all are.
   bool separates(const std::vector<Swap>& swaps) const {
-    for (const Swap& swap : swaps) {
-      std::vector<std::vector<double>> middles;
-      for (const auto& x : places_) {
-        middles.push_back(image(swap, x));
-        for (std::size_t i = 0; i < x.size(); ++i) middles.back()[i] = (middles.back()[i] + x[i]) / 2;
-      }
-      const std::vector<double> there = log_densities_(middles);
-      const auto wall = [&](std::size_t k) {
-        return !(there[k] > values_[points_.size() - places_.size() + k] - apart);
-      };
-      std::size_t walls = 0;
-      for (std::size_t k = 0; k < there.size(); ++k) walls += wall(k);
-      if (wall(0) || 2 * walls >= there.size()) return true;
+    return std::ranges::any_of(swaps, [&](const Swap& swap) { return has_wall(swap) || has_gap(swap); });
+  }
+  /// Whether the density is lower half-way from the highest place to its image, or from half of those that are looked at.
+  bool has_wall(const Swap& swap) const {
+    std::vector<std::vector<double>> middles;
+    for (std::size_t k = 0; k < looked_at; ++k) {
+      middles.push_back(image(swap, places_[k]));
+      for (std::size_t i = 0; i < middles[k].size(); ++i) middles[k][i] = (middles[k][i] + places_[k][i]) / 2;
     }
-    return false;
+    const std::vector<double> there = log_densities_(middles), here(values_.end() - looked_at, values_.end());
+    const auto wall = [&](std::size_t k) { return !(there[k] > here[k] - apart); };
+    std::size_t walls = 0;
+    for (std::size_t k = 0; k < looked_at; ++k) walls += wall(k);
+    return wall(0) || 2 * walls >= looked_at;
+  }
+  /// Whether no place is near the middle: of many coordinates the density is highest there, and next to no mass is.
+  bool has_gap(const Swap& swap) const {
+    if (places_.size() < tell_a_gap) return false;
+    const std::vector<double>& from = places_.front();
+    const std::vector<double> to = image(swap, from);
+    double sum = 0, squares = 0;
+    for (const auto& x : places_) {
+      double along = 0;
+      for (std::size_t i = 0; i < x.size(); ++i) along += (from[i] - to[i]) * (x[i] - (from[i] + to[i]) / 2);
+      sum += std::abs(along), squares += along * along;
+    }
+    const auto count = static_cast<double>(places_.size());
+    const double mean = sum / count;
+    return mean > gap * std::sqrt(std::max(0.0, squares / count - mean * mean));
   }
 
   /// Coordinates that make one value each change places themselves; where others do not, by the way back.
@@ -293,12 +308,12 @@ class Finder {
   const TargetInfo& info_;
   const LogDensities log_densities_;
   const Symmetries maps_;
-  const std::vector<std::vector<double>> places_;
+  const std::vector<std::vector<double>> places_;  ///< from the highest down
   std::vector<Variable> variables_;
   std::vector<Axis> axes_;
   std::vector<std::size_t> offsets_;  ///< of variables' first values
   Owners owners_;
-  std::vector<std::vector<double>> points_;  ///< starts, then places
+  std::vector<std::vector<double>> points_;  ///< starts, then the highest places
   std::vector<double> values_;               ///< log densities there
   std::size_t tried_ = 0;
   std::vector<Symmetries::Stage> stages_;
@@ -308,20 +323,23 @@ class Finder {
 
 template <class Real>
 Symmetries find_symmetries(const TargetInfo& info, const GradientsAt<Real>& gradients_at,
-                           const std::vector<Real>& starts, const std::vector<Real>& ends,
-                           const std::vector<double>& lp, std::int64_t& gradients) {
-  const auto dim = static_cast<std::size_t>(info.dim), count = lp.size();
+                           const std::vector<Real>& starts, const std::vector<Real>& ends, std::int64_t& gradients) {
+  const auto dim = static_cast<std::size_t>(info.dim), count = ends.size() / dim;
   if (!std::is_same_v<Real, double> || count < looked_at) return {};
   const auto point = [&](const std::vector<Real>& of, std::size_t k) {
     return std::vector<double>(of.begin() + static_cast<std::ptrdiff_t>(k * dim),
                                of.begin() + static_cast<std::ptrdiff_t>((k + 1) * dim));
   };
-  std::vector<std::size_t> order(count);
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<double> lp;
+  gradients_at(ends, &lp);
+  gradients += std::ssize(lp);
+  std::vector<std::size_t> order;
+  for (std::size_t k = 0; k < count; ++k)
+    if (std::isfinite(lp[k])) order.push_back(k);
   std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return lp[a] > lp[b]; });
-  if (!std::isfinite(lp[order[looked_at - 1]])) return {};
-  std::vector<std::vector<double>> places;
-  for (std::size_t k = 0; k < looked_at; ++k) places.push_back(point(ends, order[k]));
+  if (order.size() < looked_at) return {};
+  std::vector<std::vector<double>> places;  // the lowest may not have arrived
+  for (std::size_t k = 0; k < std::max(looked_at, 3 * order.size() / 4); ++k) places.push_back(point(ends, order[k]));
   const auto log_densities = [&](const std::vector<std::vector<double>>& points) {
     std::vector<Real> x;
     for (const auto& p : points) x.insert(x.end(), p.begin(), p.end());
@@ -337,8 +355,8 @@ Symmetries find_symmetries(const TargetInfo& info, const GradientsAt<Real>& grad
 }
 
 template Symmetries find_symmetries(const TargetInfo&, const GradientsAt<float>&, const std::vector<float>&,
-                                    const std::vector<float>&, const std::vector<double>&, std::int64_t&);
+                                    const std::vector<float>&, std::int64_t&);
 template Symmetries find_symmetries(const TargetInfo&, const GradientsAt<double>&, const std::vector<double>&,
-                                    const std::vector<double>&, const std::vector<double>&, std::int64_t&);
+                                    const std::vector<double>&, std::int64_t&);
 
 }  // namespace kilochain

@@ -3,20 +3,19 @@
 // follow each other. Maps that swap two of them are tried, along all such axes, then along all but one, ...; with two
 // components a share may change from p to 1 - p. So are changes of sign, of up to three parameters or of one component
 // of each. A map counts where log densities at six points and at their images are equal to 1e-8; then others of these
-// components are tried. It is of use where the density falls off by three nats half-way from a place to its image:
-// elsewhere chains go there by themselves.
-// Cost: a gradient for each map that is tried, at most 200; 24 for each that is found.
+// components are tried. It is of use where places are apart: the density falls off by three nats half-way from one to
+// its image, or climbs end on both sides of that and none near it. Elsewhere chains go there by themselves.
+// Cost: a gradient for each map that is tried, at most 200; 10 more for each that is found.
 #pragma once
 #include "host/learn/gradients_at.hpp"
 #include "host/run/symmetries.hpp"
 
 namespace kilochain {
 
-/// starts, ends: (point, dim) each, where the same climbs began and ended; lp: (point) at the latter. Adds to
-/// `gradients`. None of a density in single precision: it is not exact enough.
+/// starts, ends: (point, dim), where climbs began and ended; or both the same draws. Adds to `gradients`. None of a
+/// density in single precision: it is not exact enough.
 template <class Real>
 Symmetries find_symmetries(const TargetInfo& info, const GradientsAt<Real>& gradients_at,
-                           const std::vector<Real>& starts, const std::vector<Real>& ends,
-                           const std::vector<double>& lp, std::int64_t& gradients);
+                           const std::vector<Real>& starts, const std::vector<Real>& ends, std::int64_t& gradients);
 
 }  // namespace kilochain

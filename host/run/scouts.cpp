@@ -12,7 +12,7 @@
 #include "host/learn/probes.hpp"
 #include "host/learn/row_start.hpp"
 #include "host/learn/trail.hpp"
-#include "host/run/climb_in_one_place.hpp"
+#include "host/run/equal_modes.hpp"
 #include "host/run/normal_arrival.hpp"
 #include "host/run/scout_coordinates.hpp"
 #include "host/run/start.hpp"
@@ -170,6 +170,7 @@ class Party {
     }
     out_.metric.factor = std::move(at.start.factor), out_.metric.step_size = 0.5;
     out_.points = std::move(at.start.points);
+    gather();
     for (const Index c : at.start.left) leave(c, at.start.left_below);
     out_.seconds_of_iteration = usual_steps * at.start.seconds_of_gradient;
     return out_.normal = out_.arrived = true;
@@ -300,12 +301,15 @@ class Party {
       std::vector<Real> late;
       for (std::size_t k = t.lp.size(); k > t.lp.size() / 2; --k)
         late.insert(late.end(), t.draws.begin() + (k - 1) * dim_, t.draws.begin() + k * dim_);
-      if (run_.coordinates) run_.coordinates->gather(late);
       out_.points.push_back(std::move(late));
     }
     require(!out_.points.empty(), ExitStatus::data, "no chain can start",
             fmt::format("{} scouts found no place with a finite log density", size_),
             "Choose other starting points with --init?");
+    gather();
+  }
+  void gather() {
+    keeper_.so_far().symmetries = out_.symmetries = gather_in_one_place(run_, out_.points, out_.gradients);
   }
 
   /// From the late draws of the half with the highest densities, about each scout's own mean: on their way they tell it

@@ -36,15 +36,15 @@ Symmetries found_in(const TargetInfo& info, const std::function<double(const Vec
   const Index n = info.dim;
   std::mt19937_64 random(5);
   std::normal_distribution<double> normal;
-  std::vector<double> starts, ends, values;
+  std::vector<double> starts, ends;
   for (int k = 0; k < 4; ++k) {
     VectorXd x = mode;
     for (Index i = 0; i < n; ++i) starts.push_back(normal(random)), x[i] += 0.01 * normal(random);
-    ends.insert(ends.end(), x.begin(), x.end()), values.push_back(lp(x));
+    ends.insert(ends.end(), x.begin(), x.end());
   }
   std::int64_t gradients = 0;
   const auto gradients_at = testing_support::of_points(density, n);
-  return find_symmetries<double>(info, gradients_at, starts, ends, values, gradients);
+  return find_symmetries<double>(info, gradients_at, starts, ends, gradients);
 }
 
 /// Three components with a mean, a log scale and a logit each; observations near -4, 0 and 5.
