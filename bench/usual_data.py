@@ -102,7 +102,7 @@ def with_latent_values(model, r):
         t = np.exp((.5 - X @ [.5, -.3, .2, 0] - (.6 * r.normal(size=J))[g]) / shape) * r.weibull(shape, N)
         end = r.exponential(3, N)
         return dict(N=N, J=J, K=K, g=g + 1, X=X, t=np.minimum(t, end) + 1e-6, seen=(t < end).astype(int))
-    if model == "hidden_markov":
+    if model in ("hidden_markov", "states_unordered"):
         T, P, s, y = 400, [[.9, .07, .03], [.1, .8, .1], [.02, .08, .9]], 0, []
         for _ in range(T):
             s = r.choice(3, p=P[s])
@@ -120,4 +120,24 @@ def with_latent_values(model, r):
         item, person = np.tile(np.arange(I), J), np.repeat(np.arange(J), I)
         eta = r.normal(0, 1.2, J)[person] - r.normal(.3, .9, I)[item]
         return dict(I=I, J=J, N=I * J, item=item + 1, person=person + 1, y=r.binomial(1, logistic(eta)))
+    return with_equal_modes(model, r)
+
+
+def with_equal_modes(model, r):
+    """Components that may swap, and signs that may change."""
+    if model == "latent_classes":
+        N, J, p = 600, 8, .1 + .8 * r.random((3, 8))
+        return dict(N=N, J=J, K=3, y=r.binomial(1, p[r.choice(3, N, p=[.5, .3, .2])]))
+    if model == "two_lines":
+        x, first = r.normal(size=200), r.random(200) < .4
+        return dict(N=200, x=x, y=np.where(first, 1 + 2 * x, -1 - x) + .5 * r.normal(size=200))
+    if model == "one_factor":
+        f = r.normal(size=150)
+        return dict(N=150, D=6, y=np.outer(f, [.9, -.8, .7, .6, -.5, .8]) + .5 * r.normal(size=(150, 6)))
+    if model == "discriminations":
+        alpha, beta, theta = r.normal(1, .4, 12), r.normal(size=12), r.normal(size=(150, 1))
+        return dict(I=12, J=150, y=r.binomial(1, logistic(alpha * theta + beta)))
+    if model == "clouds":
+        at = np.array([[0, 0], [3, 3], [-3, 2]])[r.choice(3, 300)]
+        return dict(N=300, K=3, y=at + r.normal(size=(300, 2)) @ np.array([[1, .3], [0, .8]]))
     return {}  # of a density alone

@@ -1,7 +1,7 @@
-// Where a posterior has equal modes (find_symmetries.hpp), chains gather in one of them. They are looked for three times:
-// where climbs end, which are then made again from images of their starts; where scouts have arrived, or a normal law
-// has; and where chains stand that have failed an audit. Of effects in hundreds the first look sees nothing: ends of
-// climbs are far from the mass.
+// Where a posterior has equal modes (find_symmetries.hpp), chains gather in one of them. They are looked for three
+// times: where climbs end, which are then made again from images of their starts; where scouts have arrived, or a
+// normal law has; and where chains stand that have failed an audit. Of hundreds of effects the first look sees
+// nothing: ends of climbs are far from the mass.
 // Cost: that of finding symmetries, each time until some are found; and of climbs again.
 #pragma once
 #include "host/learn/climb.hpp"

@@ -156,7 +156,7 @@ class Finder {
   bool separates(const std::vector<Swap>& swaps) const {
     return std::ranges::any_of(swaps, [&](const Swap& swap) { return has_wall(swap) || has_gap(swap); });
   }
-  /// Whether the density is lower half-way from the highest place to its image, or from half of those that are looked at.
+  /// Whether the density is lower half-way from the highest place to its image, or so of half of those looked at.
   bool has_wall(const Swap& swap) const {
     std::vector<std::vector<double>> middles;
     for (std::size_t k = 0; k < looked_at; ++k) {

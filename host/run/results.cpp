@@ -36,6 +36,11 @@ RunSummary summary_of(const Phases<Real>& run, const WarmedUp& warm, const Sampl
   s.warmup_converged = warm.converged;
   s.warmup_note = warm.note;
   s.fixed = run.target.info().fixed;
+  if (run.coordinates && run.coordinates->symmetries().any())
+    s.equal_modes = run.coordinates->symmetries().told() +
+                    (run.options.equal_modes == EqualModes::all
+                         ? "; each draw is in one of them at random (--equal-modes one: all in the same)"
+                         : "; all draws are in one of them");
   s.derived = bool(run.target.info().constrain);
   std::vector<double> acceptance;
   std::vector<std::int64_t> numbers;
@@ -160,11 +165,6 @@ Result results(const Phases<Real>& run, const WarmedUp& warm, Sampled<Real>& sam
         run.options.sampler == ensemble_sampler ? "" : "the default in place of --sampler, or ",
         run.options.num_warmup ? "no --num-warmup: it is then as long as it takes" : "a longer --num-warmup"));
   if (std::string note = unlike_a_gaussian(warm, run.target.info()); !note.empty()) r.notes.push_back(std::move(note));
-  if (run.coordinates && run.coordinates->symmetries().any())
-    r.notes.push_back(run.coordinates->symmetries().told() +
-                      (run.options.equal_modes == EqualModes::all
-                           ? "; each draw was put into one of them at random (--equal-modes one: into the same)"
-                           : "; draws are of one of them"));
   if (const auto& told = run.target.info().notes)
     for (std::string& note : told()) r.notes.push_back(std::move(note));
   r.evaluation = run.target.evaluation();

@@ -35,6 +35,7 @@ void visit_attributes(const Visitor& visit, Summary& s) {
   visit("warmup_note", s.warmup_note);
   visit("derived", s.derived);
   visit("flat_along", s.flat);
+  visit("equal_modes", s.equal_modes);
 }
 
 }  // namespace kilochain

@@ -89,7 +89,7 @@ std::string Symmetries::told() const {
   if (!signs.empty())
     what += fmt::format("{}changes of sign ({}{})", what.empty() ? "" : ", and of ", signs[0],
                         signs.size() > 1 ? "; ..." : "");
-  return fmt::format("the posterior has {:.6g} equal modes: it is the same after {}", images(), what);
+  return fmt::format("{:.6g} equal ones: the posterior is the same after {}", images(), what);
 }
 
 std::vector<double> Symmetries::to_numbers() const {

@@ -116,6 +116,7 @@ def tree_of(result, constrain=None, labels={}):
         reason=result["reason"],
         status=result["status"],
         notes=result["notes"],
+        equal_modes=summary.get("equal_modes", ""),
         quarantined=[q[0] for q in result["quarantined"]],
     )
     tree = xr.DataTree.from_dict(groups)
