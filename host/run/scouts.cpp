@@ -130,7 +130,7 @@ class Party {
   void start_at_finite_points() {
     const auto begin = std::chrono::steady_clock::now();
     const StartingPoints<Real> points(run_.options, dim_);
-    std::vector<Real> x = points.of(0, size_);
+    std::vector<Real> x = points.of_scouts(size_);
     bool climbed = false;
     TargetGradients<Real> gradients_at(run_);
     for (std::int64_t attempt = 1; attempt <= most_starts; ++attempt) {
@@ -291,10 +291,9 @@ class Party {
 
   void leave_behind() {
     const auto [at, width] = usual();
-    const double bar = far_below(dim_, width);
     for (Index s = 0; s < size_; ++s) {
       const Trail<Real>& t = trails_[s];
-      if (t.mean < at - bar || !std::isfinite(t.mean)) {
+      if (t.mean < at - far_below(dim_, width) || !std::isfinite(t.mean)) {
         leave(s, at - t.mean);
         continue;
       }

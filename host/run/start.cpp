@@ -53,6 +53,19 @@ std::vector<Real> StartingPoints<Real>::of(Index first, Index count) const {
 }
 
 template <class Real>
+std::vector<Real> StartingPoints<Real>::of_scouts(Index count) const {
+  std::vector<Real> x = of(0, count);
+  if (sd_ > 0 || !points_.empty()) return x;
+  StartingPoints about = *this;
+  about.sd_ = 1;
+  const std::vector<Real> drawn = about.of(0, count);
+  for (std::size_t s = 1; s < static_cast<std::size_t>(count); s += 2)
+    std::copy_n(drawn.begin() + static_cast<std::ptrdiff_t>(s * dim_), dim_,
+                x.begin() + static_cast<std::ptrdiff_t>(s * dim_));
+  return x;
+}
+
+template <class Real>
 std::vector<Real> StartingPoints<Real>::drawn(Index first, Index count, std::int64_t attempt) const {
   std::vector<Real> x(dim_ * count, Real(0));
   std::vector<Real> row(padded(dim_) + 32);

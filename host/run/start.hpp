@@ -16,6 +16,9 @@ class StartingPoints {
   StartingPoints(const Options& options, Index dim);
   /// (count, dim): of chains first .. first + count - 1.
   std::vector<Real> of(Index first, Index count) const;
+  /// Where chains begin at zeros, every second scout begins at a point drawn about them: all would climb one way, and a
+  /// mode that no scout has seen is seen by no audit.
+  std::vector<Real> of_scouts(Index count) const;
   /// Another point for one chain, where its own has no finite density; attempt > 0. The same one where none is drawn.
   std::vector<Real> again(Index chain, std::int64_t attempt) const { return drawn(chain, 1, attempt); }
   bool are_drawn() const { return sd_ > 0; }

@@ -43,6 +43,13 @@ TEST(SuperchainRuns, ModesFarApartAreFound) {
   EXPECT_GT(r.summary.parameters[0].rhat, 1.1);
 }
 
+// From one point all would climb to the nearer mode.
+TEST(SuperchainRuns, ModesOnBothSidesOfOnePointAreFound) {
+  Options o = thousand("gaussian_mixture", {{"dim", "2"}, {"means", "-8;8"}, {"weights", "0.3,0.7"}});
+  o.num_chains = 64, o.init = "zeros";
+  for (o.seed = 1; o.seed < 4; ++o.seed) EXPECT_EQ(status_of(run_quietly(o)), 6) << "seed " << o.seed;
+}
+
 TEST(SuperchainRuns, AreAskedForOrRefused) {
   Options o = thousand("gaussian", {{"preset", "gauss2d_corr"}});
   o.superchains = 1;
