@@ -348,8 +348,12 @@ Symmetries find_symmetries(const TargetInfo& info, const GradientsAt<Real>& grad
     gradients_at(x, &found);
     return found;
   };
-  std::vector<Symmetries::Stage> stages =
-      Finder(info, log_densities, {point(starts, order[0]), point(starts, order[1])}, places)();
+  std::vector<Symmetries::Stage> stages;
+  try {
+    stages = Finder(info, log_densities, {point(starts, order[0]), point(starts, order[1])}, places)();
+  } catch (const std::exception&) {  // of a model's own function, at a point that no chain asks for
+    return {};
+  }
   if (stages.empty()) return {};
   return {info, std::move(stages), places.front()};
 }
