@@ -10,10 +10,11 @@ namespace kilochain {
 namespace {
 
 constexpr std::size_t most_tried = 200, most_labels = 16, most_flipped = 3, most_probabilities = 3;
-constexpr std::size_t most_to_probe = 512;  // coordinates: whose values are asked for one by one
-constexpr double same = 1e-8, apart = 3;    // of log densities: relative, and in nats
-constexpr std::size_t looked_at = 4;        // of the highest places: whose log densities are asked for
-constexpr std::size_t tell_a_gap = 12;      // places
+constexpr std::size_t most_to_probe = 512;           // coordinates: whose values are asked for one by one
+constexpr double same = 1e-8, same_in_float = 1e-6;  // of log densities: relative
+constexpr double apart = 3;                          // in nats
+constexpr std::size_t looked_at = 4;                 // of the highest places: whose log densities are asked for
+constexpr std::size_t tell_a_gap = 12;               // places
 constexpr double gap = 4;  // their mean distance from the middle, in its sds; of twelve normal draws 1 in 13 000
 
 std::size_t product(const std::vector<std::size_t>& shape, std::size_t from, std::size_t to) {
@@ -89,6 +90,8 @@ class Finder {
     points_ = starts;
     points_.insert(points_.end(), places_.begin(), places_.begin() + looked_at);
     values_ = log_densities_(points_);
+    if (std::ranges::all_of(values_, [](double v) { return static_cast<double>(static_cast<float>(v)) == v; }))
+      same_ = same_in_float;
   }
 
   std::vector<Symmetries::Stage> operator()() {
@@ -139,7 +142,7 @@ class Finder {
     maps_.apply(swap, x.data());
     return x;
   }
-  bool equal(double a, double b) const { return std::abs(a - b) < same * (1 + std::abs(a)); }
+  bool equal(double a, double b) const { return std::abs(a - b) < same_ * (1 + std::abs(a)); }
   /// Whether densities are the same at points and at their images, which are others.
   bool holds(const Swap& swap) {
     if (tried_ >= most_tried || (!swap.values.empty() && !info_.parameters)) return false;
@@ -315,6 +318,7 @@ class Finder {
   Owners owners_;
   std::vector<std::vector<double>> points_;  ///< starts, then the highest places
   std::vector<double> values_;               ///< log densities there
+  double same_ = same;
   std::size_t tried_ = 0;
   std::vector<Symmetries::Stage> stages_;
 };
@@ -325,7 +329,7 @@ template <class Real>
 Symmetries find_symmetries(const TargetInfo& info, const GradientsAt<Real>& gradients_at,
                            const std::vector<Real>& starts, const std::vector<Real>& ends, std::int64_t& gradients) {
   const auto dim = static_cast<std::size_t>(info.dim), count = ends.size() / dim;
-  if (!std::is_same_v<Real, double> || count < looked_at) return {};
+  if (count < looked_at) return {};
   const auto point = [&](const std::vector<Real>& of, std::size_t k) {
     return std::vector<double>(of.begin() + static_cast<std::ptrdiff_t>(k * dim),
                                of.begin() + static_cast<std::ptrdiff_t>((k + 1) * dim));

@@ -12,8 +12,8 @@
 
 namespace kilochain {
 
-/// starts, ends: (point, dim), where climbs began and ended; or both the same draws. Adds to `gradients`. None of a
-/// density in single precision: it is not exact enough.
+/// starts, ends: (point, dim), where climbs began and ended; or both the same draws. Adds to `gradients`. A density
+/// whose values have single precision has to agree to 1e-6.
 template <class Real>
 Symmetries find_symmetries(const TargetInfo& info, const GradientsAt<Real>& gradients_at,
                            const std::vector<Real>& starts, const std::vector<Real>& ends, std::int64_t& gradients);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "host/run/coordinate_name.hpp"
 #include "kernels/random/draw.hpp"
@@ -79,8 +80,12 @@ std::string Symmetries::told() const {
   for (const Stage& stage : stages_)
     for (const Swap& swap : stage) {
       std::vector<std::string> pairs, changed;
-      for (const auto& [a, b] : swap.values) pairs.push_back(info_->names[a] + " with " + info_->names[b]);
-      for (const auto& [a, b] : swap.coordinates) pairs.push_back(name(a) + " with " + name(b));
+      std::set<std::string> variables;  // of each the first pair
+      const auto list = [&](const std::string& a, const std::string& b) {
+        if (variables.insert(a.substr(0, a.find('['))).second) pairs.push_back(a + " with " + b);
+      };
+      for (const auto& [a, b] : swap.values) list(info_->names[a], info_->names[b]);
+      for (const auto& [a, b] : swap.coordinates) list(name(a), name(b));
       for (const std::size_t i : swap.signs) changed.push_back(name(i));
       if (!pairs.empty() && !changed.empty()) pairs.front() += " and the sign of " + changed.front();
       (pairs.empty() ? signs : swaps).push_back(listed(pairs.empty() ? changed : pairs));

@@ -185,7 +185,7 @@ def from_jax(logp, dim, names=None, constrain=None, device="cpu") -> Target:
     """
     import jax
 
-    dim, point, recorded = _layout(dim)
+    dim, point, recorded, own_names = _layout(dim)
     of_chains = jax.jit(jax.vmap(jax.value_and_grad(lambda x: logp(point(x)))))
 
     def f(x, *places_on_device):  # JAX compiles for each number of chains: powers of two, filled up, are few
@@ -198,7 +198,7 @@ def from_jax(logp, dim, names=None, constrain=None, device="cpu") -> Target:
         lp, gradient = of_chains(x)
         return xp.asarray(lp)[:asking], xp.asarray(gradient)[:asking]
 
-    return from_batched(f, dim, names, _constrained(recorded, constrain), device)
+    return from_batched(f, dim, names or own_names, _constrained(recorded, constrain), device)
 
 
 def from_torch(logp, dim, names=None, constrain=None, device="cpu") -> Target:
@@ -213,7 +213,7 @@ def from_torch(logp, dim, names=None, constrain=None, device="cpu") -> Target:
     import torch
     from torch.func import grad_and_value, vmap
 
-    dim, point, recorded = _layout(dim)
+    dim, point, recorded, own_names = _layout(dim)
     of_chains = vmap(grad_and_value(lambda x: logp(point(x))))
 
     def f(x):
@@ -225,14 +225,14 @@ def from_torch(logp, dim, names=None, constrain=None, device="cpu") -> Target:
             slopes, values = of_chains(torch.from_dlpack(x))
             return values.detach(), slopes.detach().contiguous()
 
-    return from_batched(f if device == "cpu" else on_device, dim, names, _constrained(recorded, constrain), device)
+    return from_batched(f if device == "cpu" else on_device, dim, names or own_names, _constrained(recorded, constrain), device)
 
 
 def _layout(example):
-    """How many coordinates a point like the example has, what makes such a point of one row of them, and what makes
-    arrays (chains, draws, ...) by their names of draws; None where the coordinates are the point."""
+    """How many coordinates a point like the example has, what makes such a point of one row of them, what makes arrays
+    (chains, draws, ...) by their names of draws, and the coordinates' names; None where the coordinates are the point."""
     if isinstance(example, (int, np.integer)):
-        return int(example), lambda x: x, None
+        return int(example), lambda x: x, None, None
     named = isinstance(example, collections.abc.Mapping)
     parts, dim = {}, 0
     for name, part in example.items() if named else [("x", example)]:
@@ -246,7 +246,12 @@ def _layout(example):
     def recorded(x):
         return {name: x[..., begin:end].reshape(*x.shape[:2], *shape) for name, (begin, end, shape) in parts.items()}
 
-    return dim, point, recorded
+    names = [
+        name + (f"[{','.join(map(str, at))}]" if shape else "")
+        for name, (_, _, shape) in parts.items()
+        for at in np.ndindex(*shape)
+    ]
+    return dim, point, recorded, names
 
 
 def _constrained(recorded, constrain):
