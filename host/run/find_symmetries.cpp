@@ -156,6 +156,7 @@ class Finder {
       if (!equal(values_[k], there[k])) return false;
     return true;
   }
+  /// Whether places are apart from their images by one of these.
   bool separates(const std::vector<Swap>& swaps) const {
     return std::ranges::any_of(swaps, [&](const Swap& swap) { return has_wall(swap) || has_gap(swap); });
   }
@@ -203,16 +204,15 @@ class Finder {
     return swap;
   }
 
-  /// Components along the most of these axes, which are all of one length.
+  /// Components along the most of these axes, which are all of one length; then along the others.
   void swap_labels(std::size_t length, const std::vector<Axis>& axes) {
     for (std::size_t left_out = 0; left_out < axes.size(); ++left_out) {
       std::vector<char> out(axes.size(), 0);
       std::fill_n(out.begin(), left_out, 1);
       do {
-        std::vector<Axis> chosen;
-        for (std::size_t a = 0; a < axes.size(); ++a)
-          if (!out[a]) chosen.push_back(axes[a]);
-        if (swap_along(length, chosen, left_out == 0)) return;
+        std::vector<Axis> chosen, others;
+        for (std::size_t a = 0; a < axes.size(); ++a) (out[a] ? others : chosen).push_back(axes[a]);
+        if (swap_along(length, chosen, left_out == 0)) return swap_labels(length, others);
       } while (std::ranges::prev_permutation(out).found && tried_ < most_tried);
     }
   }
@@ -257,7 +257,7 @@ class Finder {
     return false;
   }
 
-  /// Coordinates of values first, first + stride, ...; empty where one of them has none of its own.
+  /// Those that make these values; empty where one of these has none of its own.
   std::vector<std::size_t> coordinates_of(const std::vector<std::size_t>& values) const {
     std::vector<std::size_t> out;
     for (const std::size_t v : values) {

@@ -102,6 +102,21 @@ TEST(Symmetries, AShareTurnsRoundWithTwoComponents) {
   EXPECT_EQ(x, (VectorXd(3) << -5, 5, 0.5).finished());
 }
 
+// Two mixtures of as many components in one model.
+TEST(Symmetries, GroupsOfOneLengthSwapByThemselves) {
+  const auto lp = [](const VectorXd& x) {
+    double sum = 0;
+    for (const Index at : {0, 2})
+      for (int k = 0; k < 20; ++k) {
+        const double y = (k % 2 == 0 ? 5 : -5) * (at + 1.0) + std::cos(k);
+        sum += log_sum_exp(-(y - x.segment(at, 2).array()).square() / 2);
+      }
+    return sum - x.squaredNorm() / 1000;
+  };
+  const TargetInfo info = info_of({"a[0]", "a[1]", "b[0]", "b[1]"});
+  EXPECT_EQ(found_in(info, lp, (VectorXd(4) << 5, -5, 15, -15).finished()).images(), 4);
+}
+
 // Rows and columns of A together with mu, as states of a hidden Markov model; rows alone would not do.
 TEST(Symmetries, StatesSwapAlongBothAxes) {
   const auto lp = [](const VectorXd& x) {
