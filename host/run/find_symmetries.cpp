@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <numeric>
+#include <optional>
 
 namespace kilochain {
 namespace {
@@ -226,6 +227,8 @@ class Finder {
     };
     while (!may_swap())
       if (!whole || ++from + 1 == length) return false;
+    if (const auto parts = parts_of(axes, from))
+      return swap_along(length, parts->first, true) | swap_along(length, parts->second, true);
     std::vector<std::size_t> labels = {from, from + 1};
     for (std::size_t k = from + 2; k < length; ++k)
       if (holds(swap_of(axes, from, k))) labels.push_back(k);
@@ -239,6 +242,20 @@ class Finder {
     }
     if (separates(all)) stages_.insert(stages_.end(), shuffle.begin(), shuffle.end());
     return true;
+  }
+  /// Some of these axes along which the same two may swap by themselves, and the others; or nothing.
+  std::optional<std::pair<std::vector<Axis>, std::vector<Axis>>> parts_of(const std::vector<Axis>& axes,
+                                                                          std::size_t k) {
+    for (std::size_t size = 1; 2 * size <= axes.size(); ++size) {
+      std::vector<char> in(axes.size(), 0);
+      std::fill_n(in.begin(), size, 1);
+      do {
+        std::pair<std::vector<Axis>, std::vector<Axis>> parts;
+        for (std::size_t a = 0; a < axes.size(); ++a) (in[a] ? parts.first : parts.second).push_back(axes[a]);
+        if (holds(swap_of(parts.first, k, k + 1))) return parts;
+      } while (std::ranges::prev_permutation(in).found);
+    }
+    return {};
   }
   /// The same where numbers of their own, as the share of the first of two components, change sign as coordinates.
   bool with_probabilities(Swap& swap) {
