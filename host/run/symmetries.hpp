@@ -2,8 +2,8 @@
 // that change places; coefficients that change sign together. The posterior has as many places alike as there are
 // products of such maps, and a chain that never goes from one to the other samples it all the same: warm-ups gather
 // chains in one place, and of each draw one of its images is recorded, any as often as the others (Jasra, Holmes and
-// Stephens 2005, section 3.1; Fruehwirth-Schnatter 2001 swaps labels at random in the chain itself). So means and
-// quantiles are the posterior's, all of it.
+// Stephens 2005; Fruehwirth-Schnatter 2001 swaps labels at random in the chain itself). So means and quantiles are the
+// posterior's, all of it.
 // A product is one map, or none, of each stage: of Fisher and Yates's shuffle of K labels, of a change of signs.
 // Cost: of a draw one map for each stage. Where several coordinates make a value, as in a simplex, that is the
 // parameters of a point and back.
