@@ -290,7 +290,6 @@ class Finder {
       std::iota(values.begin(), values.end(), offsets_[v]);
       if (auto found = coordinates_of(values); !found.empty()) whole.push_back(std::move(found));
     }
-    flip(whole);
     for (const auto& [length, axes] : of_length)
       for (std::size_t k = 0; k < length; ++k) {
         std::vector<std::vector<std::size_t>> of_label;
@@ -302,6 +301,13 @@ class Finder {
         }
         if (flip(of_label) == 0 && k == 0) break;  // where the first component's signs are told, so are the others'
       }
+    flip(whole);
+  }
+  /// Those of a change of sign that is used, which all are among `signs`: the others change by themselves.
+  static void drop(const Swap& used, std::vector<std::size_t>& signs) {
+    if (!used.values.empty() || !used.coordinates.empty()) return;
+    const auto is_used = [&](std::size_t i) { return std::ranges::find(used.signs, i) != used.signs.end(); };
+    if (std::ranges::count_if(signs, is_used) == std::ssize(used.signs)) std::erase_if(signs, is_used);
   }
   /// Sets of up to three of `parts` that change sign together; how many were found.
   std::size_t flip(const std::vector<std::vector<std::size_t>>& parts) {
@@ -319,7 +325,8 @@ class Finder {
         });
         if (has_one || !holds(swap)) continue;
         found.push_back(chosen);
-        if (separates({swap})) stages_.push_back({swap});
+        for (const Symmetries::Stage& stage : stages_) drop(stage.front(), swap.signs);
+        if (!swap.signs.empty() && separates({swap})) stages_.push_back({swap});
       } while (std::ranges::prev_permutation(in).found && tried_ < most_tried);
     }
     return found.size();

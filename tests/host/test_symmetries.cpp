@@ -231,6 +231,14 @@ TEST(Symmetries, ModesThatNoChainLeavesAreSampledAlike) {
     }
 }
 
+TEST(Symmetries, ACoordinateWithOneModeIsNotCounted) {
+  Options o = options_of_mine(32);
+  o.target = "gaussian_mixture", o.target_settings = {{"dim", "2"}, {"means", "-8;8"}};
+  EXPECT_TRUE(
+      run_quietly(o).summary.equal_modes.starts_with("2 equal ones: the posterior is the same after changes of "
+                                                     "sign (x[0])"));
+}
+
 // Modes that differ are no equal modes: weights are not made up.
 TEST(Symmetries, UnequalModesAreNotTakenForEqual) {
   const StoppedTarget<TwoModes> target{{2, 20, 0.3}};
