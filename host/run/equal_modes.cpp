@@ -25,10 +25,12 @@ std::vector<double> climb_in_one_place(const Phases<Real>& run, std::vector<Real
   std::vector<double> numbers = found.to_numbers();
   run.coordinates->set(std::move(found));
   x = std::move(starts);
-  do {
+  constexpr int most = 3;  // a climb may lead back to another mode
+  for (int tries = 0; tries < most && !run.stop; ++tries) {
     way = climb<Real>(std::ref(gradients_at), x, run.dim(), run.stop);
     gradients += way.gradients;
-  } while (!run.stop && run.coordinates->gather(x));
+    if (tries + 1 == most || !run.coordinates->gather(x)) break;
+  }
   return numbers;
 }
 
