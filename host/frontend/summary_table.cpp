@@ -98,7 +98,8 @@ std::string format_head(const RunSummary& run) {
                         counted(run.stuck, "chain"), chains_text(run.stuck_chains));
   text += fmt::format("quarantined {} of {}{}\n", run.quarantined, counted(run.num_chains, "chain"),
                       run.quarantined > 0 ? " (left out of everything below)" : "");
-  if (!run.equal_modes.empty()) text += fmt::format("modes       {}\n", run.equal_modes);
+  for (const std::string& modes : {run.equal_modes, run.unequal_modes})
+    if (!modes.empty()) text += fmt::format("modes       {}\n", modes);
   if (run.divergences > 0) {
     const auto draws = run.num_samples / run.thin * (run.num_chains - run.quarantined);
     text += fmt::format(

@@ -6,12 +6,14 @@
 #include <cmath>
 #include <functional>
 
+#include "host/learn/learnt_coordinates.hpp"
 #include "host/run/choose_chains.hpp"
 #include "host/run/coordinate_name.hpp"
 #include "host/run/equal_modes.hpp"
 #include "host/run/relocate.hpp"
 #include "host/run/run_summary.hpp"
 #include "host/run/target_gradients.hpp"
+#include "host/run/unequal_modes.hpp"
 
 namespace kilochain {
 namespace {
@@ -333,8 +335,51 @@ AuditFigures EnsembleWarmUp<Real>::audit(std::int64_t iterations) {
     return name_of_coordinate(run_.target.info(), static_cast<std::int64_t>(i));
   });
   usual_lp_ = figures.lp, lp_width_ = figures.lp_width;
-  if (!figures.stuck.empty()) mass_ = mass_of_others(block, figures);
+  if (!figures.passed && run_.coordinates && overlay(block))
+    figures.stuck.clear();
+  else if (!figures.stuck.empty())
+    mass_ = mass_of_others(block, figures);
   return figures;
+}
+
+/// Where chains stay in modes, these are laid over each other. Chains go on in the first one: those of no mode with
+/// some of the mass at the place of another.
+template <class Real>
+bool EnsembleWarmUp<Real>::overlay(const FrozenDraws<Real>& block) {
+  const auto found = find_modes(run_, block, out_.gradients);
+  if (!found) return false;
+  std::vector<Real> x = run_.chains.positions();
+  run_.coordinates->to_target(x);
+  const auto n = static_cast<Eigen::Index>(run_.dim());
+  const auto place = [&](std::size_t c) {
+    return Eigen::Map<Eigen::Matrix<Real, Eigen::Dynamic, 1>>(x.data() + static_cast<Eigen::Index>(c) * n, n);
+  };
+  const std::vector<int>& modes = found->of_chain;
+  for (std::size_t c = 0; c < modes.size(); ++c) {
+    if (modes[c] < 0) continue;
+    Overlay::Vector at = place(c).template cast<double>();
+    found->overlay.lay(at);
+    place(c) = at.template cast<Real>();
+  }
+  for (std::size_t c = 0; c < modes.size(); ++c) {
+    if (modes[c] >= 0) continue;
+    std::size_t from = c;
+    do from = (from + 1) % modes.size();
+    while (modes[from] < 0);
+    place(c) = place(from);
+  }
+  const Eigen::MatrixXd rows = found->overlay.laws()[0].factor.transpose();
+  metric_ = {}, usual_ = {}, law_ = {}, bends_ = settled_ = false, climbed_ = 0;
+  metric_.factor.assign(rows.data(), rows.data() + rows.size());
+  metric_.step_size = 0.5, metric_.num_steps = 2;
+  out_.agreement.clear(), out_.coordinates.clear(), out_.modes = found->overlay.to_numbers();
+  run_.coordinates->set(LearntCoordinates{});
+  run_.coordinates->set(found->overlay);
+  out_.gradients += run_.chains.take_gradients();
+  const Metric learns = while_adapting();
+  run_.chains.start_again([&](std::vector<Real>& at) { at = x; }, &learns, out_.iterations);
+  keeper_.forget_now();
+  return true;
 }
 
 template class EnsembleWarmUp<float>;

@@ -4,7 +4,8 @@
 //   1. scouts find the posterior (scouts.hpp)           3. lengths of trajectories are tried (mixing.hpp)
 //   2. all chains adapt the step; a metric from draws   4. the step settles; adaptation ends; audit (audit.hpp)
 // A logistic regression that is no normal is tried without 2 first: observations tell its metric (row_start.hpp).
-// Where no metric fits, as in a funnel, 2 moves the chains to other coordinates (learn_coordinates.hpp).
+// Where no metric fits, as in a funnel, 2 moves the chains to other coordinates (learn_coordinates.hpp). Modes that an
+// audit has found chains to stay in are laid over each other (unequal_modes.hpp), and chains learn anew.
 #pragma once
 #include "host/learn/audit.hpp"
 #include "host/learn/bent_law.hpp"
@@ -136,6 +137,7 @@ class EnsembleWarmUp {
   std::string trajectories() const;
   void settle(std::int64_t iterations);
   AuditFigures audit(std::int64_t iterations);
+  bool overlay(const FrozenDraws<Real>& block);
   LogMass mass_of_others(const FrozenDraws<Real>& block, const AuditFigures& figures);
   FrozenDraws<Real> draw(std::int64_t iterations, bool adapting);
   void tell(const std::string& stage) { run_.reporter.waits_for(stage + missing_); }

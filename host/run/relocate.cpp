@@ -103,12 +103,11 @@ LogMass mass_of_gaussian(double lp, double log_volume, std::int64_t dim) {
 }
 
 template <class Real>
-std::vector<SeenPlace> places_about(const Phases<Real>& run, const std::vector<Real>& points, std::int64_t& gradients) {
+std::vector<DrawsAbout> draws_about(const Phases<Real>& run, const std::vector<Real>& points, std::int64_t draws,
+                                    std::int64_t& gradients) {
   constexpr Count together = 16;  // no more memory than scouts had
-  const Count dim = run.dim(), all = std::ssize(points) / dim,
-              draws = dim > most_bridged ? 50 : std::clamp<Count>(16 * dim, 50, 320);
-  TargetGradients<Real> gradients_at(run);
-  std::vector<SeenPlace> out;
+  const Count dim = run.dim(), all = std::ssize(points) / dim;
+  std::vector<DrawsAbout> out(static_cast<std::size_t>(all));
   for (Count first = 0; first < all && !run.stop; first += together) {
     const Count count = std::min(together, all - first);
     Reporter silent;
@@ -119,38 +118,53 @@ std::vector<SeenPlace> places_about(const Phases<Real>& run, const std::vector<R
     chains.start([&](Index, Index) { return std::vector<Real>(from, from + count * dim); });
     const Segment<Real> segment = chains.adapting(2 * draws);
     chains.run(segment, 0, draws);
-    std::vector<std::vector<double>> x(static_cast<std::size_t>(count), std::vector<double>(draws * dim)), lp(x.size());
     Windows<Real> windows = chains.windows(chains.shape(draws));
     windows.origin = draws;
     chains.run(segment, draws, 2 * draws, windows, [&](const Window<Real>& window) {  // one window, or many
       for (Count c = 0; c < count; ++c)
         for (Count s = 0; s < window.count; ++s) {
-          lp[static_cast<std::size_t>(c)].push_back(window.lp(c, s));
-          std::copy_n(window.draws.row(c, s).data, dim,
-                      x[static_cast<std::size_t>(c)].data() + (window.first + s) * dim);
+          DrawsAbout& of = out[static_cast<std::size_t>(first + c)];
+          of.lp.push_back(window.lp(c, s));
+          of.x.insert(of.x.end(), window.draws.row(c, s).data, window.draws.row(c, s).data + dim);
         }
     });
     gradients += chains.take_gradients();
-    for (std::size_t c = 0; const ChainControl& control : chains.controls()) {
-      const Eigen::Map<const Eigen::MatrixXd> at(x[c].data(), dim, draws);
-      const Eigen::VectorXd variances =
-          (at.colwise() - at.rowwise().mean()).rowwise().squaredNorm() / double(draws - 1);
-      LogMass mass = mass_of_gaussian(Eigen::Map<const Eigen::ArrayXd>(lp[c].data(), std::ssize(lp[c])).mean(),
-                                      0.5 * variances.array().log().sum(), dim);
-      if (control.status != ChainStatus::running) mass.value = INFINITY;
-      if (control.status == ChainStatus::running && dim <= most_bridged) {
-        gradients += draws / 2;
-        const LogMass bridged = log_mass<Real>(x[c], lp[c], std::ref(gradients_at));
-        if (bridged.error < mass.error) mass = bridged;
-      }
-      const auto late = lp[c].end() - draws / 4;
-      out.push_back({mass, std::accumulate(late, lp[c].end(), 0.0) / static_cast<double>(draws / 4)});
-      ++c;
+    for (Count c = first; const ChainControl& control : chains.controls())
+      out[static_cast<std::size_t>(c++)].running = control.status == ChainStatus::running;
+  }
+  for (DrawsAbout& of : out) of.running &= std::ssize(of.lp) == draws;
+  return out;
+}
+
+template <class Real>
+std::vector<SeenPlace> places_about(const Phases<Real>& run, const std::vector<Real>& points, std::int64_t& gradients) {
+  const Count dim = run.dim(), draws = dim > most_bridged ? 50 : std::clamp<Count>(16 * dim, 50, 320);
+  TargetGradients<Real> gradients_at(run);
+  std::vector<SeenPlace> out;
+  for (const DrawsAbout& of : draws_about(run, points, draws, gradients)) {
+    if (!of.running) {
+      out.emplace_back();
+      continue;
     }
+    const Eigen::Map<const Eigen::MatrixXd> at(of.x.data(), dim, draws);
+    const Eigen::VectorXd variances = (at.colwise() - at.rowwise().mean()).rowwise().squaredNorm() / double(draws - 1);
+    LogMass mass = mass_of_gaussian(Eigen::Map<const Eigen::ArrayXd>(of.lp.data(), draws).mean(),
+                                    0.5 * variances.array().log().sum(), dim);
+    if (dim <= most_bridged) {
+      gradients += draws / 2;
+      const LogMass bridged = log_mass<Real>(of.x, of.lp, std::ref(gradients_at));
+      if (bridged.error < mass.error) mass = bridged;
+    }
+    const auto late = of.lp.end() - draws / 4;
+    out.push_back({mass, std::accumulate(late, of.lp.end(), 0.0) / static_cast<double>(draws / 4)});
   }
   return out;
 }
 
+template std::vector<DrawsAbout> draws_about(const Phases<float>&, const std::vector<float>&, std::int64_t,
+                                             std::int64_t&);
+template std::vector<DrawsAbout> draws_about(const Phases<double>&, const std::vector<double>&, std::int64_t,
+                                             std::int64_t&);
 template std::vector<SeenPlace> places_about(const Phases<float>&, const std::vector<float>&, std::int64_t&);
 template std::vector<SeenPlace> places_about(const Phases<double>&, const std::vector<double>&, std::int64_t&);
 template Relocated relocate(const Phases<float>&, std::span<const double>);

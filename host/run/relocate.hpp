@@ -39,13 +39,22 @@ inline constexpr std::int64_t most_bridged = 32;  ///< coordinates: beyond, norm
 /// wrong: two of them are compared with a nat of error for each coordinate, added as variances are.
 LogMass mass_of_gaussian(double lp, double log_volume, std::int64_t dim);
 
+/// Draws of a NUTS chain with a step of its own, which began at a point, after as many iterations that adapted.
+struct DrawsAbout {
+  bool running = false;       ///< it could start, and was not stopped meanwhile: else there are fewer draws, or none
+  std::vector<double> x, lp;  ///< (draw, n), (draw)
+};
+/// Of `points`, (point, dim). Adds to `gradients`.
+template <class Real>
+std::vector<DrawsAbout> draws_about(const Phases<Real>& run, const std::vector<Real>& points, std::int64_t draws,
+                                    std::int64_t& gradients);
+
 /// What NUTS sees that begins at a point with a step of its own.
 struct SeenPlace {
   LogMass mass;     ///< by bridge sampling; or as of a Gaussian without correlations, no less than what its draws say
   double lp = NAN;  ///< mean log density of its last draws: where it has left the place, that of another
 };
-/// Of `points`, (point, dim); the mass is infinite where it cannot start. Fewer than there are points where the run was
-/// stopped meanwhile. Adds to `gradients`.
+/// Of `points`, (point, dim); the mass is infinite where it cannot start. Adds to `gradients`.
 template <class Real>
 std::vector<SeenPlace> places_about(const Phases<Real>& run, const std::vector<Real>& points, std::int64_t& gradients);
 

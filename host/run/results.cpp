@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 
 #include "host/run/coordinate_name.hpp"
 #include "host/run/flat.hpp"
@@ -12,6 +13,15 @@
 
 namespace kilochain {
 namespace {
+
+/// What a run says of modes that are laid over each other.
+std::string modes_in_words(std::size_t modes, const std::vector<double>& draws) {
+  const double all = std::reduce(draws.begin(), draws.end());
+  std::vector<std::string> shares;
+  for (const double in_one : draws) shares.push_back(fmt::format("{:.3g}", in_one / all));
+  return fmt::format("{} that chains do not go between, laid over each other{}", modes,
+                     all > 0 ? fmt::format("; they have {} of the draws", fmt::join(shares, ", ")) : "");
+}
 
 template <class Real>
 RunSummary summary_of(const Phases<Real>& run, const WarmedUp& warm, const Sampled<Real>& sampled) {
@@ -41,6 +51,10 @@ RunSummary summary_of(const Phases<Real>& run, const WarmedUp& warm, const Sampl
                     (run.options.equal_modes == EqualModes::all
                          ? "; each draw is in one of them at random (--equal-modes one: all in the same)"
                          : "; all draws are in one of them");
+  if (run.coordinates && run.coordinates->overlay().any()) {
+    s.unequal_modes = modes_in_words(run.coordinates->overlay().size(), sampled.in_modes);
+    s.gradient_evaluations += run.coordinates->gradients_beside();
+  }
   s.derived = bool(run.target.info().constrain);
   std::vector<double> acceptance;
   std::vector<std::int64_t> numbers;

@@ -53,6 +53,7 @@ std::optional<Result> run_once(const Options& o, const Context& context, Target<
   if (o.resume && may_move) {
     moved.set(o.resume->warm.coordinates);
     moved.set(Symmetries::of_numbers(plain.info(), o.resume->warm.symmetries));
+    moved.set(Overlay::of_numbers(o.resume->warm.modes));
   }
   Target<Real>& target = may_move ? moved : plain;
   refuse_if_too_large(o, estimate_for(o, context, target.info(), precision_of<Real>));

@@ -36,6 +36,7 @@ void visit_attributes(const Visitor& visit, Summary& s) {
   visit("derived", s.derived);
   visit("flat_along", s.flat);
   visit("equal_modes", s.equal_modes);
+  visit("unequal_modes", s.unequal_modes);
 }
 
 }  // namespace kilochain

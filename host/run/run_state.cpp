@@ -26,11 +26,13 @@ void visit_state(const Visitor& visit, State& s) {
   visit("warmup_advice", s.warm.advice);
   visit("warmup_coordinates", s.warm.coordinates);
   visit("warmup_symmetries", s.warm.symmetries);
+  visit("warmup_modes", s.warm.modes);
   visit("iterations", s.iterations);
   visit("draws", s.draws);
   visit("wanted", s.wanted);
   visit("num_divergences", s.num_divergences);
   visit("seconds", s.seconds);
+  visit("in_modes", s.in_modes);
   visit("value_of_first", s.value_of_first);
 }
 

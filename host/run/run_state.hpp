@@ -19,6 +19,7 @@ struct RunState {
   double seconds = 0;                            ///< of sampling so far
   double value_of_first = NAN;                   ///< see below
   std::vector<std::vector<char>> chains;         ///< Ensemble::save
+  std::vector<double> in_modes = {};             ///< draws of all chains in each of the modes laid over each other
   std::vector<std::uint8_t> within_warmup = {};  ///< WarmupKeeper::where as CBOR; empty: it was sampling
   /// What the run has read, as its file says; empty: an old file, which does not say it
   std::optional<std::vector<Input>> inputs = {};

@@ -152,6 +152,7 @@ nlohmann::json to_json(const RunSummary& run) {
       {"parameters", std::move(parameters)}};
   if (!verdict.converged) out["reason"] = verdict.reason;
   if (!run.equal_modes.empty()) out["equal_modes"] = run.equal_modes;
+  if (!run.unequal_modes.empty()) out["unequal_modes"] = run.unequal_modes;
   if (!run.stuck_chains.empty()) out["stuck_chains"] = run.stuck_chains;
   if (run.last_of_warmup) {
     const LastOfWarmup& last = *run.last_of_warmup;

@@ -37,6 +37,7 @@ struct RunSummary {
   std::string warmup_note;               ///< what ended the warm-up, or why it did not converge; may be empty
   std::string flat;                      ///< names along which the density does not fall off (host/run/flat.hpp)
   std::string equal_modes;               ///< of the posterior, and in which of them draws are; empty: none
+  std::string unequal_modes;             ///< that were laid over each other, and their shares; empty: none
   std::vector<ParameterSummary> parameters;
   std::vector<std::string> fixed;  ///< parameters that the model itself holds at one value: not judged
   /// Parameters are made from the coordinates (generated quantities): one with the same value in every draw of every

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "host/run/recorded_values.hpp"
 #include "host/run/results.hpp"
 
 namespace kilochain {
@@ -40,7 +41,7 @@ Sampling<Real>::Sampling(const Phases<Real>& run, const WarmedUp& warm, const Ru
       num_samples_(samples_wanted(run.options, warm, before)) {
   out_.interrupted = warm.interrupted;
   out_.divergences = std::make_shared<DivergenceSink<Real>>(before ? before->num_divergences : 0);
-  if (before) out_.iterations = before->iterations, out_.draws = before->draws;
+  if (before) out_.iterations = before->iterations, out_.draws = before->draws, out_.in_modes = before->in_modes;
 }
 
 template <class Real>
@@ -68,11 +69,12 @@ void Sampling<Real>::draw() {
   shape.spins = kept_spins(o, run_.target.info());
   Windows<Real> windows = run_.chains.windows(shape, stores_draws(o) ? 1 : 0);
   windows.thin = o.thin, windows.origin = num_warmup_;
-  RecordedValues<Real> values(run_);
+  RecordedValues<Real> values(run_, out_.in_modes);
   const auto sinks = make_sinks(num_draws);  // they may read windows and values until they are gone
   if (out_.summary_from == SummaryFrom::memory) windows.seconds = 1;
   const auto take = [&](Window<Real>& window) {
     values.put_into(window);
+    out_.in_modes = values.in_modes();
     for (const auto& sink : sinks) sink->take(window);
     out_.draws += window.count;
     if (run_.limit && out_.summary_from == SummaryFrom::memory)
@@ -205,7 +207,8 @@ void Sampling<Real>::save_state() {
                  out_.divergences->count(),
                  seconds_so_far(),
                  value_of_first(run_),
-                 run_.chains.save()};
+                 run_.chains.save(),
+                 out_.in_modes};
   out_.resumable |= run_.file.save_state(to_bytes(state));
 }
 

@@ -24,6 +24,7 @@ struct Sampled {
   std::shared_ptr<SummarySink<Real>> streaming;          ///< where the summary is made so
   std::shared_ptr<DivergenceSink<Real>> divergences;
   std::vector<double> acceptance;            ///< mean of each chain; NaN of a quarantined one
+  std::vector<double> in_modes;              ///< draws in each of the modes that are laid over each other
   std::vector<ParameterSummary> parameters;  ///< of the draws in memory, where they had to be looked at
 };
 

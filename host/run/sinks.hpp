@@ -6,7 +6,6 @@
 #include <cmath>
 #include <vector>
 
-#include "host/chains/thread_team.hpp"
 #include "host/run/phases.hpp"
 #include "host/statistics/progress_statistic.hpp"
 #include "host/statistics/scratch.hpp"
@@ -129,74 +128,6 @@ class DivergenceSink final : public Sink<Real> {
  private:
   std::int64_t count_;
   std::vector<Divergence> first_;
-};
-
-/// Replaces the coordinates of a window by the values that the target records in their place, and log densities in
-/// learnt coordinates by the target's own; draws of a posterior with places alike are put into any of them. In memory
-/// that stays until the next but one.
-template <class Real>
-class RecordedValues {
- public:
-  explicit RecordedValues(const Phases<Real>& run)
-      : info_(run.target.info()),
-        coordinates_(run.coordinates && run.coordinates->moves() ? run.coordinates : nullptr),
-        symmetries_(run.coordinates && run.coordinates->symmetries().any() ? &run.coordinates->symmetries() : nullptr),
-        in_all_(run.options.equal_modes == EqualModes::all),
-        seed_(run.options.seed),
-        threads_(run.context.threads) {}
-  /// Throws what the target's function throws.
-  void put_into(Window<Real>& window) {
-    if (!info_.constrain && !coordinates_ && !symmetries_) return;
-    const auto width = std::ssize(info_.names);
-    std::vector<Real>& memory = memory_[turn_ = 1 - turn_];
-    memory.resize(static_cast<std::size_t>(window.draws.planes * window.draws.rows * width));
-    const View3<Real> values{memory.data(), window.draws.planes, window.draws.rows, width};
-    std::vector<double>& lp = lp_[turn_];
-    if (coordinates_) lp.assign(window.lp.data, window.lp.data + window.lp.rows * window.lp.columns);
-    in_team(threads_, [&](const TeamMember& member) {
-      std::vector<double> x(static_cast<std::size_t>(window.draws.columns)), v(static_cast<std::size_t>(width));
-      for (Count c = member.rank; c < values.planes; c += member.size)
-        for (Count s = 0; s < window.count; ++s) {
-          std::copy_n(window.draws.row(c, s).data, window.draws.columns, x.begin());
-          if (std::isnan(x[0])) {  // not drawn
-            std::fill(v.begin(), v.end(), NAN);
-          } else {
-            const double added = record(x, {seed_, c, window.first + s}, v);
-            if (coordinates_) lp[static_cast<std::size_t>(c * window.lp.columns + s)] -= added;
-          }
-          std::transform(v.begin(), v.end(), values.row(c, s).data, [](double one) { return static_cast<Real>(one); });
-        }
-    });
-    window.draws = {values.data, values.planes, values.rows, values.columns};
-    if (coordinates_) window.lp = {lp.data(), window.lp.rows, window.lp.columns};
-    for (Divergence& d : window.divergences) {
-      std::vector<double> v(static_cast<std::size_t>(width));
-      record(d.point, {seed_, d.chain, d.draw}, v);
-      d.point = std::move(v);
-    }
-  }
-
- private:
-  /// What learnt coordinates have added to the log density.
-  double record(std::vector<double>& x, const DrawId& draw, std::vector<double>& recorded) const {
-    const double added = coordinates_ ? coordinates_->to_target(x.data()) : 0;
-    if (symmetries_ && in_all_) symmetries_->at_random(x.data(), draw);
-    if (symmetries_ && !in_all_) symmetries_->gather(x.data());
-    if (info_.constrain)
-      info_.constrain(x.data(), draw, recorded.data());
-    else
-      recorded = x;
-    return added;
-  }
-
-  const TargetInfo& info_;
-  const TargetInCoordinates<Real>* coordinates_;  ///< or null: the target's own
-  const Symmetries* symmetries_;                  ///< or null: draws are recorded where chains are
-  bool in_all_;
-  std::uint64_t seed_;
-  int threads_, turn_ = 0;
-  std::vector<Real> memory_[2];
-  std::vector<double> lp_[2];
 };
 
 }  // namespace kilochain

@@ -13,8 +13,8 @@ std::vector<Real> TargetGradients<Real>::operator()(const std::vector<Real>& poi
   if (count != count_) {
     rounds_.reset(), chains_.reset();
     chains_ =
-        make_chains<Real>(run_.context, ensemble_sampler, {{"mass", "unit"}}, count, run_.target.info(), Scope::pooled);
-    rounds_ = std::make_unique<Rounds<Real>>(run_.context, run_.target, *chains_, count);
+        make_chains<Real>(run_.context, ensemble_sampler, {{"mass", "unit"}}, count, target_.info(), Scope::pooled);
+    rounds_ = std::make_unique<Rounds<Real>>(run_.context, target_, *chains_, count);
     count_ = count;
   }
   rounds_->start(points);

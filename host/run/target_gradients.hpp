@@ -1,4 +1,4 @@
-// Gradients of the run's target at any points, by chains of their own: for what is learnt in a warm-up.
+// Gradients of the run's target, or of another, at any points, by chains of their own: for what is learnt in a warm-up.
 #pragma once
 #include <memory>
 #include <vector>
@@ -12,11 +12,13 @@ namespace kilochain {
 template <class Real>
 class TargetGradients {
  public:
-  explicit TargetGradients(const Phases<Real>& run) : run_(run) {}
+  explicit TargetGradients(const Phases<Real>& run) : TargetGradients(run, run.target) {}
+  TargetGradients(const Phases<Real>& run, Target<Real>& target) : run_(run), target_(target) {}
   std::vector<Real> operator()(const std::vector<Real>& points, std::vector<double>* lp = nullptr);
 
  private:
   const Phases<Real>& run_;
+  Target<Real>& target_;
   Index count_ = 0;
   std::unique_ptr<Chains<Real>> chains_;
   std::unique_ptr<Rounds<Real>> rounds_;

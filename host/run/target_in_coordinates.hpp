@@ -2,8 +2,12 @@
 // density's gradient at x becomes that at y. Until coordinates are set it is the target itself, at the cost of one call
 // more.
 // They are set between iterations, never while threads evaluate. On the CPU alone.
+// Inside, where modes are laid over each other (overlay.hpp), chains see their sum: x becomes one of its images in them.
 // Symmetries of the target (symmetries.hpp) change neither: chains are gathered by them, and draws recorded.
 #pragma once
+#include <atomic>
+
+#include "host/learn/overlay.hpp"
 #include "host/run/symmetries.hpp"
 #include "targets/target.hpp"
 
@@ -26,13 +30,18 @@ class TargetInCoordinates final : public Target<Real> {
   Target<Real>& plain() const { return target_; }
   void set(Symmetries symmetries) { symmetries_ = std::move(symmetries); }
   const Symmetries& symmetries() const { return symmetries_; }
+  void set(Overlay overlay) { overlay_ = std::move(overlay); }
+  const Overlay& overlay() const { return overlay_; }
+  /// Of the target, beside one for each that chains have asked for.
+  std::int64_t gradients_beside() const { return gradients_beside_; }
 
   /// One point y (n) becomes x in place; what the coordinates add to its log density.
   double to_target(double* y) const;
   /// Points (point, n), and back.
   void to_target(std::vector<Real>& points) const;
   void from_target(std::vector<Real>& points) const;
-  /// Points y (point, n) become those of their images that are nearest to where chains gather. Whether any moved.
+  /// Points y (point, n) become those of their images that are nearest to where chains gather. Whether any moved: none
+  /// does where modes are laid over each other.
   bool gather(std::vector<Real>& points) const;
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override;
@@ -44,9 +53,12 @@ class TargetInCoordinates final : public Target<Real> {
  private:
   template <class F>
   void for_each(std::vector<Real>& points, F&& f) const;
+  void evaluate_overlay(const Exchange<Real>& exchange, Index count);
   Target<Real>& target_;
   std::unique_ptr<LearntCoordinates> coordinates_;
   Symmetries symmetries_;
+  Overlay overlay_;
+  std::atomic<std::int64_t> gradients_beside_{0};
 };
 
 }  // namespace kilochain

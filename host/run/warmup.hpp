@@ -28,6 +28,7 @@ struct WarmedUp {
   std::vector<double> agreement;   ///< of each coordinate with its gradient (learnt_metric.hpp); empty: not known
   std::string advice;              ///< what to do about one that has not converged
   std::vector<double> symmetries;  ///< of the target, as numbers (symmetries.hpp); empty: none that matters
+  std::vector<double> modes;       ///< laid over each other, as numbers (overlay.hpp); empty: none are
   std::vector<double>
       coordinates;         ///< in which the chains move, as numbers (learnt_coordinates.hpp); empty: the target's own
   bool resumable = false;  ///< the file has a state of it

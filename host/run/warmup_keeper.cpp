@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "host/run/recorded_values.hpp"
 #include "host/run/sinks.hpp"
 
 namespace kilochain {

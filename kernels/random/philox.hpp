@@ -46,7 +46,8 @@ enum class Purpose : std::uint32_t {
   adaptation = 7,
   policy = 8,
   predictive = 9,
-  relabelling = 10
+  relabelling = 10,
+  mode = 11
 };
 
 /// The random numbers of one chain in one iteration. A value, not a generator: asking twice gives the same number.

@@ -117,6 +117,7 @@ def tree_of(result, constrain=None, labels={}):
         status=result["status"],
         notes=result["notes"],
         equal_modes=summary.get("equal_modes", ""),
+        unequal_modes=summary.get("unequal_modes", ""),
         quarantined=[q[0] for q in result["quarantined"]],
     )
     tree = xr.DataTree.from_dict(groups)

@@ -239,12 +239,13 @@ TEST(Symmetries, ACoordinateWithOneModeIsNotCounted) {
                                                      "sign (x[0])"));
 }
 
-// Modes that differ are no equal modes: weights are not made up.
+// Modes that differ are no equal modes: weights are not made up. 4.5 standard errors: a false alarm in 150 000 runs.
 TEST(Symmetries, UnequalModesAreNotTakenForEqual) {
   const StoppedTarget<TwoModes> target{{2, 20, 0.3}};
   const Result r = run_quietly(options_of_mine(32));
-  EXPECT_NE(status_of(r), 0);
   EXPECT_EQ(r.summary.equal_modes, "");
+  EXPECT_EQ(status_of(r), 0);
+  EXPECT_LT(std::abs(r.summary.parameters[0].mean + 8), 4.5 * r.summary.parameters[0].mcse_mean);
 }
 
 TEST(Symmetries, AreResumedWithTheSameBits) {

@@ -1,0 +1,139 @@
+#include "host/run/search_modes.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/learn/climb.hpp"
+#include "host/run/mode_groups.hpp"
+#include "host/run/relocate.hpp"
+#include "host/run/target_gradients.hpp"
+
+namespace kilochain {
+namespace {
+
+constexpr std::int64_t climbs = 64;
+constexpr std::size_t most_places = 16;  // that NUTS chains look at
+
+using Vector = Overlay::Vector;
+
+/// Half of them as chains start, the others about the known modes: each difference between these is drawn anew.
+template <class Real>
+std::vector<Real> starts(const Phases<Real>& run, const Overlay& known) {
+  const auto n = static_cast<Eigen::Index>(run.dim()), modes = static_cast<Eigen::Index>(known.size());
+  const StartingPoints<Real> points(run.options, run.dim());
+  Vector middle = Vector::Zero(n);
+  for (const Overlay::Law& law : known.laws()) middle += law.mean / static_cast<double>(modes);
+  std::vector<Real> x;
+  std::vector<double> z(padded(static_cast<std::size_t>(n + modes)) + 32);
+  for (std::int64_t k = 0; k < climbs; ++k) {
+    if (k % 2 == 0 && points.are_drawn()) {
+      const std::vector<Real> one = points.again(static_cast<Index>(k), 1 + most_starts);
+      x.insert(x.end(), one.begin(), one.end());
+      continue;
+    }
+    normals(HostTeam{}, Rng{~run.options.seed, static_cast<std::uint32_t>(k), std::int64_t(1) << 36}, Purpose::mode,
+            Row(z.data(), z.size()), static_cast<Index>(n + modes));
+    const Overlay::Law& law = known.laws()[static_cast<std::size_t>(k / 2 % modes)];
+    Vector at = middle + law.factor.triangularView<Eigen::Lower>() * Eigen::Map<const Vector>(z.data(), n);
+    for (Eigen::Index j = 0; j < modes; ++j)
+      at += z[static_cast<std::size_t>(n + j)] * (known.laws()[static_cast<std::size_t>(j)].mean - middle);
+    for (const double v : at) x.push_back(static_cast<Real>(v));
+  }
+  return x;
+}
+
+/// Where climbs ended, and what is between that and other places.
+template <class Real>
+class Ends {
+ public:
+  Ends(const Phases<Real>& run, const Overlay& known, std::int64_t& gradients)
+      : run_(run), known_(known), gradients_(gradients), gradients_at_(run, run.coordinates->plain()) {}
+
+  /// (point, n): one for each place that is no known mode.
+  std::vector<Real> elsewhere() {
+    std::vector<Real> x = starts(run_, known_);
+    Climbed<Real> way = climb<Real>(std::ref(gradients_at_), x, run_.dim(), run_.stop);
+    gradients_ += way.gradients;
+    run_.coordinates->gather(x);
+    std::vector<Real> means;
+    for (const Overlay::Law& law : known_.laws())
+      for (const double v : law.mean) means.push_back(static_cast<Real>(v));
+    const std::vector<double> tops = lp_at(means);
+    const double least = std::ranges::max(tops) - 20 - static_cast<double>(run_.dim()) * std::log(10);
+    std::vector<Place> left;
+    for (std::int64_t k = 0; k < climbs; ++k) {
+      Place place{
+          Eigen::Map<const Eigen::Matrix<Real, -1, 1>>(x.data() + k * run_.dim(), run_.dim()).template cast<double>(),
+          way.lp[static_cast<std::size_t>(k)]};
+      if (place.lp > least) left.push_back(std::move(place));
+    }
+    std::vector<Place> nearest;
+    for (const Place& place : left) {
+      Vector at = place.x;
+      const std::size_t mode = known_.lay(at);
+      nearest.push_back({known_.laws()[mode].mean, tops[mode]});
+    }
+    left = behind_walls(left, nearest);
+    std::ranges::sort(left, std::greater{}, &Place::lp);
+    std::vector<Real> out;
+    for (std::size_t places = 0; !left.empty() && places < most_places; ++places) {
+      for (const double v : left[0].x) out.push_back(static_cast<Real>(v));
+      left = behind_walls(left, std::vector<Place>(left.size(), left[0]));
+    }
+    return out;
+  }
+
+ private:
+  struct Place {
+    Vector x;
+    double lp;
+  };
+  std::vector<double> lp_at(const std::vector<Real>& points) {
+    std::vector<double> lp;
+    gradients_at_(points, &lp);
+    gradients_ += std::ssize(lp);
+    return lp;
+  }
+  /// Those of `places` that a wall is before, as seen from others[k].
+  std::vector<Place> behind_walls(const std::vector<Place>& places, const std::vector<Place>& others) {
+    constexpr int parts = 4;
+    std::vector<Real> between;
+    for (std::size_t k = 0; k < places.size(); ++k)
+      for (int part = 1; part < parts; ++part) {
+        const Vector at = others[k].x + part / double(parts) * (places[k].x - others[k].x);
+        for (const double v : at) between.push_back(static_cast<Real>(v));
+      }
+    const std::vector<double> lp = lp_at(between);
+    std::vector<Place> out;
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      const double bar = std::min(places[k].lp, others[k].lp) - wall_between_modes;
+      const auto first = lp.begin() + static_cast<std::ptrdiff_t>(k * (parts - 1));
+      if (!std::all_of(first, first + parts - 1, [&](double v) { return v > bar; })) out.push_back(places[k]);
+    }
+    return out;
+  }
+
+  const Phases<Real>& run_;
+  const Overlay& known_;
+  std::int64_t& gradients_;
+  TargetGradients<Real> gradients_at_;
+};
+
+}  // namespace
+
+template <class Real>
+std::vector<Real> draws_elsewhere(const Phases<Real>& run, const Overlay& known, Count count, std::int64_t& gradients) {
+  std::vector<Real> places = Ends<Real>(run, known, gradients).elsewhere();
+  run.coordinates->from_target(places);
+  std::vector<Real> out;
+  for (const DrawsAbout& of : draws_about(run, places, count, gradients))
+    if (of.running)
+      std::ranges::transform(of.x, std::back_inserter(out), [](double v) { return static_cast<Real>(v); });
+  run.coordinates->to_target(out);
+  return out;
+}
+
+template std::vector<float> draws_elsewhere(const Phases<float>&, const Overlay&, Count, std::int64_t&);
+template std::vector<double> draws_elsewhere(const Phases<double>&, const Overlay&, Count, std::int64_t&);
+
+}  // namespace kilochain

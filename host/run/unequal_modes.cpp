@@ -1,0 +1,193 @@
+#include "host/run/unequal_modes.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/learn/learnt_metric.hpp"
+#include "host/run/mode_groups.hpp"
+#include "host/run/relocate.hpp"
+#include "host/run/search_modes.hpp"
+#include "host/run/target_gradients.hpp"
+#include "kernels/random/draw.hpp"
+
+namespace kilochain {
+namespace {
+
+constexpr double negligible = 1e-4;                          // of the mass
+constexpr double least_apart = 0.99;                         // of draws, whose mode by the laws is their chain's
+constexpr std::int64_t draws_of_law = 1000, at_once = 1024;  // at_once: points that are evaluated together
+
+/// Of draws (draw, n), one chain's after the other's: their law, and as its share the mass about them.
+template <class Real>
+std::pair<Overlay::Law, LogMass> law_of(const std::vector<Real>& x, Eigen::Index n, TargetGradients<Real>& gradients_at,
+                                        std::int64_t& gradients) {
+  std::vector<double> lp;
+  const std::vector<Real> g = gradients_at(x, &lp);
+  gradients += std::ssize(lp);
+  MetricLearner learner(static_cast<Index>(n));
+  learner.add(x.data(), g.data(), static_cast<Index>(lp.size()));
+  const std::vector<double> factor = learner.factor(),
+                            mean = mean_of(x, g, factor, agreement(x, g, factor, static_cast<Index>(n)));
+  Overlay::Law law;
+  law.mean = Eigen::Map<const Eigen::VectorXd>(mean.data(), n);
+  law.factor = Eigen::Map<const Eigen::MatrixXd>(factor.data(), n, n).transpose();  // its rows were stored
+  const double log_volume = law.factor.diagonal().array().log().sum();
+  LogMass mass = mass_of_gaussian(Eigen::Map<const Eigen::ArrayXd>(lp.data(), std::ssize(lp)).mean(), log_volume, n);
+  if (n <= most_bridged) {
+    const LogMass bridged = log_mass<Real>(std::vector<double>(x.begin(), x.end()), lp, std::ref(gradients_at));
+    gradients += std::ssize(lp) / 2;
+    if (bridged.error < mass.error) mass = bridged;
+  }
+  law.log_share = mass.value;
+  return {std::move(law), mass};
+}
+
+/// Draws of the chains in one group, every so many-th.
+template <class Real>
+std::vector<Real> draws_in(int group, const std::vector<int>& groups, const FrozenDraws<Real>& draws) {
+  const std::int64_t all = std::ranges::count(groups, group) * draws.count,
+                     every = std::max<std::int64_t>(1, all / std::max<std::int64_t>(draws_of_law, 4 * draws.dim));
+  std::vector<Real> out;
+  std::int64_t k = 0;
+  for (std::int64_t c = 0; c < draws.chains; ++c)
+    for (Count s = 0; groups[static_cast<std::size_t>(c)] == group && s < draws.count; ++s)
+      if (k++ % every == 0) out.insert(out.end(), draws.row(c, s), draws.row(c, s) + draws.dim);
+  return out;
+}
+
+/// Of each group that has some of the mass, the largest first; `groups` become the numbers of these, -1 of the others.
+template <class Real>
+std::vector<Overlay::Law> laws_of(const FrozenDraws<Real>& draws, std::vector<int>& groups,
+                                  TargetGradients<Real>& gradients_at, std::int64_t& gradients) {
+  struct OfGroup {
+    Overlay::Law law;
+    LogMass mass;
+    int group;
+  };
+  std::vector<OfGroup> all;
+  for (int group = 0; group <= std::ranges::max(groups); ++group) {
+    auto [law, mass] = law_of(draws_in(group, groups, draws), draws.dim, gradients_at, gradients);
+    if (law.factor.allFinite() && law.mean.allFinite() && std::isfinite(mass.value))
+      all.push_back({std::move(law), mass, group});
+  }
+  if (all.empty()) return {};
+  std::ranges::stable_sort(all, std::greater{}, [](const OfGroup& of) { return of.mass.value; });
+  const LogMass most = all[0].mass;
+  std::erase_if(all, [&](const OfGroup& of) {
+    return of.mass.value < most.value + std::log(negligible) - 3 * std::hypot(of.mass.error, most.error);
+  });
+  std::vector<Overlay::Law> laws;
+  std::vector<int> modes(groups.size(), -1);
+  for (OfGroup& of : all) {
+    for (std::size_t c = 0; c < groups.size(); ++c)
+      if (groups[c] == of.group) modes[c] = static_cast<int>(laws.size());
+    laws.push_back(std::move(of.law));
+  }
+  groups = std::move(modes);
+  return laws;
+}
+
+/// Groups of two chains and more.
+std::ptrdiff_t groups_of_chains(const std::vector<int>& groups) {
+  std::ptrdiff_t out = 0;
+  for (int group = 0; group <= std::ranges::max(groups); ++group) out += std::ranges::count(groups, group) > 1;
+  return out;
+}
+
+/// Of the draws, those whose mode by the laws is their chain's.
+template <class Real>
+double share_told_right(const FoundModes& found, const FrozenDraws<Real>& draws) {
+  std::int64_t right = 0, all = 0;
+  for (std::int64_t c = 0; c < draws.chains; ++c) {
+    const int mode = found.of_chain[static_cast<std::size_t>(c)];
+    for (Count s = 0; mode >= 0 && s < draws.count; ++s, ++all) {
+      Overlay::Vector at =
+          Eigen::Map<const Eigen::Matrix<Real, -1, 1>>(draws.row(c, s), draws.dim).template cast<double>();
+      right += static_cast<int>(found.overlay.lay(at)) == mode;
+    }
+  }
+  return static_cast<double>(right) / static_cast<double>(std::max<std::int64_t>(1, all));
+}
+
+}  // namespace
+
+template <class Real>
+InModes put_into_modes(const Phases<Real>& run, std::vector<Real>& points,
+                       const std::function<DrawId(std::int64_t)>& of) {
+  const Overlay& overlay = run.coordinates->overlay();
+  const Eigen::Index n = run.dim();
+  const std::int64_t all = std::ssize(points) / n, modes = std::ssize(overlay.laws());
+  TargetGradients<Real> gradients_at(run, run.coordinates->plain());
+  InModes out{std::vector<int>(static_cast<std::size_t>(all), -1), std::vector<double>(static_cast<std::size_t>(all))};
+  for (std::int64_t first = 0; first < all; first += at_once) {
+    const std::int64_t count = std::min(at_once, all - first);
+    std::vector<Real> images(static_cast<std::size_t>(count * modes * n));
+    Overlay::Vector u, x;
+    const auto point = [&](std::int64_t k) {
+      return Eigen::Map<Eigen::Matrix<Real, -1, 1>>(points.data() + (first + k) * n, n);
+    };
+    const auto image = [&](std::int64_t k, std::int64_t mode) {
+      return Eigen::Map<Eigen::Matrix<Real, -1, 1>>(images.data() + (k * modes + mode) * n, n);
+    };
+    for (std::int64_t k = 0; k < count; ++k) {
+      u = point(k).template cast<double>();
+      for (std::int64_t mode = 0; mode < modes; ++mode) {
+        overlay.image(static_cast<std::size_t>(mode), u, x);
+        image(k, mode) = x.template cast<Real>();
+      }
+    }
+    std::vector<double> lp;
+    gradients_at(images, &lp);
+    std::vector<double> terms(static_cast<std::size_t>(modes));
+    for (std::int64_t k = 0; k < count; ++k) {
+      for (std::int64_t mode = 0; mode < modes; ++mode) {
+        x = image(k, mode).template cast<double>();
+        const double term = lp[static_cast<std::size_t>(k * modes + mode)] +
+                            overlay.log_weight(static_cast<std::size_t>(mode), x, nullptr);
+        terms[static_cast<std::size_t>(mode)] = std::isnan(term) ? -INFINITY : term;
+      }
+      if (!(std::ranges::max(terms) > -INFINITY)) continue;
+      const DrawId id = of(first + k);
+      const Rng rng{id.seed, static_cast<std::uint32_t>(id.chain), id.draw};
+      const std::size_t mode = Overlay::pick(terms, uniform(rng, Purpose::mode, 0));
+      const auto at = static_cast<std::size_t>(first + k);
+      out.modes[at] = static_cast<int>(mode);
+      out.lp[at] = lp[static_cast<std::size_t>(k * modes) + mode];
+      point(k) = image(k, static_cast<std::int64_t>(mode));
+    }
+  }
+  return out;
+}
+
+template <class Real>
+std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<Real>& draws, std::int64_t& gradients) {
+  if (draws.dim > most_overlaid || run.coordinates->overlay().any() || run.stop) return {};
+  TargetGradients<Real> gradients_at(run, run.coordinates->plain());
+  FrozenDraws<Real> all = draws;
+  run.coordinates->to_target(all.x);
+  std::vector<int> groups = mode_groups(all, gradients_at, gradients);
+  if (groups_of_chains(groups) < 2) return {};
+  std::vector<Overlay::Law> laws = laws_of(all, groups, gradients_at, gradients);
+  if (laws.size() < 2) return {};
+  FoundModes found{Overlay(std::move(laws)), groups};
+  const std::vector<Real> more = draws_elsewhere(run, found.overlay, draws.count, gradients);
+  for (std::size_t k = 0; k < more.size(); k += static_cast<std::size_t>(draws.count * draws.dim))
+    all.running.push_back(all.chains++);
+  all.x.insert(all.x.end(), more.begin(), more.end());
+  if (!more.empty()) {
+    found.of_chain = mode_groups(all, gradients_at, gradients);
+    found.overlay = Overlay(laws_of(all, found.of_chain, gradients_at, gradients));
+  }
+  if (found.overlay.size() < 2 || found.overlay.size() > most_modes) return {};
+  if (share_told_right(found, all) < least_apart) return {};
+  found.of_chain.resize(static_cast<std::size_t>(draws.chains));
+  return found;
+}
+
+template InModes put_into_modes(const Phases<float>&, std::vector<float>&, const std::function<DrawId(std::int64_t)>&);
+template InModes put_into_modes(const Phases<double>&, std::vector<double>&,
+                                const std::function<DrawId(std::int64_t)>&);
+template std::optional<FoundModes> find_modes(const Phases<float>&, const FrozenDraws<float>&, std::int64_t&);
+template std::optional<FoundModes> find_modes(const Phases<double>&, const FrozenDraws<double>&, std::int64_t&);
+
+}  // namespace kilochain

@@ -1,0 +1,41 @@
+// Modes that chains do not go between and that are no images of each other. When an audit has failed, chains are told
+// apart by their means: half of the way between two of one mode the log density does not fall by 3 nats, and they are no
+// farther from each other than 4 standard deviations of both. Of
+// each mode that has some of the mass the draws tell a normal law, and the modes are laid over each other
+// (docs/decisions/0035-unequal-modes.md). What no chain has found is not there.
+// Cost: a gradient a chain for each mode, a thousand for its law and n^3.
+#pragma once
+#include <functional>
+#include <optional>
+
+#include "host/learn/audit.hpp"
+#include "host/learn/overlay.hpp"
+#include "host/run/phases.hpp"
+
+namespace kilochain {
+
+inline constexpr std::size_t most_modes = 16;       ///< laid over each other: a density costs as many
+inline constexpr std::int64_t most_overlaid = 512;  ///< coordinates: laws are dense
+
+/// For each point a mode, -1 where it has no density, and the target's log density there.
+struct InModes {
+  std::vector<int> modes;
+  std::vector<double> lp;
+};
+
+/// Points u (point, n) of the target's own coordinates become images of theirs in the modes, each drawn with its
+/// probability. of: which draw a point is, for its random number.
+template <class Real>
+InModes put_into_modes(const Phases<Real>& run, std::vector<Real>& points,
+                       const std::function<DrawId(std::int64_t)>& of);
+
+struct FoundModes {
+  Overlay overlay;            ///< the mode with most of the mass first
+  std::vector<int> of_chain;  ///< (chain): -1 of those that are in none of them
+};
+/// Modes in which chains stay, with laws of their draws; none where there are not two. draws: those of an audit, in the
+/// coordinates of `run`. Adds to `gradients`.
+template <class Real>
+std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<Real>& draws, std::int64_t& gradients);
+
+}  // namespace kilochain

@@ -1,0 +1,108 @@
+// Whole runs of posteriors with modes that differ and that no chain leaves: their weights, in many coordinates, of
+// different widths, where one of them is found by a search alone; densities that are recorded; runs that are resumed.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "host/run/recorded_values.hpp"
+#include "host/run/run.hpp"
+#include "tests/support/runs.hpp"
+#include "tests/support/stopped_target.hpp"
+
+namespace kilochain {
+namespace {
+
+using Eigen::Index, Eigen::VectorXd;
+using testing_support::options_of_mine;
+using testing_support::run_quietly;
+using testing_support::StoppedTarget;
+
+Options mixture(const SettingTexts& settings) {
+  Options o;
+  o.target = "gaussian_mixture", o.target_settings = settings;
+  o.device = "cpu";
+  return o;
+}
+
+/// The first coordinate's mean, 4.5 standard errors (a false alarm in 150 000) around what it should be.
+void expect_mean(const Result& r, double mean, const std::string& where) {
+  EXPECT_EQ(status_of(r), 0) << where << ": " << verdict_of(r.summary).reason;
+  const ParameterSummary& p = r.summary.parameters.at(0);
+  EXPECT_LT(std::abs(p.mean - mean), 4.5 * p.mcse_mean) << where << ": " << p.mean << ", mcse " << p.mcse_mean;
+}
+
+TEST(UnequalModes, HaveTheirWeights) {
+  for (const char* const dim : {"1", "2", "33"})
+    for (const Precision real : {Precision::single_precision, Precision::double_precision}) {
+      Options o = mixture({{"dim", dim}, {"means", "-10;10"}, {"weights", "0.3,0.7"}});
+      o.real = real;
+      const Result r = run_quietly(o);
+      expect_mean(r, 4, dim);
+      EXPECT_TRUE(r.summary.unequal_modes.starts_with("2 that chains do not go between")) << r.summary.unequal_modes;
+      EXPECT_TRUE(r.summary.equal_modes.empty());
+    }
+}
+
+// A wide mode's top lies lower than the middle between it and a narrow one.
+TEST(UnequalModes, OfDifferentWidths) {
+  Options o = mixture({{"dim", "50"}, {"means", "-10;10"}, {"weights", "0.3,0.7"}, {"sds", "1,3"}});
+  expect_mean(run_quietly(o), 4, "50 coordinates, sds 1 and 3");
+}
+
+TEST(UnequalModes, TenOfThem) {
+  Options o = mixture({{"dim", "5"},
+                       {"means", "-10;10;0,10;0,-10;0,0,10;0,0,-10;7,7;-7,7;7,-7;-7,-7"},
+                       {"weights", "1,2,3,1,1.5,1.5,1,2,3,1"}});
+  const Result r = run_quietly(o);
+  expect_mean(r, (-10 + 20 + 7 - 14 + 21 - 7) / 17.0, "ten modes");
+  EXPECT_TRUE(r.summary.unequal_modes.starts_with("10 that")) << r.summary.unequal_modes;
+}
+
+// Banana, funnel and a Gaussian of condition 1e4 have one mode: nothing is laid over anything.
+TEST(UnequalModes, AreNotSeenWhereThereIsOne) {
+  for (const char* const target : {"banana", "funnel"}) {
+    Options o;
+    o.target = target, o.device = "cpu", o.num_chains = 16;
+    EXPECT_EQ(run_quietly(o).summary.unequal_modes, "") << target;
+  }
+}
+
+/// Two Gaussians about 8 and -16, sds 1 and 2, 0.4 of the mass in the first.
+struct TwoWidths {
+  Index n;
+  Index dim() const { return n; }
+  double lp(const VectorXd& x, VectorXd& g) const {
+    const auto size = static_cast<double>(n);
+    const double a = std::log(0.4) - (x.array() - 8).square().sum() / 2,
+                 b = std::log(0.6) - size * std::log(2.0) - (x.array() + 16).square().sum() / 8, top = std::max(a, b),
+                 all = top + std::log(std::exp(a - top) + std::exp(b - top)), p = std::exp(a - all);
+    g = p * (8 - x.array()) + (1 - p) * (-16 - x.array()) / 4;
+    return all;
+  }
+};
+
+TEST(UnequalModes, LogDensitiesAreTheTargets) {
+  const StoppedTarget<TwoWidths> target{{3}};
+  Options o = options_of_mine(16);
+  o.keep_draws = true, o.seed = 3;
+  const Result r = run_quietly(o);
+  ASSERT_TRUE(r.summary.unequal_modes.starts_with("2 that")) << r.summary.unequal_modes;
+  expect_mean(r, 0.4 * 8 - 0.6 * 16, "two widths");
+  const std::vector<double>&x = r.draws, &lp = r.lp;
+  ASSERT_EQ(x.size(), 3 * lp.size());
+  VectorXd g;
+  for (std::size_t k = 0; k < lp.size(); k += 97)
+    EXPECT_NEAR(lp[k], target.model.lp(Eigen::Map<const VectorXd>(x.data() + 3 * k, 3), g),
+                1e-9 * (1 + std::abs(lp[k])));
+}
+
+TEST(UnequalModes, AreResumedWithTheSameBits) {
+  StoppedTarget<TwoWidths> target{{3}};
+  Options o = options_of_mine(8);
+  o.num_samples = 100;
+  const Result all = target.expect_same_bits(o, {0.2, 0.5, 0.8});
+  EXPECT_TRUE(all.summary.unequal_modes.starts_with("2 that")) << all.summary.unequal_modes;
+}
+
+}  // namespace
+}  // namespace kilochain
