@@ -11,6 +11,7 @@ struct Trail {
   std::vector<double> lp;   ///< of each look, mean over its iterations
   std::vector<Real> draws;  ///< (look, dim)
   double mean = -INFINITY, sd = 0;
+  double height = -INFINITY;  ///< mean and the log volume that draws take up: of the mass that is there, roughly
   bool running = true;
 
   /// Of the looks' second half.
@@ -21,6 +22,20 @@ struct Trail {
     for (std::size_t k = half; k < lp.size(); ++k) square += (lp[k] - sum) * (lp[k] - sum) / count;
     mean = running && std::isfinite(sum) ? sum : -INFINITY;
     sd = std::sqrt(square);
+    height = mean + log_volume(half);
+  }
+  /// Of draws from `first` on: the logs of coordinates' standard deviations.
+  double log_volume(std::size_t first) const {
+    const std::size_t dim = lp.empty() ? 0 : draws.size() / lp.size();
+    const auto count = static_cast<double>(lp.size() - first);
+    double out = 0;
+    for (std::size_t i = 0; i < dim; ++i) {
+      double sum = 0, square = 0;
+      for (std::size_t k = first; k < lp.size(); ++k) sum += draws[k * dim + i] / count;
+      for (std::size_t k = first; k < lp.size(); ++k) square += std::pow(draws[k * dim + i] - sum, 2) / count;
+      out += 0.5 * std::log(square);
+    }
+    return out;
   }
   /// Mean of the last quarter less that of the one before.
   double drift() const {

@@ -217,11 +217,16 @@ class Party {
     if (!out_.metric.factor.empty()) chains_.set_metric(out_.metric);
   }
 
-  /// Where most scouts should be, and how wide that is: of the upper half of their mean log densities the middle.
+  /// Where most scouts should be, and how wide that is: of the upper half of their mean log densities the middle. Those
+  /// do not count that are where next to nothing of the mass is, be they most: by what two of the others have.
   std::pair<double, double> usual() const {
+    std::vector<double> heights;
+    for (const auto& t : trails_) heights.push_back(t.height);
+    std::ranges::sort(heights, std::greater{});
+    const double least = heights[1] - far_below(dim_, std::sqrt(0.5 * dim_));
     std::vector<std::pair<double, double>> means;
     for (const auto& t : trails_)
-      if (std::isfinite(t.mean)) means.emplace_back(t.mean, t.sd);
+      if (std::isfinite(t.mean) && !(t.height < least)) means.emplace_back(t.mean, t.sd);
     if (means.empty()) return {-INFINITY, 0};
     std::sort(means.begin(), means.end());
     std::vector<double> at, sds;
@@ -321,7 +326,8 @@ class Party {
     const double middle = median(means);
     const auto [at, width] = usual();
     for (const Trail<Real>& t : trails_) {
-      if (!std::isfinite(t.mean) || t.mean < middle || t.mean > at + 4 * width) continue;
+      if (!std::isfinite(t.mean) || t.mean < std::max(middle, at - far_below(dim_, width)) || t.mean > at + 4 * width)
+        continue;
       x.insert(x.end(), t.draws.begin() + std::ssize(t.lp) / 2 * dim_, t.draws.end());
       counts.push_back(static_cast<Index>(std::ssize(t.lp) - std::ssize(t.lp) / 2));
     }
