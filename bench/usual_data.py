@@ -120,11 +120,16 @@ def with_latent_values(model, r):
         item, person = np.tile(np.arange(I), J), np.repeat(np.arange(J), I)
         eta = r.normal(0, 1.2, J)[person] - r.normal(.3, .9, I)[item]
         return dict(I=I, J=J, N=I * J, item=item + 1, person=person + 1, y=r.binomial(1, logistic(eta)))
-    return with_equal_modes(model, r)
+    return with_several_modes(model, r)
 
 
-def with_equal_modes(model, r):
-    """Components that may swap, and signs that may change."""
+def with_several_modes(model, r):
+    """Components that may swap, and signs that may change; and modes that are no images of each other."""
+    if model == "waves":
+        t = np.sort(r.uniform(0, 30, 14))
+        return dict(N=14, t=t, y=.5 + 1.2 * np.cos(2 * np.pi * .37 * t) + .6 * np.sin(2 * np.pi * .37 * t) + .8 * r.normal(size=14))
+    if model == "two_widths":
+        return dict(N=26, y=np.vstack([r.normal(-2, 1.2, (14, 2)), r.normal(2, 1.3, (12, 2))]))
     if model == "latent_classes":
         N, J, p = 600, 8, .1 + .8 * r.random((3, 8))
         return dict(N=N, J=J, K=3, y=r.binomial(1, p[r.choice(3, N, p=[.5, .3, .2])]))

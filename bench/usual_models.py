@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Thirty-six Stan programs as people bring them, bench/usual_models/*.stan, with nothing said, beside NUTS whose chains adapt alone.
+"""Thirty-eight Stan programs as people bring them, bench/usual_models/*.stan, with nothing said, beside NUTS whose chains adapt alone.
 
   python3 bench/usual_models.py [MODEL ...] [--kilochain build/release/kilochain] [--models FOLDER] [--seconds 60] [--seed 1]
 

@@ -2,8 +2,8 @@
 // share w_k of the mass; r_k(x) = w_k N_k(x) / sum_j w_j N_j(x). Chains sample, where mode 0 is,
 //   p(u) = sum_k r_k(x_k) pi(x_k) |L_k| / |L_0|,   x_k = m_k + L_k L_0^-1 (u - m_0)
 // and of each u one x_k is taken, with the probability of its term. As sum_k r_k = 1, x has the law pi, exactly and
-// whatever the laws are: they decide only how near p is to one mode, and so how well chains mix (the Warp-U transform of
-// Wang, Jones & Meng 2022; as a sampler, Ding, He, Jones & Meng 2024, arXiv 2401.00667).
+// whatever the laws are. They decide only how near p is to one mode, and so how well chains mix. This is the Warp-U
+// transform (Wang, Jones & Meng 2022; as a sampler Ding, He, Jones & Meng 2024, arXiv 2401.00667).
 // Cost: K densities and K^2 n^2 for a density.
 #pragma once
 #include <Eigen/Core>

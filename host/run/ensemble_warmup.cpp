@@ -335,18 +335,20 @@ AuditFigures EnsembleWarmUp<Real>::audit(std::int64_t iterations) {
     return name_of_coordinate(run_.target.info(), static_cast<std::int64_t>(i));
   });
   usual_lp_ = figures.lp, lp_width_ = figures.lp_width;
-  if (!figures.passed && run_.coordinates && overlay(block))
-    figures.stuck.clear();
-  else if (!figures.stuck.empty())
+  if (run_.coordinates && (!figures.passed || !std::exchange(searched_, true)) && overlay(block, figures.passed)) {
+    if (figures.passed) figures.note = "a mode was found in which no chain was";
+    figures.passed = false, figures.stuck.clear();
+  } else if (!figures.stuck.empty()) {
     mass_ = mass_of_others(block, figures);
+  }
   return figures;
 }
 
-/// Where chains stay in modes, these are laid over each other. Chains go on in the first one: those of no mode with
-/// some of the mass at the place of another.
+/// Where chains stay in modes, or one is found in which none is, these are laid over each other. Chains go on in the
+/// first one: those of no mode with some of the mass at the place of another.
 template <class Real>
-bool EnsembleWarmUp<Real>::overlay(const FrozenDraws<Real>& block) {
-  const auto found = find_modes(run_, block, out_.gradients);
+bool EnsembleWarmUp<Real>::overlay(const FrozenDraws<Real>& block, bool one_mode) {
+  const auto found = find_modes(run_, block, one_mode, out_.gradients);
   if (!found) return false;
   std::vector<Real> x = run_.chains.positions();
   run_.coordinates->to_target(x);

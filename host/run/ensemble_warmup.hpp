@@ -29,7 +29,7 @@ class EnsembleWarmUp {
     visit("relocated", self.relocated_), visit("stuck", self.stuck_);
     visit("mass", self.mass_.value), visit("mass_error", self.mass_.error);
     visit("usual_lp", self.usual_lp_), visit("lp_width", self.lp_width_);
-    visit("climbed", self.climbed_), visit("settled", self.settled_);
+    visit("climbed", self.climbed_), visit("settled", self.settled_), visit("searched", self.searched_);
     visit("agreement", self.out_.agreement), visit("scouting", self.scouting_);
     visit("factor", self.metric_.factor), visit("step_size", self.metric_.step_size);
     visit("num_steps", self.metric_.num_steps), visit("spread", self.metric_.spread);
@@ -137,7 +137,7 @@ class EnsembleWarmUp {
   std::string trajectories() const;
   void settle(std::int64_t iterations);
   AuditFigures audit(std::int64_t iterations);
-  bool overlay(const FrozenDraws<Real>& block);
+  bool overlay(const FrozenDraws<Real>& block, bool one_mode);
   LogMass mass_of_others(const FrozenDraws<Real>& block, const AuditFigures& figures);
   FrozenDraws<Real> draw(std::int64_t iterations, bool adapting);
   void tell(const std::string& stage) { run_.reporter.waits_for(stage + missing_); }
@@ -156,6 +156,7 @@ class EnsembleWarmUp {
   int stage_ = scouts;
   std::int64_t attempt_ = 0, relocated_ = 0;  ///< relocated: chains
   std::int64_t climbed_ = 0;                  ///< metrics that were learnt while chains were on their way
+  bool searched_ = false;                     ///< for modes that no chain has found
   bool settled_ = false;                      ///< chains no longer climb: their draws tell coordinates
   std::vector<std::int64_t> stuck_;           ///< chains that accepted nothing in the last audit
   LogMass mass_{0, 0};                        ///< of the others' place

@@ -11,14 +11,17 @@
 namespace kilochain {
 namespace {
 
-constexpr std::int64_t climbs = 64;
-constexpr std::size_t most_places = 16;  // that NUTS chains look at
+constexpr int climbs = 64;       // from lines, and from all over
+constexpr int most_rounds = 50;  // of a climb
+constexpr int stops = 30;        // on a line: 3, 3.3, 3.6, ... 48 standard deviations away
+constexpr double first_stop = 3, from_stop_to_stop = 1.1;
+constexpr std::int64_t most_on_lines = 4000;
 
 using Vector = Overlay::Vector;
 
-/// Half of them as chains start, the others about the known modes: each difference between these is drawn anew.
+/// In turn as chains start and about known modes: each difference between these is drawn anew.
 template <class Real>
-std::vector<Real> starts(const Phases<Real>& run, const Overlay& known) {
+std::vector<Real> from_all_over(const Phases<Real>& run, const Overlay& known, std::int64_t climbs) {
   const auto n = static_cast<Eigen::Index>(run.dim()), modes = static_cast<Eigen::Index>(known.size());
   const StartingPoints<Real> points(run.options, run.dim());
   Vector middle = Vector::Zero(n);
@@ -42,6 +45,38 @@ std::vector<Real> starts(const Phases<Real>& run, const Overlay& known) {
   return x;
 }
 
+/// Points on lines from known modes where the log density is higher than before on that line, the highest first. A line
+/// goes as the law's mean does, given one coordinate.
+template <class Real>
+std::vector<Real> beyond(const Overlay& known, std::size_t most, TargetGradients<Real>& gradients_at,
+                         std::int64_t& gradients) {
+  const Eigen::Index n = known.laws()[0].mean.size(), lines = 2 * n * std::ssize(known.laws());
+  const std::int64_t every = 1 + lines * stops / most_on_lines;
+  std::vector<Real> x;
+  for (std::int64_t line = 0; line < lines; line += every) {
+    const Overlay::Law& law = known.laws()[static_cast<std::size_t>(line / (2 * n))];
+    Vector way = law.factor.row(line / 2 % n).transpose();
+    way *= (line % 2 ? -1 : 1) / way.norm();
+    way = law.factor.triangularView<Eigen::Lower>() * way;
+    for (int stop = 0; stop < stops; ++stop)
+      for (const double v : Vector(law.mean + first_stop * std::pow(from_stop_to_stop, stop) * way))
+        x.push_back(static_cast<Real>(v));
+  }
+  std::vector<double> lp;
+  gradients_at(x, &lp);
+  gradients += std::ssize(lp);
+  std::vector<std::size_t> rising;
+  for (std::size_t k = 0; k < lp.size(); ++k)
+    if (k % stops > 0 && lp[k] > lp[k - 1] + 0.1) rising.push_back(k);
+  std::ranges::sort(rising, std::greater{}, [&](std::size_t k) { return lp[k]; });
+  rising.resize(std::min(rising.size(), most));
+  std::vector<Real> out;
+  for (const std::size_t k : rising)
+    out.insert(out.end(), x.begin() + static_cast<std::ptrdiff_t>(k) * n,
+               x.begin() + static_cast<std::ptrdiff_t>(k + 1) * n);
+  return out;
+}
+
 /// Where climbs ended, and what is between that and other places.
 template <class Real>
 class Ends {
@@ -51,8 +86,12 @@ class Ends {
 
   /// (point, n): one for each place that is no known mode.
   std::vector<Real> elsewhere() {
-    std::vector<Real> x = starts(run_, known_);
-    Climbed<Real> way = climb<Real>(std::ref(gradients_at_), x, run_.dim(), run_.stop);
+    const bool several = known_.size() > 1;
+    std::vector<Real> x = beyond(known_, climbs, gradients_at_, gradients_), more;
+    if (several) more = from_all_over(run_, known_, climbs);
+    x.insert(x.end(), more.begin(), more.end());
+    if (x.empty()) return {};
+    Climbed<Real> way = climb<Real>(std::ref(gradients_at_), x, run_.dim(), run_.stop, 4, most_rounds);
     gradients_ += way.gradients;
     run_.coordinates->gather(x);
     std::vector<Real> means;
@@ -61,7 +100,7 @@ class Ends {
     const std::vector<double> tops = lp_at(means);
     const double least = std::ranges::max(tops) - 20 - static_cast<double>(run_.dim()) * std::log(10);
     std::vector<Place> left;
-    for (std::int64_t k = 0; k < climbs; ++k) {
+    for (std::int64_t k = 0; k < std::ssize(way.lp); ++k) {
       Place place{
           Eigen::Map<const Eigen::Matrix<Real, -1, 1>>(x.data() + k * run_.dim(), run_.dim()).template cast<double>(),
           way.lp[static_cast<std::size_t>(k)]};
@@ -76,7 +115,7 @@ class Ends {
     left = behind_walls(left, nearest);
     std::ranges::sort(left, std::greater{}, &Place::lp);
     std::vector<Real> out;
-    for (std::size_t places = 0; !left.empty() && places < most_places; ++places) {
+    for (std::size_t places = 0; !left.empty() && places < (several ? 16 : 4); ++places) {
       for (const double v : left[0].x) out.push_back(static_cast<Real>(v));
       left = behind_walls(left, std::vector<Place>(left.size(), left[0]));
     }

@@ -1,7 +1,9 @@
-// Modes that no chain has found, looked for once there are known to be several: points climb from all over the starting
-// law, and from about the known modes as far apart as these are. Where climbs end beside all known modes, NUTS chains
-// say what is there.
-// Cost: 64 climbs, of some 30 gradients each; for a place that is not known, twice as many iterations as draws.
+// Modes that no chain has found. From each known mode lines are followed, one for each coordinate, up and down, 3 to 48
+// of its standard deviations: where the log density rises again, a point climbs. Where several modes are known, points
+// climb from all over the starting law too, and from as far apart as these modes are. Where climbs end beside all known
+// modes, NUTS chains say what is there.
+// Cost: 60 n gradients a mode, 4 000 at most; some 30 a climb; of 4 places that are not known, or 16, twice as many
+// iterations as draws.
 #pragma once
 #include "host/learn/audit.hpp"
 #include "host/learn/overlay.hpp"
@@ -9,8 +11,8 @@
 
 namespace kilochain {
 
-/// Draws of further chains in places that are in no mode of `known`, `count` each, (chain, count, dim), in the target's
-/// own coordinates; empty: there are none. Adds to `gradients`.
+/// Draws of further chains in places that are in no mode of `known`, one or more, `count` each, (chain, count, dim), in
+/// the target's own coordinates; empty: there are none. Adds to `gradients`.
 template <class Real>
 std::vector<Real> draws_elsewhere(const Phases<Real>& run, const Overlay& known, Count count, std::int64_t& gradients);
 

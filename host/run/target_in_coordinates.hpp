@@ -2,7 +2,7 @@
 // density's gradient at x becomes that at y. Until coordinates are set it is the target itself, at the cost of one call
 // more.
 // They are set between iterations, never while threads evaluate. On the CPU alone.
-// Inside, where modes are laid over each other (overlay.hpp), chains see their sum: x becomes one of its images in them.
+// Where modes are laid over each other (overlay.hpp) chains see the sum of all of x's images.
 // Symmetries of the target (symmetries.hpp) change neither: chains are gathered by them, and draws recorded.
 #pragma once
 #include <atomic>

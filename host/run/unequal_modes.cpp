@@ -15,38 +15,40 @@ namespace {
 
 constexpr double negligible = 1e-4;                          // of the mass
 constexpr double least_apart = 0.99;                         // of draws, whose mode by the laws is their chain's
+constexpr std::int64_t most_searched = 64;                   // coordinates of a posterior that seems to have one mode
 constexpr std::int64_t draws_of_law = 1000, at_once = 1024;  // at_once: points that are evaluated together
 
-/// Of draws (draw, n), one chain's after the other's: their law, and as its share the mass about them.
+/// Of draws (draw, n) their law, as metrics are learnt; lp: of the draws.
 template <class Real>
-std::pair<Overlay::Law, LogMass> law_of(const std::vector<Real>& x, Eigen::Index n, TargetGradients<Real>& gradients_at,
-                                        std::int64_t& gradients) {
-  std::vector<double> lp;
+Overlay::Law law_of(const std::vector<Real>& x, Eigen::Index n, TargetGradients<Real>& gradients_at,
+                    std::vector<double>& lp) {
+  const auto dim = static_cast<Index>(n);
   const std::vector<Real> g = gradients_at(x, &lp);
-  gradients += std::ssize(lp);
-  MetricLearner learner(static_cast<Index>(n));
+  MetricLearner learner(dim);
   learner.add(x.data(), g.data(), static_cast<Index>(lp.size()));
-  const std::vector<double> factor = learner.factor(),
-                            mean = mean_of(x, g, factor, agreement(x, g, factor, static_cast<Index>(n)));
-  Overlay::Law law;
-  law.mean = Eigen::Map<const Eigen::VectorXd>(mean.data(), n);
-  law.factor = Eigen::Map<const Eigen::MatrixXd>(factor.data(), n, n).transpose();  // its rows were stored
-  const double log_volume = law.factor.diagonal().array().log().sum();
-  LogMass mass = mass_of_gaussian(Eigen::Map<const Eigen::ArrayXd>(lp.data(), std::ssize(lp)).mean(), log_volume, n);
-  if (n <= most_bridged) {
-    const LogMass bridged = log_mass<Real>(std::vector<double>(x.begin(), x.end()), lp, std::ref(gradients_at));
-    gradients += std::ssize(lp) / 2;
-    if (bridged.error < mass.error) mass = bridged;
-  }
-  law.log_share = mass.value;
-  return {std::move(law), mass};
+  const std::vector<double> factor = learner.factor(), mean = mean_of(x, g, factor, agreement(x, g, factor, dim));
+  return {Eigen::Map<const Eigen::VectorXd>(mean.data(), n),
+          Eigen::Map<const Eigen::MatrixXd>(factor.data(), n, n).transpose(), 0};  // its rows were stored
+}
+
+/// Of the mass about draws with that law, one chain's after the other's.
+template <class Real>
+LogMass mass_of(const Overlay::Law& law, const std::vector<Real>& x, const std::vector<double>& lp,
+                TargetGradients<Real>& gradients_at) {
+  const auto n = law.mean.size();
+  const LogMass mass = mass_of_gaussian(Eigen::Map<const Eigen::ArrayXd>(lp.data(), std::ssize(lp)).mean(),
+                                        law.factor.diagonal().array().log().sum(), n);
+  if (n > most_bridged) return mass;
+  const LogMass bridged = log_mass<Real>(std::vector<double>(x.begin(), x.end()), lp, std::ref(gradients_at));
+  return bridged.error < mass.error ? bridged : mass;
 }
 
 /// Draws of the chains in one group, every so many-th.
 template <class Real>
-std::vector<Real> draws_in(int group, const std::vector<int>& groups, const FrozenDraws<Real>& draws) {
+std::vector<Real> draws_in(int group, const std::vector<int>& groups, const FrozenDraws<Real>& draws,
+                           std::int64_t wanted) {
   const std::int64_t all = std::ranges::count(groups, group) * draws.count,
-                     every = std::max<std::int64_t>(1, all / std::max<std::int64_t>(draws_of_law, 4 * draws.dim));
+                     every = std::max<std::int64_t>(1, all / wanted);
   std::vector<Real> out;
   std::int64_t k = 0;
   for (std::int64_t c = 0; c < draws.chains; ++c)
@@ -66,7 +68,12 @@ std::vector<Overlay::Law> laws_of(const FrozenDraws<Real>& draws, std::vector<in
   };
   std::vector<OfGroup> all;
   for (int group = 0; group <= std::ranges::max(groups); ++group) {
-    auto [law, mass] = law_of(draws_in(group, groups, draws), draws.dim, gradients_at, gradients);
+    const auto x = draws_in(group, groups, draws, std::max<std::int64_t>(draws_of_law, 4 * draws.dim));
+    std::vector<double> lp;
+    Overlay::Law law = law_of(x, draws.dim, gradients_at, lp);
+    const LogMass mass = mass_of(law, x, lp, gradients_at);
+    gradients += 3 * std::ssize(lp) / 2;
+    law.log_share = mass.value;
     if (law.factor.allFinite() && law.mean.allFinite() && std::isfinite(mass.value))
       all.push_back({std::move(law), mass, group});
   }
@@ -160,16 +167,24 @@ InModes put_into_modes(const Phases<Real>& run, std::vector<Real>& points,
 }
 
 template <class Real>
-std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<Real>& draws, std::int64_t& gradients) {
-  if (draws.dim > most_overlaid || run.coordinates->overlay().any() || run.stop) return {};
+std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<Real>& draws, bool one_mode,
+                                     std::int64_t& gradients) {
+  if (draws.dim > (one_mode ? most_searched : most_overlaid) || run.coordinates->overlay().any() || run.stop) return {};
   TargetGradients<Real> gradients_at(run, run.coordinates->plain());
   FrozenDraws<Real> all = draws;
   run.coordinates->to_target(all.x);
-  std::vector<int> groups = mode_groups(all, gradients_at, gradients);
-  if (groups_of_chains(groups) < 2) return {};
-  std::vector<Overlay::Law> laws = laws_of(all, groups, gradients_at, gradients);
-  if (laws.size() < 2) return {};
-  FoundModes found{Overlay(std::move(laws)), groups};
+  FoundModes found;
+  if (one_mode) {
+    std::vector<double> lp;
+    const std::vector<int> one_group(static_cast<std::size_t>(draws.chains), 0);
+    found.overlay = Overlay({law_of(draws_in(0, one_group, all, 64 + 2 * draws.dim), draws.dim, gradients_at, lp)});
+    gradients += std::ssize(lp);
+  } else {
+    found.of_chain = mode_groups(all, gradients_at, gradients);
+    if (groups_of_chains(found.of_chain) < 2) return {};
+    found.overlay = Overlay(laws_of(all, found.of_chain, gradients_at, gradients));
+  }
+  if (found.overlay.size() < (one_mode ? 1 : 2)) return {};
   const std::vector<Real> more = draws_elsewhere(run, found.overlay, draws.count, gradients);
   for (std::size_t k = 0; k < more.size(); k += static_cast<std::size_t>(draws.count * draws.dim))
     all.running.push_back(all.chains++);
@@ -187,7 +202,7 @@ std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<
 template InModes put_into_modes(const Phases<float>&, std::vector<float>&, const std::function<DrawId(std::int64_t)>&);
 template InModes put_into_modes(const Phases<double>&, std::vector<double>&,
                                 const std::function<DrawId(std::int64_t)>&);
-template std::optional<FoundModes> find_modes(const Phases<float>&, const FrozenDraws<float>&, std::int64_t&);
-template std::optional<FoundModes> find_modes(const Phases<double>&, const FrozenDraws<double>&, std::int64_t&);
+template std::optional<FoundModes> find_modes(const Phases<float>&, const FrozenDraws<float>&, bool, std::int64_t&);
+template std::optional<FoundModes> find_modes(const Phases<double>&, const FrozenDraws<double>&, bool, std::int64_t&);
 
 }  // namespace kilochain

@@ -1,8 +1,7 @@
 // Modes that chains do not go between and that are no images of each other. When an audit has failed, chains are told
-// apart by their means: half of the way between two of one mode the log density does not fall by 3 nats, and they are no
-// farther from each other than 4 standard deviations of both. Of
-// each mode that has some of the mass the draws tell a normal law, and the modes are laid over each other
-// (docs/decisions/0035-unequal-modes.md). What no chain has found is not there.
+// apart (mode_groups.hpp), and modes looked for that none has found (search_modes.hpp). Of each that has some of the
+// mass the draws tell a normal law, and the modes are laid over each other (docs/decisions/0035-unequal-modes.md). When
+// an audit has passed, modes are looked for once, with a few per cent of the gradients made so far.
 // Cost: a gradient a chain for each mode, a thousand for its law and n^3.
 #pragma once
 #include <functional>
@@ -33,9 +32,10 @@ struct FoundModes {
   Overlay overlay;            ///< the mode with most of the mass first
   std::vector<int> of_chain;  ///< (chain): -1 of those that are in none of them
 };
-/// Modes in which chains stay, with laws of their draws; none where there are not two. draws: those of an audit, in the
-/// coordinates of `run`. Adds to `gradients`.
+/// Modes with laws of their draws; none where there are not two. draws: those of an audit, in the coordinates of `run`;
+/// one_mode: it has passed. Adds to `gradients`.
 template <class Real>
-std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<Real>& draws, std::int64_t& gradients);
+std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<Real>& draws, bool one_mode,
+                                     std::int64_t& gradients);
 
 }  // namespace kilochain
