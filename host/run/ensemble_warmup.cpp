@@ -348,7 +348,7 @@ AuditFigures EnsembleWarmUp<Real>::audit(std::int64_t iterations) {
 /// first one: those of no mode with some of the mass at the place of another.
 template <class Real>
 bool EnsembleWarmUp<Real>::overlay(const FrozenDraws<Real>& block, bool one_mode) {
-  const auto found = find_modes(run_, block, one_mode, out_.gradients);
+  const auto found = find_modes(run_, block, one_mode, out_.iterations, out_.gradients);
   if (!found) return false;
   std::vector<Real> x = run_.chains.positions();
   run_.coordinates->to_target(x);

@@ -7,8 +7,8 @@
 namespace kilochain {
 namespace {
 
-constexpr double gap_between_modes = 4;  // of both chains' standard deviations
-constexpr int most_groups = 64;          // the chains of more are in none
+constexpr double gap_between_modes = 4;          // of both chains' standard deviations
+constexpr int most_groups = 64, most_alone = 8;  // where more chains stand alone they are on their way: none is in any
 
 template <class Real>
 class Groups {
@@ -35,17 +35,21 @@ class Groups {
     std::erase_if(left, [&](std::int64_t c) { return !std::isfinite(lp[c]); });
     std::ranges::sort(left, std::greater{}, [&](std::int64_t c) { return lp[c]; });
     std::vector<int> groups(means_.size(), -1);
+    int alone = 0;
     for (int group = 0; !left.empty() && group < most_groups; ++group) {
       const std::int64_t first = left[0];
       const auto there = lp_at([&](std::int64_t c) -> Eigen::VectorXd { return 0.5 * (mean(first) + mean(c)); });
       std::vector<std::int64_t> others;
+      std::int64_t size = 0;
       for (std::size_t k = 0; k < left.size(); ++k) {
         const std::int64_t c = left[k];
         const bool same = c == first || (there[k] > lp[c] - wall_between_modes && !far(first, c));
-        if (same) groups[c] = group;
+        if (same) groups[c] = group, ++size;
         if (!same) others.push_back(c);
       }
       left = std::move(others);
+      alone += size == 1;
+      if (alone > most_alone) return std::vector<int>(means_.size(), -1);
     }
     return groups;
   }

@@ -15,7 +15,6 @@ constexpr int climbs = 64;       // from lines, and from all over
 constexpr int most_rounds = 50;  // of a climb
 constexpr int stops = 30;        // on a line: 3, 3.3, 3.6, ... 48 standard deviations away
 constexpr double first_stop = 3, from_stop_to_stop = 1.1;
-constexpr std::int64_t most_on_lines = 4000;
 
 using Vector = Overlay::Vector;
 
@@ -48,7 +47,7 @@ std::vector<Real> from_all_over(const Phases<Real>& run, const Overlay& known, s
 /// Points on lines from known modes where the log density is higher than before on that line, the highest first. A line
 /// goes as the law's mean does, given one coordinate.
 template <class Real>
-std::vector<Real> beyond(const Overlay& known, std::size_t most, TargetGradients<Real>& gradients_at,
+std::vector<Real> beyond(const Overlay& known, std::int64_t most_on_lines, TargetGradients<Real>& gradients_at,
                          std::int64_t& gradients) {
   const Eigen::Index n = known.laws()[0].mean.size(), lines = 2 * n * std::ssize(known.laws());
   const std::int64_t every = 1 + lines * stops / most_on_lines;
@@ -69,7 +68,7 @@ std::vector<Real> beyond(const Overlay& known, std::size_t most, TargetGradients
   for (std::size_t k = 0; k < lp.size(); ++k)
     if (k % stops > 0 && lp[k] > lp[k - 1] + 0.1) rising.push_back(k);
   std::ranges::sort(rising, std::greater{}, [&](std::size_t k) { return lp[k]; });
-  rising.resize(std::min(rising.size(), most));
+  rising.resize(std::min<std::size_t>(rising.size(), climbs));
   std::vector<Real> out;
   for (const std::size_t k : rising)
     out.insert(out.end(), x.begin() + static_cast<std::ptrdiff_t>(k) * n,
@@ -85,9 +84,9 @@ class Ends {
       : run_(run), known_(known), gradients_(gradients), gradients_at_(run, run.coordinates->plain()) {}
 
   /// (point, n): one for each place that is no known mode.
-  std::vector<Real> elsewhere() {
+  std::vector<Real> elsewhere(std::int64_t most_on_lines) {
     const bool several = known_.size() > 1;
-    std::vector<Real> x = beyond(known_, climbs, gradients_at_, gradients_), more;
+    std::vector<Real> x = beyond(known_, most_on_lines, gradients_at_, gradients_), more;
     if (several) more = from_all_over(run_, known_, climbs);
     x.insert(x.end(), more.begin(), more.end());
     if (x.empty()) return {};
@@ -161,8 +160,9 @@ class Ends {
 }  // namespace
 
 template <class Real>
-std::vector<Real> draws_elsewhere(const Phases<Real>& run, const Overlay& known, Count count, std::int64_t& gradients) {
-  std::vector<Real> places = Ends<Real>(run, known, gradients).elsewhere();
+std::vector<Real> draws_elsewhere(const Phases<Real>& run, const Overlay& known, std::int64_t most_on_lines,
+                                  Count count, std::int64_t& gradients) {
+  std::vector<Real> places = Ends<Real>(run, known, gradients).elsewhere(most_on_lines);
   run.coordinates->from_target(places);
   std::vector<Real> out;
   for (const DrawsAbout& of : draws_about(run, places, count, gradients))
@@ -172,7 +172,7 @@ std::vector<Real> draws_elsewhere(const Phases<Real>& run, const Overlay& known,
   return out;
 }
 
-template std::vector<float> draws_elsewhere(const Phases<float>&, const Overlay&, Count, std::int64_t&);
-template std::vector<double> draws_elsewhere(const Phases<double>&, const Overlay&, Count, std::int64_t&);
+template std::vector<float> draws_elsewhere(const Phases<float>&, const Overlay&, std::int64_t, Count, std::int64_t&);
+template std::vector<double> draws_elsewhere(const Phases<double>&, const Overlay&, std::int64_t, Count, std::int64_t&);
 
 }  // namespace kilochain

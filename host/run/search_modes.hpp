@@ -2,8 +2,8 @@
 // of its standard deviations: where the log density rises again, a point climbs. Where several modes are known, points
 // climb from all over the starting law too, and from as far apart as these modes are. Where climbs end beside all known
 // modes, NUTS chains say what is there.
-// Cost: 60 n gradients a mode, 4 000 at most; some 30 a climb; of 4 places that are not known, or 16, twice as many
-// iterations as draws.
+// Cost: 60 n gradients a mode, or as many as are allowed; some 30 a climb; of 4 places that are not known, or 16, twice
+// as many iterations as draws.
 #pragma once
 #include "host/learn/audit.hpp"
 #include "host/learn/overlay.hpp"
@@ -12,8 +12,9 @@
 namespace kilochain {
 
 /// Draws of further chains in places that are in no mode of `known`, one or more, `count` each, (chain, count, dim), in
-/// the target's own coordinates; empty: there are none. Adds to `gradients`.
+/// the target's own coordinates; empty: there are none. most_on_lines: gradients there. Adds to `gradients`.
 template <class Real>
-std::vector<Real> draws_elsewhere(const Phases<Real>& run, const Overlay& known, Count count, std::int64_t& gradients);
+std::vector<Real> draws_elsewhere(const Phases<Real>& run, const Overlay& known, std::int64_t most_on_lines,
+                                  Count count, std::int64_t& gradients);
 
 }  // namespace kilochain

@@ -168,7 +168,7 @@ InModes put_into_modes(const Phases<Real>& run, std::vector<Real>& points,
 
 template <class Real>
 std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<Real>& draws, bool one_mode,
-                                     std::int64_t& gradients) {
+                                     std::int64_t iterations, std::int64_t& gradients) {
   if (draws.dim > (one_mode ? most_searched : most_overlaid) || run.coordinates->overlay().any() || run.stop) return {};
   TargetGradients<Real> gradients_at(run, run.coordinates->plain());
   FrozenDraws<Real> all = draws;
@@ -185,7 +185,9 @@ std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<
     found.overlay = Overlay(laws_of(all, found.of_chain, gradients_at, gradients));
   }
   if (found.overlay.size() < (one_mode ? 1 : 2)) return {};
-  const std::vector<Real> more = draws_elsewhere(run, found.overlay, draws.count, gradients);
+  const std::int64_t so_far = std::max(gradients, 2 * iterations * draws.chains),
+                     on_lines = std::min<std::int64_t>(4000, so_far / 10);
+  const std::vector<Real> more = draws_elsewhere(run, found.overlay, on_lines, draws.count, gradients);
   for (std::size_t k = 0; k < more.size(); k += static_cast<std::size_t>(draws.count * draws.dim))
     all.running.push_back(all.chains++);
   all.x.insert(all.x.end(), more.begin(), more.end());
@@ -202,7 +204,9 @@ std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<
 template InModes put_into_modes(const Phases<float>&, std::vector<float>&, const std::function<DrawId(std::int64_t)>&);
 template InModes put_into_modes(const Phases<double>&, std::vector<double>&,
                                 const std::function<DrawId(std::int64_t)>&);
-template std::optional<FoundModes> find_modes(const Phases<float>&, const FrozenDraws<float>&, bool, std::int64_t&);
-template std::optional<FoundModes> find_modes(const Phases<double>&, const FrozenDraws<double>&, bool, std::int64_t&);
+template std::optional<FoundModes> find_modes(const Phases<float>&, const FrozenDraws<float>&, bool, std::int64_t,
+                                              std::int64_t&);
+template std::optional<FoundModes> find_modes(const Phases<double>&, const FrozenDraws<double>&, bool, std::int64_t,
+                                              std::int64_t&);
 
 }  // namespace kilochain

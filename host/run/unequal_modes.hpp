@@ -1,7 +1,7 @@
 // Modes that chains do not go between and that are no images of each other. When an audit has failed, chains are told
 // apart (mode_groups.hpp), and modes looked for that none has found (search_modes.hpp). Of each that has some of the
 // mass the draws tell a normal law, and the modes are laid over each other (docs/decisions/0035-unequal-modes.md). When
-// an audit has passed, modes are looked for once, with a few per cent of the gradients made so far.
+// an audit has passed, modes are looked for once, with a tenth of the gradients made so far at most.
 // Cost: a gradient a chain for each mode, a thousand for its law and n^3.
 #pragma once
 #include <functional>
@@ -33,9 +33,9 @@ struct FoundModes {
   std::vector<int> of_chain;  ///< (chain): -1 of those that are in none of them
 };
 /// Modes with laws of their draws; none where there are not two. draws: those of an audit, in the coordinates of `run`;
-/// one_mode: it has passed. Adds to `gradients`.
+/// one_mode: it has passed; iterations: that chains have made. Adds to `gradients`.
 template <class Real>
 std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<Real>& draws, bool one_mode,
-                                     std::int64_t& gradients);
+                                     std::int64_t iterations, std::int64_t& gradients);
 
 }  // namespace kilochain
