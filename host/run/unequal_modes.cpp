@@ -14,7 +14,7 @@ namespace kilochain {
 namespace {
 
 constexpr double negligible = 1e-4;                          // of the mass
-constexpr double least_apart = 0.99;                         // of draws, whose mode by the laws is their chain's
+constexpr double least_apart = 0.9;                          // of draws, whose mode by the laws is their chain's
 constexpr std::int64_t most_searched = 64;                   // coordinates of a posterior that seems to have one mode
 constexpr std::int64_t draws_of_law = 1000, at_once = 1024;  // at_once: points that are evaluated together
 
