@@ -351,6 +351,7 @@ bool EnsembleWarmUp<Real>::overlay(const FrozenDraws<Real>& block, bool one_mode
   const auto found = find_modes(run_, block, one_mode, out_.iterations, out_.gradients);
   if (!found) return false;
   std::vector<Real> x = run_.chains.positions();
+  run_.coordinates->gather(x);
   run_.coordinates->to_target(x);
   const auto n = static_cast<Eigen::Index>(run_.dim());
   const auto place = [&](std::size_t c) {

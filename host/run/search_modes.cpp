@@ -12,13 +12,15 @@ namespace kilochain {
 namespace {
 
 constexpr int climbs = 64;       // from lines, and from all over
+constexpr int few_climbs = 24;   // from farther out, where one mode is known
 constexpr int most_rounds = 50;  // of a climb
 constexpr int stops = 30;        // on a line: 3, 3.3, 3.6, ... 48 standard deviations away
 constexpr double first_stop = 3, from_stop_to_stop = 1.1;
 
 using Vector = Overlay::Vector;
 
-/// In turn as chains start and about known modes: each difference between these is drawn anew.
+/// In turn as chains start and about known modes: each difference between these is drawn anew. Where one mode is known,
+/// from farther out than chains start.
 template <class Real>
 std::vector<Real> from_all_over(const Phases<Real>& run, const Overlay& known, std::int64_t climbs) {
   const auto n = static_cast<Eigen::Index>(run.dim()), modes = static_cast<Eigen::Index>(known.size());
@@ -28,13 +30,18 @@ std::vector<Real> from_all_over(const Phases<Real>& run, const Overlay& known, s
   std::vector<Real> x;
   std::vector<double> z(padded(static_cast<std::size_t>(n + modes)) + 32);
   for (std::int64_t k = 0; k < climbs; ++k) {
-    if (k % 2 == 0 && points.are_drawn()) {
+    if (modes > 1 && k % 2 == 0 && points.are_drawn()) {
       const std::vector<Real> one = points.again(static_cast<Index>(k), 1 + most_starts);
       x.insert(x.end(), one.begin(), one.end());
       continue;
     }
     normals(HostTeam{}, Rng{~run.options.seed, static_cast<std::uint32_t>(k), std::int64_t(1) << 36}, Purpose::mode,
             Row(z.data(), z.size()), static_cast<Index>(n + modes));
+    if (modes == 1) {
+      for (Eigen::Index i = 0; i < n; ++i)
+        x.push_back(static_cast<Real>((k % 2 ? 3 : 10) * z[static_cast<std::size_t>(i)]));
+      continue;
+    }
     const Overlay::Law& law = known.laws()[static_cast<std::size_t>(k / 2 % modes)];
     Vector at = middle + law.factor.triangularView<Eigen::Lower>() * Eigen::Map<const Vector>(z.data(), n);
     for (Eigen::Index j = 0; j < modes; ++j)
@@ -87,9 +94,8 @@ class Ends {
   std::vector<Real> elsewhere(std::int64_t most_on_lines) {
     const bool several = known_.size() > 1;
     std::vector<Real> x = beyond(known_, most_on_lines, gradients_at_, gradients_), more;
-    if (several) more = from_all_over(run_, known_, climbs);
+    more = from_all_over(run_, known_, several ? climbs : few_climbs);
     x.insert(x.end(), more.begin(), more.end());
-    if (x.empty()) return {};
     Climbed<Real> way = climb<Real>(std::ref(gradients_at_), x, run_.dim(), run_.stop, 4, most_rounds);
     gradients_ += way.gradients;
     run_.coordinates->gather(x);
@@ -163,6 +169,8 @@ template <class Real>
 std::vector<Real> draws_elsewhere(const Phases<Real>& run, const Overlay& known, std::int64_t most_on_lines,
                                   Count count, std::int64_t& gradients) {
   std::vector<Real> places = Ends<Real>(run, known, gradients).elsewhere(most_on_lines);
+  const std::vector<Real> once = places;
+  places.insert(places.end(), once.begin(), once.end());  // one of two chains may go to another mode
   run.coordinates->from_target(places);
   std::vector<Real> out;
   for (const DrawsAbout& of : draws_about(run, places, count, gradients))

@@ -1,9 +1,9 @@
 // Modes that no chain has found. From each known mode lines are followed, one for each coordinate, up and down, 3 to 48
-// of its standard deviations: where the log density rises again, a point climbs. Where several modes are known, points
-// climb from all over the starting law too, and from as far apart as these modes are. Where climbs end beside all known
-// modes, NUTS chains say what is there.
-// Cost: 60 n gradients a mode, or as many as are allowed; some 30 a climb; of 4 places that are not known, or 16, twice
-// as many iterations as draws.
+// of its standard deviations: where the log density rises again, a point climbs. Points climb from 3 and 10 standard
+// deviations of the starting law as well; where several modes are known, from that law and from as far apart as these
+// modes are. Where climbs end beside all known modes, NUTS chains say what is there.
+// Cost: 60 n gradients a mode, or as many as are allowed; some 30 a climb; of 4 places that are not known, or 16, two
+// NUTS chains of twice as many iterations as draws.
 #pragma once
 #include "host/learn/audit.hpp"
 #include "host/learn/overlay.hpp"

@@ -125,7 +125,8 @@ InModes put_into_modes(const Phases<Real>& run, std::vector<Real>& points,
   const Eigen::Index n = run.dim();
   const std::int64_t all = std::ssize(points) / n, modes = std::ssize(overlay.laws());
   TargetGradients<Real> gradients_at(run, run.coordinates->plain());
-  InModes out{std::vector<int>(static_cast<std::size_t>(all), -1), std::vector<double>(static_cast<std::size_t>(all))};
+  const auto size = static_cast<std::size_t>(all);
+  InModes out{std::vector<int>(size, -1), std::vector<double>(size, NAN)};
   for (std::int64_t first = 0; first < all; first += at_once) {
     const std::int64_t count = std::min(at_once, all - first);
     std::vector<Real> images(static_cast<std::size_t>(count * modes * n));

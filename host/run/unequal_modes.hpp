@@ -16,7 +16,7 @@ namespace kilochain {
 inline constexpr std::size_t most_modes = 16;       ///< laid over each other: a density costs as many
 inline constexpr std::int64_t most_overlaid = 512;  ///< coordinates: laws are dense
 
-/// For each point a mode, -1 where it has no density, and the target's log density there.
+/// For each point a mode and the target's log density there; -1 and NaN where it has none.
 struct InModes {
   std::vector<int> modes;
   std::vector<double> lp;

@@ -56,6 +56,21 @@ def test_components_that_may_swap():
     assert one.std(axis=(0, 1)).max() < 0.7
 
 
+def test_modes_that_differ_have_their_weights():
+    def density(x):
+        a = np.log(0.3) - ((x + 10) ** 2).sum(axis=1) / 2
+        b = np.log(0.7) - 3 * np.log(2) - ((x - 15) ** 2).sum(axis=1) / 8
+        lp = np.logaddexp(a, b)
+        share = np.exp(a - lp)[:, None]
+        return lp, -share * (x + 10) - (1 - share) * (x - 15) / 4
+
+    tree = k.sample(k.from_batched(density, 3), chains=16, seed=1, progress=False)
+    assert tree.attrs["converged"] and tree.attrs["unequal_modes"].startswith("2 that chains"), tree.attrs
+    x = tree["posterior"]["x"].values
+    share = (x[..., 0] > 0).mean()
+    assert abs(share - 0.7) < 5 * np.sqrt(0.21 / x[..., 0].size), share  # a false alarm in 1.7 million
+
+
 def test_its_exception_is_raised_again_with_the_draws(gaussian):
     def fails_late(x):
         if gaussian.calls > 3000:
