@@ -47,7 +47,7 @@ TEST(Overlay, ImagesHaveTheDensitysLaw) {
   for (const int size : {2, 3, 5}) {
     const Overlay overlay = bad_laws(1, size);
     double mass = 0, first = 0, second = 0, unweighted = 0;
-    constexpr double step = 1e-3;
+    constexpr double step = 1e-2;
     Vector u(1), x(1);
     for (double at = -200; at < 200; at += step) {
       u[0] = at;
