@@ -345,7 +345,7 @@ AuditFigures EnsembleWarmUp<Real>::audit(std::int64_t iterations) {
 }
 
 /// Where chains stay in modes, or one is found in which none is, these are laid over each other. Chains go on in the
-/// first one: those of no mode with some of the mass at the place of another.
+/// first one: those of no mode with some of the mass at the place of another, or about the mean where all are such.
 template <class Real>
 bool EnsembleWarmUp<Real>::overlay(const FrozenDraws<Real>& block, bool one_mode) {
   const auto found = find_modes(run_, block, one_mode, out_.iterations, out_.gradients);
@@ -364,8 +364,19 @@ bool EnsembleWarmUp<Real>::overlay(const FrozenDraws<Real>& block, bool one_mode
     found->overlay.lay(at);
     place(c) = at.template cast<Real>();
   }
+  const bool none = std::ranges::all_of(modes, [](int mode) { return mode < 0; });
+  std::vector<double> z(padded(static_cast<std::size_t>(n)) + 32);
   for (std::size_t c = 0; c < modes.size(); ++c) {
     if (modes[c] >= 0) continue;
+    if (none) {
+      const Overlay::Law& law = found->overlay.laws()[0];
+      normals(HostTeam{}, Rng{~run_.options.seed, static_cast<std::uint32_t>(c), std::int64_t(1) << 37}, Purpose::mode,
+              Row(z.data(), z.size()), static_cast<Index>(n));
+      const Overlay::Vector at =
+          law.mean + 0.5 * (law.factor * Eigen::Map<const Overlay::Vector>(z.data(), n));  // well within it
+      place(c) = at.template cast<Real>();
+      continue;
+    }
     std::size_t from = c;
     do from = (from + 1) % modes.size();
     while (modes[from] < 0);

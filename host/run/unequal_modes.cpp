@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include "host/learn/learnt_metric.hpp"
 #include "host/run/mode_groups.hpp"
@@ -196,7 +197,10 @@ std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<
     found.of_chain = mode_groups(all, gradients_at, gradients);
     found.overlay = Overlay(laws_of(all, found.of_chain, gradients_at, gradients));
   }
-  if (found.overlay.size() < 2 || found.overlay.size() > most_modes) return {};
+  const bool no_chain =
+      std::ranges::all_of(found.of_chain | std::views::take(draws.chains), [](int mode) { return mode < 0; });
+  if (more.empty() && found.overlay.size() < 2) return {};
+  if (found.overlay.size() < (no_chain ? 1 : 2) || found.overlay.size() > most_modes) return {};
   if (share_told_right(found, all) < least_apart) return {};
   found.of_chain.resize(static_cast<std::size_t>(draws.chains));
   return found;

@@ -32,7 +32,8 @@ struct FoundModes {
   Overlay overlay;            ///< the mode with most of the mass first
   std::vector<int> of_chain;  ///< (chain): -1 of those that are in none of them
 };
-/// Modes with laws of their draws; none where there are not two. draws: those of an audit, in the coordinates of `run`;
+/// Modes with laws of their draws; none where there are not two, or one beside a place of next to no mass where all
+/// chains are. draws: those of an audit, in the coordinates of `run`;
 /// one_mode: it has passed; iterations: that chains have made. Adds to `gradients`.
 template <class Real>
 std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<Real>& draws, bool one_mode,

@@ -66,6 +66,12 @@ TEST(UnequalModes, InWhichNoChainIsAreFound) {
   }
 }
 
+// All climbs end in a wide mode with 1e-5 of the mass.
+TEST(UnequalModes, AllChainsLeaveAPlaceOfNoMass) {
+  expect_mean(run_quietly(mixture({{"dim", "3"}, {"means", "-8;8"}, {"weights", "0.00001,0.99999"}, {"sds", "3,0.2"}})),
+              8, "a place of no mass");
+}
+
 // Banana and funnel have one mode: nothing is laid over anything.
 TEST(UnequalModes, AreNotSeenWhereThereIsOne) {
   for (const char* const target : {"banana", "funnel"}) {
