@@ -54,13 +54,23 @@ std::optional<Noncentring> step_by(Index v, const ScaleLaw& scale, const DrawsAn
   return model ? step_of(*at, scale.rate, *model) : std::nullopt;
 }
 
+/// f(x, g): of some of the draws at a time.
+template <class F>
+void in_blocks(DrawsAndGradients& d, F&& f) {
+  constexpr Index block = 64;
+  for (Index first = 0; first < d.x.cols(); first += block) {
+    const Index count = std::min(block, d.x.cols() - first);
+    f(d.x.middleCols(first, count), d.g.middleCols(first, count));
+  }
+}
+
 /// The draws as the target has them.
 DrawsAndGradients out_of(const LearntCoordinates& coordinates, DrawsAndGradients d) {
   LearntCoordinates::Trace trace;
-  for (Index k = 0; k < d.x.cols(); ++k) {
-    coordinates.to_target(d.x.col(k), trace);
-    coordinates.push_forward(d.g.col(k), trace);
-  }
+  in_blocks(d, [&](auto x, auto g) {
+    coordinates.to_target(x, trace);
+    coordinates.push_forward(g, trace);
+  });
   return d;
 }
 
@@ -251,13 +261,12 @@ EffectGroups all_groups(const DrawsAndGradients& points, std::vector<ScaledEffec
 DrawsAndGradients draws_in(const LearntCoordinates& coordinates, const DrawsAndGradients& d) {
   LearntCoordinates::Trace trace;
   DrawsAndGradients out = d;
-  for (Index k = 0; k < d.x.cols(); ++k) {
-    VectorXd y = d.x.col(k);
-    coordinates.from_target(y);
-    out.x.col(k) = y;
-    coordinates.to_target(y, trace);
-    coordinates.pull_back(out.g.col(k), trace);
-  }
+  in_blocks(out, [&](auto x, auto g) {
+    coordinates.from_target(x);
+    MatrixXd there = x;
+    coordinates.to_target(there, trace);
+    coordinates.pull_back(g, trace);
+  });
   return out;
 }
 

@@ -4,99 +4,141 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "host/learn/column_products.hpp"
 
 namespace kilochain {
 
-using Eigen::ArrayXd;
+using Eigen::ArrayXd, Eigen::Index, Eigen::MatrixXd, Eigen::Ref;
 namespace {
 
 /// Of values above 0, by products of four.
 double sum_of_logs(const ArrayXd& values) {
-  const Eigen::Index fours = values.size() / 4;
+  const Index fours = values.size() / 4;
   double out = 0;
-  for (Eigen::Index k = 0; k < fours; ++k) out += std::log(values.segment<4>(4 * k).prod());
-  for (Eigen::Index i = 4 * fours; i < values.size(); ++i) out += std::log(values[i]);
+  for (Index k = 0; k < fours; ++k) out += std::log(values.segment<4>(4 * k).prod());
+  for (Index i = 4 * fours; i < values.size(); ++i) out += std::log(values[i]);
   return out;
+}
+
+/// k values of each of so many points, every column of which begins where vectors of a processor do: what Eigen sums, or
+/// fuses, then does not depend on how many there are.
+template <class Values>
+auto columns_of(Values& memory, Index k, Index points) {
+  constexpr Index lanes = 8;
+  memory.resize((k + lanes - 1) / lanes * lanes, points);
+  return memory.topRows(k);
 }
 
 }  // namespace
 
-ArrayXd Noncentring::along_of(const Eigen::Ref<const Eigen::VectorXd>& y) const {
-  if (effects.empty()) return along.transpose() * y;
-  const double from = mean ? y[*mean] : 0;
-  return y(effects).array() - from;
+void Noncentring::along_of(const Ref<const MatrixXd>& y, Ref<MatrixXd> values) const {
+  if (effects.empty()) return transposed_product(along, y, values);
+  for (Index c = 0; c < y.cols(); ++c) values.col(c) = (y.col(c)(effects).array() - (mean ? y(*mean, c) : 0)).matrix();
 }
-void Noncentring::move(Eigen::Ref<Eigen::VectorXd> y, const ArrayXd& values) const {
-  if (effects.empty())
-    y.noalias() += directions * values.matrix();
-  else
-    y(effects) += values.matrix();
+void Noncentring::move(Ref<MatrixXd> y, const Ref<const MatrixXd>& values) const {
+  if (effects.empty()) return add_product(directions, values, y);
+  for (Index c = 0; c < y.cols(); ++c) y.col(c)(effects) += values.col(c);
 }
-ArrayXd Noncentring::pull_of(const Eigen::Ref<const Eigen::VectorXd>& g) const {
-  if (effects.empty()) return directions.transpose() * g;
-  return g(effects);
+void Noncentring::pull_of(const Ref<const MatrixXd>& g, Ref<MatrixXd> values) const {
+  if (effects.empty()) return transposed_product(directions, g, values);
+  for (Index c = 0; c < g.cols(); ++c) values.col(c) = g.col(c)(effects);
 }
-void Noncentring::add_along(Eigen::Ref<Eigen::VectorXd> g, const ArrayXd& values) const {
-  if (effects.empty()) {
-    g.noalias() += along * values.matrix();
-    return;
+void Noncentring::add_along(Ref<MatrixXd> g, const Ref<const MatrixXd>& values) const {
+  if (effects.empty()) return add_product(along, values, g);
+  for (Index c = 0; c < g.cols(); ++c) {
+    g.col(c)(effects) += values.col(c);
+    if (mean) g(*mean, c) -= values.col(c).sum();
   }
-  g(effects) += values.matrix();
-  if (mean) g[*mean] -= values.sum();
 }
 
-ArrayXd Noncentring::by_rates(double t) const {
+void Noncentring::by_rates(double t, ArrayXd& out) const {
   const double rate = rates.size() > 0 ? rates[0] : 0;
-  if ((rates == rate).all()) return ArrayXd::Constant(rates.size(), std::exp(t * rate));
-  return (t * rates).exp();
+  if ((rates == rate).all())
+    out.setConstant(rates.size(), std::exp(t * rate));
+  else
+    out = (t * rates).exp();
 }
 
-void LearntCoordinates::to_target(Eigen::Ref<Vector> y, Trace& trace) const {
+void LearntCoordinates::to_target(Points y, Trace& trace) const {
   trace.steps.resize(steps_.size());
-  trace.log_jacobian = 0;
+  trace.log_jacobian.setZero(y.cols());
+  ArrayXd &by_rates = trace.by_rates, &squares = trace.squares;
   for (std::size_t s = steps_.size(); s-- > 0;) {
     const Noncentring& step = steps_[s];
-    auto& [scales, above, slopes, rates] = trace.steps[s];
-    const double v = y[step.parent], t = step.scale.u(v) - step.centre, speed = step.scale.slope(v);
-    const ArrayXd along = step.along_of(y) - step.fixed, by_rates = step.by_rates(t);
-    above = step.above(by_rates);
-    const ArrayXd squares = above * (1 + step.data);
-    scales = by_rates * squares.sqrt();
-    rates = speed * step.rates * above;
-    const ArrayXd between = step.between * by_rates;
-    slopes = rates * (2 * step.shifts * (1 - above) + between * (2 * above - 1) + scales * along);
-    step.move(y, step.shifts * (1 - above) + between * above + (scales - 1) * along);
-    trace.log_jacobian += t * step.rates.sum() + sum_of_logs(squares) / 2;
+    auto& of = trace.steps[s];
+    const auto all_of = [&](auto& memory) { return columns_of(memory, step.size(), y.cols()); };
+    auto all_scales = all_of(of.scales), all_above = all_of(of.above), all_slopes = all_of(of.slopes),
+         all_rates = all_of(of.rates);
+    auto values = all_of(trace.values);
+    step.along_of(y, values);
+    for (Index c = 0; c < y.cols(); ++c) {
+      const double v = y(step.parent, c), t = step.scale.u(v) - step.centre, speed = step.scale.slope(v);
+      auto along = values.col(c).array();
+      auto scales = all_scales.col(c), above = all_above.col(c), slopes = all_slopes.col(c), rates = all_rates.col(c);
+      along -= step.fixed;
+      step.by_rates(t, by_rates);
+      above = (1 + step.data * by_rates.square()).inverse();
+      squares = above * (1 + step.data);
+      scales = by_rates * squares.sqrt();
+      rates = speed * step.rates * above;
+      by_rates *= step.between;
+      slopes = rates * (2 * step.shifts * (1 - above) + by_rates * (2 * above - 1) + scales * along);
+      along = step.shifts * (1 - above) + by_rates * above + (scales - 1) * along;
+      trace.log_jacobian[c] += t * step.rates.sum() + sum_of_logs(squares) / 2;
+    }
+    step.move(y, values);
   }
 }
 
-void LearntCoordinates::from_target(Eigen::Ref<Vector> x) const {
+void LearntCoordinates::from_target(Points x) const {
+  MatrixXd memory;
+  ArrayXd by_rates, above, there;
   for (const Noncentring& step : steps_) {
-    const double t = step.scale.u(x[step.parent]) - step.centre;
-    const ArrayXd by_rates = step.by_rates(t), above = step.above(by_rates), along = step.along_of(x) - step.fixed,
-                  mean = step.shifts * (1 - above) + step.between * by_rates * above,
-                  there = (along - mean) / (by_rates * (above * (1 + step.data)).sqrt());
-    step.move(x, there - along);
+    auto values = columns_of(memory, step.size(), x.cols());
+    step.along_of(x, values);
+    for (Index c = 0; c < x.cols(); ++c) {
+      auto along = values.col(c).array();
+      along -= step.fixed;
+      step.by_rates(step.scale.u(x(step.parent, c)) - step.centre, by_rates);
+      above = (1 + step.data * by_rates.square()).inverse();
+      there = (along - step.shifts * (1 - above) - step.between * by_rates * above) /
+              (by_rates * (above * (1 + step.data)).sqrt());
+      along = there - along;
+    }
+    step.move(x, values);
   }
 }
 
-void LearntCoordinates::pull_back(Eigen::Ref<Vector> gradient, const Trace& trace) const {
+void LearntCoordinates::pull_back(Points gradient, Trace& trace) const {
   for (std::size_t s = 0; s < steps_.size(); ++s) {
     const Noncentring& step = steps_[s];
     const auto& [scales, above, slopes, rates] = trace.steps[s];
-    const ArrayXd g = step.pull_of(gradient);
-    step.add_along(gradient, g * (scales - 1));
-    gradient[step.parent] += (g * slopes + rates).sum();
+    const Index k = step.size();
+    auto values = columns_of(trace.values, k, gradient.cols());
+    step.pull_of(gradient, values);
+    for (Index c = 0; c < gradient.cols(); ++c) {
+      auto g = values.col(c).array();
+      gradient(step.parent, c) += (g * slopes.col(c).head(k) + rates.col(c).head(k)).sum();
+      g *= scales.col(c).head(k) - 1;
+    }
+    step.add_along(gradient, values);
   }
 }
 
-void LearntCoordinates::push_forward(Eigen::Ref<Vector> gradient, const Trace& trace) const {
+void LearntCoordinates::push_forward(Points gradient, Trace& trace) const {
   for (std::size_t s = steps_.size(); s-- > 0;) {
     const Noncentring& step = steps_[s];
     const auto& [scales, above, slopes, rates] = trace.steps[s];
-    const ArrayXd g = step.pull_of(gradient) / scales;
-    step.add_along(gradient, -g * (scales - 1));
-    gradient[step.parent] -= (g * slopes + rates).sum();
+    const Index k = step.size();
+    auto values = columns_of(trace.values, k, gradient.cols());
+    step.pull_of(gradient, values);
+    for (Index c = 0; c < gradient.cols(); ++c) {
+      auto g = values.col(c).array();
+      g /= scales.col(c).head(k);
+      gradient(step.parent, c) -= (g * slopes.col(c).head(k) + rates.col(c).head(k)).sum();
+      g *= 1 - scales.col(c).head(k);
+    }
+    step.add_along(gradient, values);
   }
 }
 

@@ -6,8 +6,8 @@
 // That is what a conjugate hierarchical model has, v the log sd of its effects: given v the precision of a direction is
 // e^{-2 t} from above and b from the data, its mean goes from p to p + d. c: rates, 1 of a log sd; b = 0: no data.
 // Rows of W and columns of D of the parent are zero. Whatever was learnt, the map is one to one: draws of y are draws
-// of x. Cost: 4 n k multiply-adds for a point of each step, as many for its gradient; some k where q is of coordinates
-// alone.
+// of x. Points are columns, whose bits do not depend on how many there are. Cost: 2 n k multiply-adds for a point of each
+// step, as many for its gradient; some k where q is of coordinates alone.
 #pragma once
 #include <Eigen/Core>
 #include <memory>
@@ -30,27 +30,28 @@ struct Noncentring {
   std::optional<Eigen::Index> mean = {};
 
   Eigen::Index size() const { return rates.size(); }
-  /// D y, and y + W values; and so for gradients, W^T g and g + D^T values.
-  Eigen::ArrayXd along_of(const Eigen::Ref<const Eigen::VectorXd>& y) const;
-  void move(Eigen::Ref<Eigen::VectorXd> y, const Eigen::ArrayXd& values) const;
-  Eigen::ArrayXd pull_of(const Eigen::Ref<const Eigen::VectorXd>& g) const;
-  void add_along(Eigen::Ref<Eigen::VectorXd> g, const Eigen::ArrayXd& values) const;
+  /// Of points (n, points): D y, and y + W values; and so for gradients, W^T g and g + D^T values. Values: (k, points).
+  void along_of(const Eigen::Ref<const Eigen::MatrixXd>& y, Eigen::Ref<Eigen::MatrixXd> values) const;
+  void move(Eigen::Ref<Eigen::MatrixXd> y, const Eigen::Ref<const Eigen::MatrixXd>& values) const;
+  void pull_of(const Eigen::Ref<const Eigen::MatrixXd>& g, Eigen::Ref<Eigen::MatrixXd> values) const;
+  void add_along(Eigen::Ref<Eigen::MatrixXd> g, const Eigen::Ref<const Eigen::MatrixXd>& values) const;
   /// e^{c t}, and w there.
-  Eigen::ArrayXd by_rates(double t) const;
-  Eigen::ArrayXd above(const Eigen::ArrayXd& by_rates) const { return (1 + data * by_rates.square()).inverse(); }
+  void by_rates(double t, Eigen::ArrayXd& out) const;
 };
 
 class LearntCoordinates {
  public:
-  using Vector = Eigen::VectorXd;
-  /// Of a point: what its gradient takes.
+  using Points = Eigen::Ref<Eigen::MatrixXd>;
+  /// Of points: what their gradients take.
   struct Trace {
-    /// Of each step, (k): e^s, w, and the derivatives of q' and of s with respect to v.
+    /// Of each step, (k and more, points): e^s, w, and the derivatives of q' and of s with respect to v.
     struct OfStep {
-      Eigen::ArrayXd scales, above, slopes, rates;
+      Eigen::ArrayXXd scales, above, slopes, rates;
     };
     std::vector<OfStep> steps;
-    double log_jacobian = 0;
+    Eigen::VectorXd log_jacobian;  ///< (points)
+    Eigen::MatrixXd values;        ///< of a step, as that: memory
+    Eigen::ArrayXd by_rates, squares;
   };
 
   /// `step`: of those that are left after the ones before it.
@@ -58,15 +59,14 @@ class LearntCoordinates {
   std::size_t size() const { return steps_.size(); }
   const std::vector<Noncentring>& steps() const { return steps_; }
 
-  /// x (n) from y (n), in place, and its trace.
-  void to_target(Eigen::Ref<Vector> y, Trace& trace) const;
+  /// x (n, points) from y, in place, and its trace.
+  void to_target(Points y, Trace& trace) const;
   /// y from x, in place.
-  void from_target(Eigen::Ref<Vector> x) const;
+  void from_target(Points x) const;
   /// The gradient with respect to y of log density and log_jacobian, from the density's with respect to x, in place.
-  void pull_back(Eigen::Ref<Vector> gradient, const Trace& trace) const;
-
+  void pull_back(Points gradient, Trace& trace) const;
   /// Back: the density's gradient with respect to x.
-  void push_forward(Eigen::Ref<Vector> gradient, const Trace& trace) const;
+  void push_forward(Points gradient, Trace& trace) const;
 
   /// As numbers, and back; none of none. Throws Error (data) for numbers that to_numbers has not made.
   std::vector<double> to_numbers() const;

@@ -32,26 +32,29 @@ void RecordedValues<Real>::put_into(Window<Real>& window) {
   if (other_lp) lp.assign(window.lp.data, window.lp.data + window.lp.rows * window.lp.columns);
   if (overlaid_) into_modes(window, lp);
   in_team(run_.context.threads, [&](const TeamMember& member) {
-    std::vector<double> x(static_cast<std::size_t>(dim)), v(static_cast<std::size_t>(width));
-    for (Count c = member.rank; c < values.planes; c += member.size)
+    const auto all = static_cast<std::size_t>(window.count);
+    std::vector<double> x(all * static_cast<std::size_t>(dim)), added(all), v(static_cast<std::size_t>(width));
+    for (Count c = member.rank; c < values.planes; c += member.size) {
+      const Real* const from = overlaid_ ? points_.data() + c * window.count * dim : window.draws.row(c, 0).data;
+      std::copy_n(from, x.size(), x.begin());
+      if (coordinates_ && !overlaid_) coordinates_->to_target(x.data(), window.count, added.data());
       for (Count s = 0; s < window.count; ++s) {
-        std::copy_n(overlaid_ ? points_.data() + (c * window.count + s) * dim : window.draws.row(c, s).data, dim,
-                    x.begin());
-        if (std::isnan(x[0])) {  // not drawn
+        if (std::isnan(from[s * dim])) {  // not drawn
           std::fill(v.begin(), v.end(), NAN);
         } else {
-          const double added = record(x, {run_.options.seed, c, window.first + s}, v);
-          if (other_lp) lp[static_cast<std::size_t>(c * window.lp.columns + s)] -= added;
+          record(x.data() + s * dim, {run_.options.seed, c, window.first + s}, v);
+          if (other_lp) lp[static_cast<std::size_t>(c * window.lp.columns + s)] -= added[static_cast<std::size_t>(s)];
         }
         std::transform(v.begin(), v.end(), values.row(c, s).data, [](double one) { return static_cast<Real>(one); });
       }
+    }
   });
   window.draws = {values.data, values.planes, values.rows, values.columns};
   if (other_lp) window.lp = {lp.data(), window.lp.rows, window.lp.columns};
   for (Divergence& d : window.divergences) {
     std::vector<double> v(static_cast<std::size_t>(width));
-    if (overlaid_ && coordinates_) coordinates_->to_target(d.point.data());  // mode 0's point is one of the target's
-    record(d.point, {run_.options.seed, d.chain, d.draw}, v);
+    if (coordinates_) coordinates_->to_target(d.point.data(), 1);  // of modes the first one's: one of the target's
+    record(d.point.data(), {run_.options.seed, d.chain, d.draw}, v);
     d.point = std::move(v);
   }
 }
@@ -75,18 +78,16 @@ void RecordedValues<Real>::into_modes(const Window<Real>& window, std::vector<do
     }
 }
 
-/// What learnt coordinates have added to the log density.
+/// Of a point of the target's, which moves to one of its images.
 template <class Real>
-double RecordedValues<Real>::record(std::vector<double>& x, const DrawId& draw, std::vector<double>& recorded) const {
-  const double added = coordinates_ && !overlaid_ ? coordinates_->to_target(x.data()) : 0;
+void RecordedValues<Real>::record(double* x, const DrawId& draw, std::vector<double>& recorded) const {
   const bool in_all = run_.options.equal_modes == EqualModes::all;
-  if (symmetries_ && in_all) symmetries_->at_random(x.data(), draw);
-  if (symmetries_ && !in_all) symmetries_->gather(x.data());
+  if (symmetries_ && in_all) symmetries_->at_random(x, draw);
+  if (symmetries_ && !in_all) symmetries_->gather(x);
   if (info_.constrain)
-    info_.constrain(x.data(), draw, recorded.data());
+    info_.constrain(x, draw, recorded.data());
   else
-    recorded = x;
-  return added;
+    recorded.assign(x, x + info_.dim);
 }
 
 template class RecordedValues<float>;

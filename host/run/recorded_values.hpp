@@ -20,7 +20,7 @@ class RecordedValues {
   const std::vector<double>& in_modes() const { return in_modes_; }
 
  private:
-  double record(std::vector<double>& x, const DrawId& draw, std::vector<double>& recorded) const;
+  void record(double* x, const DrawId& draw, std::vector<double>& recorded) const;
   void into_modes(const Window<Real>& window, std::vector<double>& lp);
 
   const Phases<Real>& run_;

@@ -10,13 +10,16 @@
 namespace kilochain {
 namespace {
 
-using Vector = LearntCoordinates::Vector;
+constexpr Index most_together = 8;  // chains whose points are taken to the target's coordinates together
+constexpr Eigen::Index block = 64;  // points, where there are many
 
 /// Memory of one thread.
 template <class Real>
 struct Scratch {
-  std::vector<LearntCoordinates::Trace> traces;
-  Vector point, image, slope;
+  LearntCoordinates::Trace trace;
+  std::vector<Index> asking;  ///< chains of a tile, from its first one
+  Eigen::MatrixXd columns;    ///< points of those, or gradients
+  Eigen::VectorXd point, image, slope;
   Eigen::Matrix<Real, Eigen::Dynamic, 1> points;
   Eigen::Matrix<Real, Eigen::Dynamic, 1> images, gradients;  ///< in one mode
   Eigen::MatrixXd slopes;                                    ///< (n, point * modes)
@@ -60,32 +63,41 @@ bool TargetInCoordinates<Real>::moves() const {
 }
 
 template <class Real>
-double TargetInCoordinates<Real>::to_target(double* y) const {
+void TargetInCoordinates<Real>::to_target(double* y, Eigen::Index points, double* added) const {
+  const Eigen::Index n = this->info_.dim;
   LearntCoordinates::Trace trace;
-  coordinates_->to_target(Eigen::Map<Vector>(y, this->info_.dim), trace);
-  return trace.log_jacobian;
-}
-
-template <class Real>
-template <class F>
-void TargetInCoordinates<Real>::for_each(std::vector<Real>& points, F&& f) const {
-  const auto n = static_cast<std::size_t>(this->info_.dim);
-  for (std::size_t k = 0; k + n <= points.size() && moves(); k += n) {
-    Eigen::Map<Eigen::Matrix<Real, Eigen::Dynamic, 1>> point(points.data() + k, this->info_.dim);
-    Vector at = point.template cast<double>();
-    f(at);
-    point = at.cast<Real>();
+  for (Eigen::Index first = 0; first < points; first += block) {
+    const Eigen::Index count = std::min(block, points - first);
+    coordinates_->to_target(Eigen::Map<Eigen::MatrixXd>(y + n * first, n, count), trace);
+    if (added) std::copy_n(trace.log_jacobian.data(), count, added + first);
   }
 }
 
 template <class Real>
 void TargetInCoordinates<Real>::to_target(std::vector<Real>& points) const {
-  for_each(points, [&](Vector& at) { to_target(at.data()); });
+  if (!moves()) return;
+  std::vector<double> y(points.begin(), points.end());
+  to_target(y.data(), std::ssize(y) / this->info_.dim);
+  std::ranges::transform(y, points.begin(), [](double v) { return static_cast<Real>(v); });
 }
 
 template <class Real>
 void TargetInCoordinates<Real>::from_target(std::vector<Real>& points) const {
-  for_each(points, [&](Vector& at) { coordinates_->from_target(at); });
+  if (!moves()) return;
+  const Eigen::Index n = this->info_.dim;
+  Eigen::Map<Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>> x(points.data(), n, std::ssize(points) / n);
+  for (Eigen::Index first = 0; first < x.cols(); first += block) {
+    auto some = x.middleCols(first, std::min(block, x.cols() - first));
+    Eigen::MatrixXd y = some.template cast<double>();
+    coordinates_->from_target(y);
+    some = y.cast<Real>();
+  }
+}
+
+template <class Real>
+Index TargetInCoordinates<Real>::tile(Index num_chains, int threads) const {
+  const Index each = std::clamp<Index>(num_chains / (2 * threads), 1, most_together);  // threads take tiles of others
+  return std::max(target_.tile(num_chains, threads), each);
 }
 
 template <class Real>
@@ -112,39 +124,40 @@ template <class Real>
 void TargetInCoordinates<Real>::evaluate(const Exchange<Real>& exchange, Index first, Index last) {
   if (!moves() && !overlay_.any()) return target_.evaluate(exchange, first, last);
   using Point = Eigen::Map<Eigen::Matrix<Real, Eigen::Dynamic, 1>>;
-  const auto count = static_cast<std::size_t>(last - first);
+  const Index count = last - first;
   const auto n = static_cast<Eigen::Index>(this->info_.dim), row = static_cast<Eigen::Index>(exchange.row);
   const Eigen::Index offset = row * first;
   Scratch<Real>& memory = scratch<Real>();
-  std::vector<LearntCoordinates::Trace>& traces = memory.traces;
-  Vector& at = memory.point;
-  Eigen::Matrix<Real, Eigen::Dynamic, 1>& points = memory.points;
-  if (const auto size = beyond(row * last - offset, sizeof(Real)); points.size() < size) points.setZero(size);
-  if (traces.size() < count) traces.resize(count);
-  for (std::size_t c = 0; c < count; ++c) {
-    if (exchange.needs[first + static_cast<Index>(c)] == Needs::nothing) continue;
-    const Eigen::Index from = row * static_cast<Eigen::Index>(c);
-    at = Point(exchange.point + offset + from, n).template cast<double>();
-    coordinates_->to_target(at, traces[c]);
-    Point(points.data() + from, n) = at.cast<Real>();
-  }
+  auto& [trace, asking, columns, point, image, slope, points, images, gradients, slopes, lps, terms] = memory;
+  if (const auto size = beyond(row * count, sizeof(Real)); points.size() < size) points.setZero(size);
   Exchange<Real> inside = exchange;
   inside.point = points.data();
   inside.direction += offset, inside.gradient += offset, inside.hessian_vector += offset;
   inside.lp += first, inside.adaptation_signal += first, inside.needs += first;
+  asking.clear();
+  for (Index c = 0; c < count; ++c)
+    if (inside.needs[c] != Needs::nothing) asking.push_back(c);
+  columns.resize(n, std::ssize(asking));
+  for (Eigen::Index k = 0; const Index c : asking)
+    columns.col(k++) = Point(exchange.point + offset + row * c, n).template cast<double>();
+  coordinates_->to_target(columns, trace);
+  for (Eigen::Index k = 0; const Index c : asking)
+    Point(points.data() + row * c, n) = columns.col(k++).template cast<Real>();
   if (overlay_.any())
-    evaluate_overlay(inside, static_cast<Index>(count));
+    evaluate_overlay(inside, count);
   else
-    target_.evaluate(inside, 0, static_cast<Index>(count));
-  for (std::size_t c = 0; c < count; ++c) {
-    const Needs needs = inside.needs[c];
-    if (needs == Needs::nothing) continue;
-    inside.lp[c] += traces[c].log_jacobian;
-    if (needs == Needs::value) continue;
-    Point gradient(inside.gradient + row * static_cast<Eigen::Index>(c), n);
-    at = gradient.template cast<double>();
-    coordinates_->pull_back(at, traces[c]);
-    gradient = at.cast<Real>();
+    target_.evaluate(inside, 0, count);
+  const auto has_slope = [&](Index c) { return inside.needs[c] != Needs::value; };
+  for (Eigen::Index k = 0; const Index c : asking) {
+    inside.lp[c] += trace.log_jacobian[k];
+    if (has_slope(c)) columns.col(k) = Point(inside.gradient + row * c, n).template cast<double>();
+    ++k;
+  }
+  if (std::ranges::none_of(asking, has_slope)) return;
+  coordinates_->pull_back(columns, trace);
+  for (Eigen::Index k = 0; const Index c : asking) {
+    if (has_slope(c)) Point(inside.gradient + row * c, n) = columns.col(k).template cast<Real>();
+    ++k;
   }
 }
 

@@ -35,8 +35,8 @@ class TargetInCoordinates final : public Target<Real> {
   /// Of the target, beside one for each that chains have asked for.
   std::int64_t gradients_beside() const { return gradients_beside_; }
 
-  /// One point y (n) becomes x in place; what the coordinates add to its log density.
-  double to_target(double* y) const;
+  /// Points y (point, n) become x in place; what the coordinates add to their log densities, (point), where asked for.
+  void to_target(double* y, std::ptrdiff_t points, double* added = nullptr) const;
   /// Points (point, n), and back.
   void to_target(std::vector<Real>& points) const;
   void from_target(std::vector<Real>& points) const;
@@ -45,14 +45,12 @@ class TargetInCoordinates final : public Target<Real> {
   bool gather(std::vector<Real>& points) const;
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override;
-  Index tile(Index num_chains, int threads) const override { return target_.tile(num_chains, threads); }
+  Index tile(Index num_chains, int threads) const override;
   bool iterate(const Iterations<Real>& iterations) override { return target_.iterate(iterations); }
   bool can_be_captured() const override { return target_.can_be_captured(); }
   std::string evaluation() const override;
 
  private:
-  template <class F>
-  void for_each(std::vector<Real>& points, F&& f) const;
   void evaluate_overlay(const Exchange<Real>& exchange, Index count);
   Target<Real>& target_;
   std::unique_ptr<LearntCoordinates> coordinates_;
