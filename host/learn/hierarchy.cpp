@@ -67,11 +67,12 @@ std::optional<Hierarchy> fitted(const Given& at, double c) {
   basis.row(2 * m) = above.matrix().transpose();
   basis.row(2 * m + 1) = above.sqrt().matrix().transpose();
   basis.row(2 * m + 2).setOnes();
-  const MatrixXd weighted = basis * at.weights.matrix().asDiagonal();
-  MatrixXd gram = times_transposed(weighted, basis);
+  const auto root = at.weights.sqrt().matrix().asDiagonal();
+  const MatrixXd weighted = basis * root, slopes = at.h * root;
+  MatrixXd gram = times_own_transpose(weighted);
   gram.diagonal() *= 1 + 1e-6;
   MatrixXd right(2 * m + 3, 2 * m);
-  right << times_transposed(weighted, at.h), MatrixXd::Identity(2 * m + 3, m);
+  right << times_transposed(weighted, slopes), MatrixXd::Identity(2 * m + 3, m);
   const auto solved = solve_symmetric(gram, right);
   if (!solved) return {};
   const MatrixXd fit = solved->leftCols(m);  // (2 m + 3, m)
@@ -79,7 +80,7 @@ std::optional<Hierarchy> fitted(const Given& at, double c) {
                 -(fit.middleRows(m, m) + fit.middleRows(m, m).transpose()) / 2, fit.row(2 * m).transpose(),
                 fit.row(2 * m + 1).transpose(), fit.row(2 * m + 2).transpose()};
   // The largest eigenvalue of a symmetric matrix of independent errors.
-  const MatrixXd left = (at.h - transposed_times(fit, basis)) * at.weights.sqrt().matrix().asDiagonal();
+  const MatrixXd left = slopes - transposed_times(fit, weighted);
   const double variance = solved->rightCols(m).diagonal().mean(),  // of a coefficient, times that of what is left
       error = left.squaredNorm() / static_cast<double>(m * (draws - 2 * m - 3)) * variance;
   out.noise = std::sqrt(2 * static_cast<double>(m) * error);

@@ -47,13 +47,6 @@ VectorXd scores(const MatrixXd& x, const Whitened& w) {
   return out;
 }
 
-std::optional<Noncentring> step_by(Index v, const ScaleLaw& scale, const DrawsAndGradients& d, const Whitened& w) {
-  const auto at = given(v, scale, d, w);
-  if (!at) return {};
-  const auto model = fitted(*at, scale.rate);
-  return model ? step_of(*at, scale.rate, *model) : std::nullopt;
-}
-
 /// f(x, g): of some of the draws at a time.
 template <class F>
 void in_blocks(DrawsAndGradients& d, F&& f) {
@@ -117,8 +110,33 @@ std::optional<Learnt> with(const Learnt& so_far, const Noncentring& step) {
   return next;
 }
 
+/// One step by `parent`, whichever law of its scale fits best.
+std::optional<Learnt> improved_by(Index parent, const Learnt& so_far, int threads) {
+  const auto at = given(parent, {}, so_far.draws, *so_far.white());
+  if (!at) return {};
+  constexpr int laws = std::size(scale_laws);
+  std::optional<Learnt> found[laws];
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+  for (int k = 0; k < laws; ++k) {
+    const ScaleLaw& scale = scale_laws[k];
+    if (scale.bounded) continue;
+    const auto model = fitted(*at, scale.rate);
+    auto step = model ? step_of(*at, scale.rate, *model) : std::nullopt;
+    if (!step) continue;
+    step->scale = scale;
+    const Index directions = step->rates.size();
+    auto next = with(so_far, *step);
+    if (next && next->divergence() < so_far.divergence() - least_gain_of(so_far.draws.x.rows(), directions))
+      found[k] = std::move(next);
+  }
+  std::optional<Learnt>* best = found;
+  for (auto& one : found)
+    if (one && (!*best || one->divergence() < (*best)->divergence())) best = &one;
+  return std::move(*best);
+}
+
 /// One step more, by the parent that stands out most among those with which it pays.
-bool improve(Learnt& so_far) {
+bool improve(Learnt& so_far, int threads) {
   const Index n = so_far.draws.x.rows();
   const Whitened* const white = so_far.white();
   if (!white) return false;
@@ -130,18 +148,10 @@ bool improve(Learnt& so_far) {
   order.resize(static_cast<std::size_t>(std::min<Index>(candidates, n)));
   for (const Index parent : order) {
     if (score[parent] < stands_out * usual) return false;
-    std::optional<Learnt> best;
-    for (const ScaleLaw& scale : scale_laws) {
-      if (scale.bounded) continue;
-      const auto step = step_by(parent, scale, so_far.draws, *white);
-      if (!step) continue;
-      auto next = with(so_far, *step);
-      const double bar = best ? best->divergence() : so_far.divergence() - least_gain_of(n, step->rates.size());
-      if (next && !(next->divergence() > bar)) best = std::move(next);
+    if (auto next = improved_by(parent, so_far, threads)) {
+      so_far = *std::move(next);
+      return true;
     }
-    if (!best) continue;
-    so_far = *std::move(best);
-    return true;
   }
   return false;
 }
@@ -223,17 +233,41 @@ Learnt with_all(Learnt at, const EffectGroups& groups) {
 
 /// By each coordinate that scales effects, as long as it pays: first by the one with which it pays most. What is left
 /// to gain is `cost` of draws in coordinates to which a step of so many effects led; it has to be below that of none.
+/// After a step what the others gain is looked at again one by one, the largest first, and of all before it ends.
 template <class Cost>
-void centre(Learnt& so_far, std::vector<ScaledEffects> left, const Cost& cost) {
-  while (!left.empty()) {
-    std::optional<Centred> best;
-    std::size_t which = 0;
-    for (std::size_t k = 0; k < left.size(); ++k)
-      if (auto next = centred(so_far, left[k], cost); next && (!best || next->left < best->left))
-        best = std::move(next), which = k;
-    if (!best || !(best->left < cost(so_far, 0))) return;
-    so_far = std::move(best->learnt);
-    left.erase(left.begin() + static_cast<std::ptrdiff_t>(which));
+void centre(Learnt& so_far, const std::vector<ScaledEffects>& groups, const Cost& cost, int threads) {
+  struct Candidate {
+    const ScaledEffects* group;
+    std::optional<Centred> found = {};
+    double gain = INFINITY;
+    bool looked_at = false;
+  };
+  std::vector<Candidate> candidates;
+  for (const ScaledEffects& group : groups) candidates.push_back({&group});
+  double none = cost(so_far, 0);
+  const auto look = [&](std::size_t count) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (std::size_t k = 0; k < count; ++k) {
+      Candidate& one = candidates[k];
+      if (std::exchange(one.looked_at, true)) continue;
+      one.found = centred(so_far, *one.group, cost);
+      one.gain = one.found ? none - one.found->left : -INFINITY;
+    }
+    std::ranges::stable_sort(candidates, std::ranges::greater{}, &Candidate::gain);
+  };
+  look(candidates.size());
+  while (!candidates.empty()) {
+    if (!candidates[0].looked_at) {
+      look(1);
+    } else if (candidates[0].gain > 0) {
+      so_far = std::move(candidates[0].found->learnt);
+      candidates.erase(candidates.begin());
+      none = cost(so_far, 0);
+      for (Candidate& other : candidates) other.looked_at = false;
+    } else {
+      if (std::ranges::all_of(candidates, &Candidate::looked_at)) return;
+      look(candidates.size());
+    }
   }
 }
 
@@ -270,7 +304,8 @@ DrawsAndGradients draws_in(const LearntCoordinates& coordinates, const DrawsAndG
   return out;
 }
 
-Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& draws, const KnownPriors& known) {
+Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& draws, const KnownPriors& known,
+                           int threads) {
   const Index n = draws.x.rows();
   if (n < 2 || n > most_coordinates || draws.x.cols() < 3 * n) return Learning::none;
   const std::optional<Whitened> now = whitened(draws);
@@ -281,15 +316,16 @@ Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& dr
   const auto divergence = [](const Learnt& l) { return l.divergence(); };
   const EffectGroups groups =
       all_groups(some_of(learnt.draws), known ? known(learnt.draws) : std::vector<ScaledEffects>{});
-  const auto improved = [n](Learnt at) {
-    while (n <= most_searched && at.coordinates.size() < most_steps && improve(at)) continue;
+  const auto improved = [n, threads](Learnt at) {
+    while (n <= most_searched && at.coordinates.size() < most_steps && improve(at, threads)) continue;
     return at;
   };
   std::optional<Learnt> all;
   if (!groups.centred.empty()) all = improved(with_all(learnt, groups));
-  centre(learnt, groups.scaled, [&](const Learnt& l, Index effects) {
-    return divergence(l) + (effects > 0 ? least_gain_of(effects + 1, 0) : 0);
-  });
+  centre(
+      learnt, groups.scaled,
+      [&](const Learnt& l, Index effects) { return divergence(l) + (effects > 0 ? least_gain_of(effects + 1, 0) : 0); },
+      threads);
   learnt = improved(std::move(learnt));
   if (all && divergence(*all) < divergence(learnt)) learnt = *std::move(all);
   if (!(learnt.divergence() < now->divergence - least_gain_of(n, 0))) return Learning::none;
@@ -302,7 +338,8 @@ LearntCoordinates centre_exact_effects(const DrawsAndGradients& points, std::vec
   return groups.none() ? LearntCoordinates{} : with_all({{}, points}, groups).coordinates;
 }
 
-EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors) {
+EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors,
+                                 int threads) {
   const EffectGroups groups = all_groups(points, priors);
   Learnt learnt{{}, points};
   if (groups.none() || !learnt.white()) return {};
@@ -313,8 +350,9 @@ EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vec
     Learnt all = with_all(learnt, groups);
     out.to_try = std::move(all.coordinates), out.points = std::move(all.draws);
   }
-  centre(learnt, groups.scaled,
-         [&](const Learnt& l, Index effects) { return bends(l) + (effects > 0 ? 0.1 * out.before : 0); });
+  centre(
+      learnt, groups.scaled,
+      [&](const Learnt& l, Index effects) { return bends(l) + (effects > 0 ? 0.1 * out.before : 0); }, threads);
   out.coordinates = std::move(learnt.coordinates);
   return out;
 }

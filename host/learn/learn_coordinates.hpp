@@ -29,7 +29,8 @@ using KnownPriors = std::function<std::vector<ScaledEffects>(const DrawsAndGradi
 
 /// From draws in `coordinates` others, if they are better: then draws and gradients are in them. Unmixed: the draws do
 /// not span the space as draws of their density do, so that they tell nothing. None of fewer than 3 n.
-Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& draws, const KnownPriors& known = {});
+Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& draws, const KnownPriors& known = {},
+                           int threads = 1);
 
 /// What points about the posterior, no draws of it, tell of effects that another coordinate scales.
 struct EffectCoordinates {
@@ -39,7 +40,8 @@ struct EffectCoordinates {
   double before = 0;         ///< what a linear function of position left of the gradient, of its variance
 };
 /// Points: in the target's own coordinates. priors: groups that are known beside those that points tell.
-EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors = {});
+EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors = {},
+                                 int threads = 1);
 
 /// All that points tell exactly wherever they are, centred as far as data there tell what they are: priors, and effects
 /// that other coordinates scale. Whether it helps is not looked at. Of size 0: there are none.

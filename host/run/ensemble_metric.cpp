@@ -64,7 +64,7 @@ bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
     else
       run_.chains.set_metric(while_adapting());
   }
-  const FrozenDraws<Real> block = draw(piece / 2, true);
+  const FrozenDraws<Real> block = draw(std::clamp<std::int64_t>(affordable(metric_gradients / 4), 8, piece / 2), true);
   if (out_.interrupted) return false;
   const bool climbs = still_moves(block), first = !std::exchange(settled_, !climbs) && settled_,
              may_move = run_.coordinates && dim <= most_coordinates && !all_above(out_.agreement, fits),
@@ -110,7 +110,8 @@ std::optional<LearntCoordinates> EnsembleWarmUp<Real>::learn_coordinates(std::ve
   if (all_above(agree, fits)) return {};
   DrawsAndGradients draws = finite_of(x, gradients, n);
   const Learning learning = kilochain::learn_coordinates(
-      better, draws, [&](const DrawsAndGradients& d) { return known_priors(run_, d, out_.gradients); });
+      better, draws, [&](const DrawsAndGradients& d) { return known_priors(run_, d, out_.gradients); },
+      run_.context.threads);
   if (learning == Learning::unmixed && metric_.num_steps < steps_to_mix) metric_.num_steps *= 4, stand_.moved = true;
   if (learning != Learning::better) return {};
   using Columns = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;

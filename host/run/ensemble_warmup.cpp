@@ -19,7 +19,7 @@ namespace kilochain {
 namespace {
 
 // Draws are those of all chains, the other numbers are iterations.
-constexpr std::int64_t metric_draws = 2000, audit_draws = 1000, metric_gradients = 300000;
+constexpr std::int64_t metric_draws = 2000, audit_draws = 1000;
 constexpr std::int64_t attempts = 5, least = 50, settles = 50, most_room = 500;
 constexpr double long_steps = 8;   // of a trajectory: a metric that fits needs fewer
 constexpr double most_gone = 0.3;  // of the time limit, for another attempt: it takes twice as long as the last
@@ -64,9 +64,7 @@ void EnsembleWarmUp<Real>::operator()() {
     if (!stuck_.empty() && 2 * std::ssize(stuck_) < chains) relocate();  // where most are stuck, it is the step
     if (attempt_ > 0 && !resumed_) gather();
     if (begins(metric))
-      while (learn_metric(
-          std::max(least, std::min(std::max(least, metric_draws / chains) << attempt_, affordable(metric_gradients)))))
-        stand_ = {};
+      while (learn_metric(iterations_of_metric())) stand_ = {};
     if (begins(lengths)) learn_length();
     if (needs_metric()) continue;
     if (begins(step)) settle(metric_.spread < 1 ? 0 : settles);
@@ -290,6 +288,14 @@ Metric EnsembleWarmUp<Real>::while_adapting() const {
   Metric m = metric_;
   if (run_.context.backend == Backend::cuda) m.finer_every = seldom;
   return m;
+}
+
+/// Fewer of long trajectories, of which one may have to be made again with longer ones: but enough to learn from.
+template <class Real>
+std::int64_t EnsembleWarmUp<Real>::iterations_of_metric() const {
+  const std::int64_t chains = run_.options.num_chains, usual = std::max(least, metric_draws / chains),
+                     enough = std::max<std::int64_t>(20, 5 * run_.dim() / chains);  // of which two thirds count
+  return std::min(usual, std::max(enough, affordable(metric_gradients))) << attempt_;
 }
 
 /// Iterations of so many gradients: the longer trajectories are, the less their draws depend on each other.

@@ -58,6 +58,7 @@ class EnsembleWarmUp {
 
  private:
   enum Stage { scouts, metric, lengths, step, audits };
+  static constexpr std::int64_t metric_gradients = 32000;  ///< of a stretch that a metric is learnt from, at first
   static constexpr std::int64_t piece = 64;        ///< longer ones would begin a window of the kernels' own mass
   static constexpr std::int64_t least_trial = 24;  ///< iterations, of a length that is tried while steps adapt
   static constexpr int seldom = 7;                 ///< odd: with all lengths of the sequence
@@ -126,6 +127,7 @@ class EnsembleWarmUp {
   void bend(double num_steps);
   void leave_bent();
   void try_time();
+  std::int64_t iterations_of_metric() const;
   std::int64_t affordable(std::int64_t gradients) const;
   double worth(bool adapting);
   double gradients_of(double steps) const;

@@ -100,7 +100,8 @@ LearntCoordinates coordinates_about(const Phases<Real>& run, const std::vector<s
   if (run.dim() > most_coordinates) return one_by_one(run, places, factor, gradients);
   const DrawsAndGradients points = evaluated(run, about(run, places, factor), gradients);
   if (points.x.cols() < run.dim()) return {};  // the metric is of places apart: few of its draws have a density
-  EffectCoordinates found = centre_effects(points, priors_at(run, places.front(), points, gradients));
+  EffectCoordinates found =
+      centre_effects(points, priors_at(run, places.front(), points, gradients), run.context.threads);
   return std::move(helps(run, found, places, gradients) ? found.to_try : found.coordinates);
 }
 

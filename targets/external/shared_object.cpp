@@ -13,9 +13,13 @@ SharedObject::SharedObject(const std::string& path) : path_(path) {
           "Is the path right?");
   // A name without a slash would be looked for in the system's folders.
   handle_ = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle_)
-    throw Error(ExitStatus::usage, path + ": the library cannot be loaded", dlerror(),
-                "Is it a shared library of this machine, and are those that it needs there?");
+  if (handle_) return;
+  const std::string why = dlerror();
+  const bool room = why.find("static TLS") != std::string::npos;
+  throw Error(ExitStatus::usage, path + ": the library cannot be loaded", why,
+              room ? "This process has many compiled programs: load it in another, or begin this one with "
+                     "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=65536?"
+                   : "Is it a shared library of this machine, and are those that it needs there?");
 }
 
 void* SharedObject::find(const std::string& name) const { return dlsym(handle_, name.c_str()); }

@@ -15,9 +15,12 @@ struct Tools {
 /// Throws an Error (usage) that says how to have them.
 Tools find_tools();
 
+/// How a library's threads find their memory: fast, in little room that all libraries of a process share, or anywhere.
+enum class Room { little, any };
+
 /// The library of the program `path`, from the cache or compiled now, which standard error says. Throws an Error
 /// (data) with stanc's words, and (usage) where there is no compiler.
-std::string compiled(const std::string& path);
+std::string compiled(const std::string& path, Room room = Room::little);
 /// The same, written to `library`.
 void compile_to(const std::string& path, const std::string& library);
 

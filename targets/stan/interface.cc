@@ -69,13 +69,24 @@ class Printed : public std::streambuf {
   }
 };
 
-/// What a thread needs before it calls the program: a tape of its own, and a stream. Steps have no limit.
+/// What a thread needs to call the program: a tape of its own, a stream, and random numbers that nobody asked for.
+struct OfThread {
+  const stan::math::ChainableStack tape;
+  Printed printed;
+  std::ostream out{&printed};
+  stan::rng_t unused;
+};
+
+/// On the heap: of the memory that threads find fast (compile.cpp) there is little.
+OfThread& of_thread() {
+  thread_local const std::unique_ptr<OfThread> own(new OfThread);
+  return *own;
+}
+
+/// Before a thread calls the program. Steps have no limit.
 std::ostream* ready() {
   most_steps = no_limit;
-  thread_local const stan::math::ChainableStack tape;
-  thread_local Printed printed;
-  thread_local std::ostream out(&printed);
-  return &out;
+  return &of_thread().out;
 }
 
 template <class F>
@@ -223,9 +234,8 @@ int bs_param_constrain(const bs_model* m, bool tp, bool gq, const double* x, dou
                        char** error) {
   return guarded(error, [&] {
     if (gq && !rng) throw std::invalid_argument("generated quantities need a generator of random numbers");
-    thread_local bs_rng unused;
     Eigen::VectorXd at = Eigen::Map<const Eigen::VectorXd>(x, m->num_unconstrained), out;
-    m->program->write_array(rng ? rng->numbers : unused.numbers, at, out, tp, gq, ready());
+    m->program->write_array(rng ? rng->numbers : of_thread().unused, at, out, tp, gq, ready());
     Eigen::Map<Eigen::VectorXd>(values, out.size()) = out;
     return 0;
   });

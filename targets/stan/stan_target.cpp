@@ -105,11 +105,21 @@ std::shared_ptr<const ParameterValues> parameters_of(const std::shared_ptr<const
   return out;
 }
 
+SharedObject library_of(const std::string& model) {
+  if (!model.ends_with(".stan")) return SharedObject(model);
+  const std::string library = stan::compiled(model);
+  try {
+    return SharedObject(library);
+  } catch (const Error&) {  // there may be no room left for threads' memory
+    return SharedObject(stan::compiled(model, stan::Room::any));
+  }
+}
+
 /// Empty text is no data: a program without data takes an empty object as well.
 std::shared_ptr<const StanModel> load(const StanSettings& s, const Context& context) {
   require(!s.model.empty(), ExitStatus::usage, "target stan has no program", "model is not set",
           "Give --model FILE.stan, or a library that was made of it?");
-  const SharedObject library(s.model.ends_with(".stan") ? stan::compiled(s.model) : s.model);
+  const SharedObject library = library_of(s.model);
   note_file(s.model);  // the program, which may be compiled anew
   auto model = std::make_shared<const StanModel>(library, s.data.empty() ? "" : read_bytes(s.data), s.data);
   require(model->threads() || context.threads == 1, ExitStatus::usage,
