@@ -1,5 +1,6 @@
-// Products of a matrix with several columns, which read the matrix once for four of them. Promise: a column's result has
-// the same bits alone and among others (Eigen's has not), so draws do not depend on which chains are evaluated together.
+// Products of a matrix with several columns, which read the matrix once for several of them.
+// Promise: a column's result has the same bits alone and among others, which Eigen's has not: so draws do not depend on
+// which chains are evaluated together.
 // Cost: 2 m k operations a column; a column alone takes the time that its matrix takes to read.
 #pragma once
 #include <Eigen/Core>

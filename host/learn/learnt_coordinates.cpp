@@ -20,8 +20,8 @@ double sum_of_logs(const ArrayXd& values) {
   return out;
 }
 
-/// k values of each of so many points, every column of which begins where vectors of a processor do: what Eigen sums, or
-/// fuses, then does not depend on how many there are.
+/// k values of each of so many points, every column of which begins where vectors of a processor do: what Eigen sums
+/// then does not depend on how many there are.
 template <class Values>
 auto columns_of(Values& memory, Index k, Index points) {
   constexpr Index lanes = 8;

@@ -6,8 +6,8 @@
 // That is what a conjugate hierarchical model has, v the log sd of its effects: given v the precision of a direction is
 // e^{-2 t} from above and b from the data, its mean goes from p to p + d. c: rates, 1 of a log sd; b = 0: no data.
 // Rows of W and columns of D of the parent are zero. Whatever was learnt, the map is one to one: draws of y are draws
-// of x. Points are columns, whose bits do not depend on how many there are. Cost: 2 n k multiply-adds for a point of each
-// step, as many for its gradient; some k where q is of coordinates alone.
+// of x. Points are columns, whose bits do not depend on how many there are.
+// Cost: 2 n k multiply-adds for a point of each step, as many for its gradient; some k where q is of coordinates alone.
 #pragma once
 #include <Eigen/Core>
 #include <memory>

@@ -29,8 +29,8 @@ using Words = std::vector<std::string>;
 constexpr const char* stanc_flags = "--O1";  // the same density, by up to half the operations
 constexpr const char* flags[] = {"-std=c++17",   "-O3", "-march=native", "-fPIC", "-shared", "-DSTAN_THREADS",
                                  "-D_REENTRANT", "-w"};
-// A gradient asks hundreds of times where its thread's tape is: found so, it takes a sixth to a third less. A process has
-// room for some 30 libraries of this kind; a further one is compiled without it.
+// A gradient asks hundreds of times where its thread's tape is: found so, it takes a sixth to a third less time. A
+// process has room for some 30 libraries of this kind; a further one is compiled without it.
 constexpr const char* fast_threads = "-ftls-model=initial-exec";
 
 std::string variable(const char* name, const std::string& otherwise) {
