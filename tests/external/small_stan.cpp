@@ -4,7 +4,7 @@
 // "reject" has no value where mu < 0, "nan" is never a number, "hang" never returns, "print" prints,
 // "throw" throws where mu < 0, "fail" throws in generated quantities, "more" has more values than names,
 // "bad" is refused, "dear" makes a million steps where mu > 3. MANY_POINTS: with gradients of many points in one call
-// and counted steps, as libraries of `kilochain stan compile`.
+// and counted steps, as libraries of `kilochain stan compile`. MUCH_ROOM: cannot be loaded.
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -15,6 +15,10 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+
+#ifdef MUCH_ROOM  // of threads' memory that is found fast: more than a running program has
+__attribute__((tls_model("initial-exec"), used)) thread_local char much[1 << 20];
+#endif
 
 struct bs_model {
   std::string data;

@@ -178,6 +178,10 @@ TEST(Stan, RefusesLibrariesOfAnotherKind) {
             library("small_stan_of_version_1") +
                 ": the library has another interface version (BridgeStan 1, not 2). Compile the program again, with "
                 "`kilochain stan compile` or BridgeStan 2?");
+  const std::string no_room = refusal(options("", "small_stan_of_much_room"), ExitStatus::usage);
+  EXPECT_NE(no_room.find("cannot allocate memory in static TLS block). This process has many compiled programs"),
+            std::string::npos)
+      << no_room;
   const ScratchFiles files;
   Options o = options();
   o.target_settings["model"] = files.write("text.so", "no library");
