@@ -202,15 +202,16 @@ class Regression {
 
 }  // namespace
 
-std::vector<ScaledEffects> centred_effects(const DrawsAndGradients& draws, const std::vector<ScaledEffects>& known) {
-  std::vector<ScaledEffects> out;
+std::vector<ScaledEffects> centred_effects(const DrawsAndGradients& draws, const std::vector<ScaledEffects>& known,
+                                           int threads) {
   const Index n = draws.x.rows(), count = draws.x.cols();
-  if (n < 2 || count < 3 * n || count < 2 * (n + powers + 1)) return out;
+  if (n < 2 || count < 3 * n || count < 2 * (n + powers + 1)) return {};
   const Regression regression(draws);
-  for (const Index v : regression.likely())
-    if (std::ranges::none_of(known, [&](const ScaledEffects& e) { return e.parent == v; }))
-      if (auto found = regression.of(v)) out.push_back(*std::move(found));
-  return out;
+  std::vector<Index> scales = regression.likely();
+  std::erase_if(scales, [&](Index v) {
+    return std::ranges::any_of(known, [v](const ScaledEffects& e) { return e.parent == v; });
+  });
+  return found_by(regression, scales, threads);
 }
 
 }  // namespace kilochain

@@ -14,6 +14,7 @@ namespace kilochain {
 
 /// By precision where v is at its median. Of points in the target's own coordinates; none of fewer than 3 n.
 /// known: parents that are not looked at.
-std::vector<ScaledEffects> centred_effects(const DrawsAndGradients& draws, const std::vector<ScaledEffects>& known);
+std::vector<ScaledEffects> centred_effects(const DrawsAndGradients& draws, const std::vector<ScaledEffects>& known,
+                                           int threads = 1);
 
 }  // namespace kilochain

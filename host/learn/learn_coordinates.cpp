@@ -272,8 +272,8 @@ void centre(Learnt& so_far, const std::vector<ScaledEffects>& groups, const Cost
 }
 
 /// Priors, and scaled effects of parents that have none.
-EffectGroups exact_groups(const DrawsAndGradients& points, std::vector<ScaledEffects> priors) {
-  std::vector<ScaledEffects> scaled = scaled_effects(points);
+EffectGroups exact_groups(const DrawsAndGradients& points, std::vector<ScaledEffects> priors, int threads) {
+  std::vector<ScaledEffects> scaled = scaled_effects(points, threads);
   std::erase_if(scaled, [&](const ScaledEffects& e) {
     return std::ranges::any_of(priors, [&](const ScaledEffects& p) { return p.parent == e.parent; });
   });
@@ -281,11 +281,11 @@ EffectGroups exact_groups(const DrawsAndGradients& points, std::vector<ScaledEff
 }
 
 /// And centred effects.
-EffectGroups all_groups(const DrawsAndGradients& points, std::vector<ScaledEffects> priors) {
-  EffectGroups out = exact_groups(points, std::move(priors));
+EffectGroups all_groups(const DrawsAndGradients& points, std::vector<ScaledEffects> priors, int threads) {
+  EffectGroups out = exact_groups(points, std::move(priors), threads);
   std::vector<ScaledEffects> known = out.centred;
   known.insert(known.end(), out.scaled.begin(), out.scaled.end());
-  const auto more = centred_effects(points, known);
+  const auto more = centred_effects(points, known, threads);
   out.centred.insert(out.centred.end(), more.begin(), more.end());
   return out;
 }
@@ -315,7 +315,7 @@ Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& dr
   if (std::min(now->divergence, learnt.divergence()) < bar) return Learning::unmixed;
   const auto divergence = [](const Learnt& l) { return l.divergence(); };
   const EffectGroups groups =
-      all_groups(some_of(learnt.draws), known ? known(learnt.draws) : std::vector<ScaledEffects>{});
+      all_groups(some_of(learnt.draws), known ? known(learnt.draws) : std::vector<ScaledEffects>{}, threads);
   const auto improved = [n, threads](Learnt at) {
     while (n <= most_searched && at.coordinates.size() < most_steps && improve(at, threads)) continue;
     return at;
@@ -333,14 +333,15 @@ Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& dr
   return Learning::better;
 }
 
-LearntCoordinates centre_exact_effects(const DrawsAndGradients& points, std::vector<ScaledEffects> priors) {
-  const EffectGroups groups = exact_groups(points, std::move(priors));
+LearntCoordinates centre_exact_effects(const DrawsAndGradients& points, std::vector<ScaledEffects> priors,
+                                       int threads) {
+  const EffectGroups groups = exact_groups(points, std::move(priors), threads);
   return groups.none() ? LearntCoordinates{} : with_all({{}, points}, groups).coordinates;
 }
 
 EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors,
                                  int threads) {
-  const EffectGroups groups = all_groups(points, priors);
+  const EffectGroups groups = all_groups(points, priors, threads);
   Learnt learnt{{}, points};
   if (groups.none() || !learnt.white()) return {};
   const auto bends = [](const Learnt& l) { return l.white() ? nonlinearity(*l.white()) : INFINITY; };

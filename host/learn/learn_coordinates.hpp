@@ -45,6 +45,7 @@ EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vec
 
 /// All that points tell exactly wherever they are, centred as far as data there tell what they are: priors, and effects
 /// that other coordinates scale. Whether it helps is not looked at. Of size 0: there are none.
-LearntCoordinates centre_exact_effects(const DrawsAndGradients& points, std::vector<ScaledEffects> priors);
+LearntCoordinates centre_exact_effects(const DrawsAndGradients& points, std::vector<ScaledEffects> priors,
+                                       int threads = 1);
 
 }  // namespace kilochain

@@ -137,13 +137,10 @@ class Regression {
 
 }  // namespace
 
-std::vector<ScaledEffects> scaled_effects(const DrawsAndGradients& draws) {
-  std::vector<ScaledEffects> out;
-  if (draws.x.rows() < 2 || draws.x.cols() < 3 * draws.x.rows()) return out;
+std::vector<ScaledEffects> scaled_effects(const DrawsAndGradients& draws, int threads) {
+  if (draws.x.rows() < 2 || draws.x.cols() < 3 * draws.x.rows()) return {};
   const Regression regression(draws);
-  for (const Index v : regression.likely())
-    if (auto found = regression.of(v)) out.push_back(*std::move(found));
-  return out;
+  return found_by(regression, regression.likely(), threads);
 }
 
 }  // namespace kilochain

@@ -27,6 +27,19 @@ struct ScaledEffects {
 };
 
 /// Of points in the target's own coordinates; none of fewer than 3 n.
-std::vector<ScaledEffects> scaled_effects(const DrawsAndGradients& draws);
+std::vector<ScaledEffects> scaled_effects(const DrawsAndGradients& draws, int threads = 1);
+
+/// What `regression`.of() finds by each of these coordinates, in their order.
+template <class Regression>
+std::vector<ScaledEffects> found_by(const Regression& regression, const std::vector<Eigen::Index>& parents,
+                                    int threads) {
+  std::vector<std::optional<ScaledEffects>> found(parents.size());
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+  for (std::size_t k = 0; k < parents.size(); ++k) found[k] = regression.of(parents[k]);
+  std::vector<ScaledEffects> out;
+  for (auto& effects : found)
+    if (effects) out.push_back(*std::move(effects));
+  return out;
+}
 
 }  // namespace kilochain

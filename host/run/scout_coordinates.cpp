@@ -111,7 +111,7 @@ LearntCoordinates exact_coordinates_about(const Phases<Real>& run, const std::ve
   if (run.dim() > most_coordinates) return one_by_one(run, places, factor, gradients);
   const DrawsAndGradients points = evaluated(run, about(run, places, factor), gradients);
   if (points.x.cols() < run.dim()) return {};  // the metric is of places apart: few of its draws have a density
-  return centre_exact_effects(points, priors_at(run, places.front(), points, gradients));
+  return centre_exact_effects(points, priors_at(run, places.front(), points, gradients), run.context.threads);
 }
 
 template <class Real>
