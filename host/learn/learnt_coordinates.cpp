@@ -20,10 +20,10 @@ double sum_of_logs(const ArrayXd& values) {
   return out;
 }
 
-/// k values of each of so many points, every column of which begins where vectors of a processor do: what Eigen sums
-/// then does not depend on how many there are.
+/// k values of each of so many points. Every column begins where a processor's registers do, so that the order in which
+/// Eigen adds its values does not depend on how many there are.
 template <class Values>
-auto columns_of(Values& memory, Index k, Index points) {
+auto room_for(Values& memory, Index k, Index points) {
   constexpr Index lanes = 8;
   memory.resize((k + lanes - 1) / lanes * lanes, points);
   return memory.topRows(k);
@@ -66,7 +66,7 @@ void LearntCoordinates::to_target(Points y, Trace& trace) const {
   for (std::size_t s = steps_.size(); s-- > 0;) {
     const Noncentring& step = steps_[s];
     auto& of = trace.steps[s];
-    const auto all_of = [&](auto& memory) { return columns_of(memory, step.size(), y.cols()); };
+    const auto all_of = [&](auto& memory) { return room_for(memory, step.size(), y.cols()); };
     auto all_scales = all_of(of.scales), all_above = all_of(of.above), all_slopes = all_of(of.slopes),
          all_rates = all_of(of.rates);
     auto values = all_of(trace.values);
@@ -94,7 +94,7 @@ void LearntCoordinates::from_target(Points x) const {
   MatrixXd memory;
   ArrayXd by_rates, above, there;
   for (const Noncentring& step : steps_) {
-    auto values = columns_of(memory, step.size(), x.cols());
+    auto values = room_for(memory, step.size(), x.cols());
     step.along_of(x, values);
     for (Index c = 0; c < x.cols(); ++c) {
       auto along = values.col(c).array();
@@ -114,7 +114,7 @@ void LearntCoordinates::pull_back(Points gradient, Trace& trace) const {
     const Noncentring& step = steps_[s];
     const auto& [scales, above, slopes, rates] = trace.steps[s];
     const Index k = step.size();
-    auto values = columns_of(trace.values, k, gradient.cols());
+    auto values = room_for(trace.values, k, gradient.cols());
     step.pull_of(gradient, values);
     for (Index c = 0; c < gradient.cols(); ++c) {
       auto g = values.col(c).array();
@@ -130,7 +130,7 @@ void LearntCoordinates::push_forward(Points gradient, Trace& trace) const {
     const Noncentring& step = steps_[s];
     const auto& [scales, above, slopes, rates] = trace.steps[s];
     const Index k = step.size();
-    auto values = columns_of(trace.values, k, gradient.cols());
+    auto values = room_for(trace.values, k, gradient.cols());
     step.pull_of(gradient, values);
     for (Index c = 0; c < gradient.cols(); ++c) {
       auto g = values.col(c).array();

@@ -128,7 +128,10 @@ void TargetInCoordinates<Real>::evaluate(const Exchange<Real>& exchange, Index f
   const auto n = static_cast<Eigen::Index>(this->info_.dim), row = static_cast<Eigen::Index>(exchange.row);
   const Eigen::Index offset = row * first;
   Scratch<Real>& memory = scratch<Real>();
-  auto& [trace, asking, columns, point, image, slope, points, images, gradients, slopes, lps, terms] = memory;
+  LearntCoordinates::Trace& trace = memory.trace;
+  std::vector<Index>& asking = memory.asking;
+  Eigen::MatrixXd& columns = memory.columns;
+  Eigen::Matrix<Real, Eigen::Dynamic, 1>& points = memory.points;
   if (const auto size = beyond(row * count, sizeof(Real)); points.size() < size) points.setZero(size);
   Exchange<Real> inside = exchange;
   inside.point = points.data();
