@@ -60,10 +60,6 @@ Nearest nearest(const std::string& wanted, const std::vector<std::string>& known
 
 }  // namespace
 
-std::string nearest_name(const std::string& wanted, const std::vector<std::string>& known) {
-  return nearest(wanted, known).name;
-}
-
 std::string near_name(const std::string& wanted, const std::vector<std::string>& known) {
   const Nearest found = nearest(wanted, known);
   const double letters = static_cast<double>(wanted.size());

@@ -9,11 +9,8 @@ namespace kilochain {
 
 /// The name of `known` with the smallest edit distance to `wanted`; the first of equals, upper and lower case and
 /// "-" and "_" taken as the same. A name that has `wanted` as some of its words ("chains" of "num_chains") is nearer
-/// than one that differs in a letter. Empty when `known` is.
-std::string nearest_name(const std::string& wanted, const std::vector<std::string>& known);
-
-/// The same, or empty where more than a slip in each six letters and one more would have to change:
-/// two people would not guess the same then, and no guess is better.
+/// than one that differs in a letter. Empty where more than a slip in each six letters and one more would have to
+/// change: two people would not guess the same then, and no guess is better.
 std::string near_name(const std::string& wanted, const std::vector<std::string>& known);
 
 /// "Did you mean NAME?" of a near name, or `otherwise`.

@@ -16,12 +16,7 @@ struct RegressionSettings {
   Units units = Units::standard;
   double prior_sd = 1;
   DesignOnce design;
-  TableRules rules() const {
-    TableRules out(label);
-    out.positive = positive, out.drop_columns = drop_columns, out.categories = categories, out.groups = groups;
-    out.missing = missing;
-    return out;
-  }
+  TableRules rules() const { return {label, positive, drop_columns, categories, groups, missing}; }
 };
 
 /// Those of a table; `observation`: what its label says.

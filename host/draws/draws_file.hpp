@@ -123,7 +123,6 @@ class DrawsWriter {
 
   const DrawsHeader& header() const { return header_; }
   std::int64_t draws_written() const { return written_; }
-  const std::string& path() const { return path_; }
 
  private:
   struct StatsGroup {
@@ -211,10 +210,9 @@ class DrawsReader {
       const std::string&) const;  ///< [chain][draw] of acceptance_rate, diverging or one of header().stats
   /// [chain], over its draws, NaN for a chain without any; of moments the stored ones, empty where a file has none.
   std::vector<double> mean_acceptance_rate() const;
-  std::vector<std::int64_t> num_diverging() const;  ///< [chain]
-  std::vector<Divergence> divergences() const;      ///< those whose points are in the file, by draw
-  std::vector<std::int64_t> quarantined() const;    ///< attribute "quarantined": chain numbers, as written
-  std::vector<double> constant_data(const std::string& name) const;  ///< row-major
+  std::vector<std::int64_t> num_diverging() const;     ///< [chain]
+  std::vector<Divergence> divergences() const;         ///< those whose points are in the file, by draw
+  std::vector<std::int64_t> quarantined() const;       ///< attribute "quarantined": chain numbers, as written
   std::vector<char> state() const;                     ///< what save_state() has kept last; empty: nothing
   std::vector<ParameterSummary> read_summary() const;  ///< of moments; columns that a file does not have are NaN
 

@@ -252,14 +252,6 @@ std::vector<std::int64_t> DrawsReader::quarantined() const {
   });
 }
 
-std::vector<double> DrawsReader::constant_data(const std::string& name) const {
-  return guarded("constant data " + name, [&] {
-    const int group = find_group(file_, "constant_data");
-    if (group < 0) throw netcdf::Failure{NC_ENOTVAR};
-    return read_doubles(group, find_variable(group, name));
-  });
-}
-
 std::vector<ParameterSummary> DrawsReader::read_summary() const {
   require(has_summary(), ExitStatus::data, path_ + ": no summary in the file", "no group summary",
           "Was the run made with --draws moments, and did it finish?");

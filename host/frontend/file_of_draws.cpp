@@ -81,7 +81,7 @@ int diagnose(const std::string& path, const std::string& without, bool json) {
 
 int summary(const std::string& path, const std::string& without, bool json, std::int64_t rows) {
   require(rows > 0, ExitStatus::usage, fmt::format("command line: --rows = {}", rows), "must be > 0", "Try 20?");
-  const RunSummary run = summarise_file(path, std::size_t(2) << 30, {chain_numbers(without)});
+  const RunSummary run = summarise_file(path, {chain_numbers(without)});
   const Verdict verdict = verdict_of(run);
   if (json) {
     fmt::print("{}\n", to_json(run).dump(2));

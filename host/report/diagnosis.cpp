@@ -119,7 +119,7 @@ std::vector<double> kept_rows(const std::vector<double>& values, const Diagnosis
   return out;
 }
 
-Diagnosis diagnose(const std::string& path, const std::vector<std::int64_t>& without, std::size_t max_bytes) {
+Diagnosis diagnose(const std::string& path, const std::vector<std::int64_t>& without) {
   Diagnosis d;
   {
     const DrawsReader reader(path, DrawsReader::or_last_of_warmup);
@@ -132,12 +132,12 @@ Diagnosis diagnose(const std::string& path, const std::vector<std::int64_t>& wit
       if (std::find(without.begin(), without.end(), c) == without.end()) d.quarantined.push_back(c);
     if (reader.has_draws()) d.spreads.resize(static_cast<std::size_t>(posterior_values(reader.header())));
   }
-  d.run = summarise_file(path, max_bytes, {without, [&](std::int64_t parameter, const Series& series) {
-                                             const Places places = places_of(series);
-                                             d.spreads[parameter] = spread_of(series);
+  d.run = summarise_file(path, {without, [&](std::int64_t parameter, const Series& series) {
+                                  const Places places = places_of(series);
+                                  d.spreads[parameter] = spread_of(series);
 #pragma omp critical(kilochain_note_places)
-                                             note_places(d.chains, places, parameter);
-                                           }});
+                                  note_places(d.chains, places, parameter);
+                                }});
   d.worst = worst_of(d.run);
   const DrawsReader reader(path, DrawsReader::or_last_of_warmup);
   if (reader.has_draws() && !d.chains.empty()) {

@@ -54,8 +54,7 @@ struct Diagnosis {
 };
 
 /// Throws what summarise_file throws.
-Diagnosis diagnose(const std::string& path, const std::vector<std::int64_t>& without = {},
-                   std::size_t max_bytes = std::size_t(2) << 30);
+Diagnosis diagnose(const std::string& path, const std::vector<std::int64_t>& without = {});
 
 /// "3, 17, 20-29 and 88 more": at most `most` parts.
 std::string chains_text(std::vector<std::int64_t> chains, std::size_t most = 12);

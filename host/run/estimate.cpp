@@ -18,7 +18,6 @@ namespace kilochain {
 namespace {
 
 constexpr std::int64_t most_in_memory = std::int64_t(1) << 30;
-constexpr std::size_t most_read_back = std::size_t(2) << 30;  // as summarise_file
 
 std::size_t bytes(std::int64_t count, std::size_t of_one) { return count * of_one; }
 
@@ -122,7 +121,7 @@ class Accounting {
       add("summary of the draws", "host",
           (from == SummaryFrom::memory
                ? bytes(of_one * gathered_together(recorded_, of_one, real(), context_.threads), sizeof(double))
-               : std::min(most_read_back, bytes(of_one * recorded_, sizeof(double)))) +
+               : std::min(FileWishes().max_bytes, bytes(of_one * recorded_, sizeof(double)))) +
               bytes(context_.threads * of_one, 48));
   }
 

@@ -19,7 +19,6 @@ struct RunState;  // host/run/run_state.hpp
 /// as the others, or the one in which chains are.
 enum class EqualModes { all, one };
 inline constexpr const char* equal_modes_names[] = {"all", "one"};
-constexpr const char* name_of(EqualModes modes) { return equal_modes_names[static_cast<int>(modes)]; }
 
 /// Settings of the sampler and of the target are texts, as written; a run parses and checks them.
 struct Options {

@@ -98,17 +98,17 @@ class PreparedRun {
 Result run(const Options& options, const ProgressCallback& progress, const std::atomic<bool>& stop);
 Estimate estimate(const Options& options);
 
-/// What a summary of a file shall leave out, and who looks on.
+/// What a summary of a file shall leave out, who looks on, and what it may take.
 struct FileWishes {
-  std::vector<std::int64_t> without;  ///< chains that do not count; quarantined ones never do
+  std::vector<std::int64_t> without = {};  ///< chains that do not count; quarantined ones never do
   /// Called for each parameter with the draws of the chains that count, by several threads at a time.
   std::function<void(std::int64_t parameter, const Series& draws)> look = {};
+  std::size_t max_bytes = std::size_t(2) << 30;  ///< of memory, for draws; one parameter's are the least
 };
 
-/// The summary of a file that run has written. `max_bytes`: memory to use for draws; one parameter's are the least.
+/// The summary of a file that run has written.
 /// Throws Error (data) for a file that cannot be read, and for one without draws; (usage) for chains that it has not.
-RunSummary summarise_file(const std::string& path, std::size_t max_bytes = std::size_t(2) << 30,
-                          const FileWishes& wishes = {});
+RunSummary summarise_file(const std::string& path, const FileWishes& wishes = {});
 class DrawsReader;
 /// The chains of a file that count, by number.
 std::vector<std::int64_t> chains_that_count(const DrawsReader& reader, const std::vector<std::int64_t>& without);

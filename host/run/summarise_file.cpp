@@ -104,11 +104,10 @@ void summarise_stats(RunSummary& s, const DrawsReader& reader, const std::vector
 }
 
 std::vector<ParameterSummary> summarise_parameters(const DrawsReader& reader, const std::vector<std::int64_t>& kept,
-                                                   std::size_t max_bytes, const FileWishes& wishes,
-                                                   const Superchains& superchains) {
+                                                   const FileWishes& wishes, const Superchains& superchains) {
   const auto& names = reader.header().names;
   const std::int64_t dim = posterior_values(reader.header()), draws = reader.draws_written(), chains = std::ssize(kept);
-  const std::int64_t group = std::min(dim, reader.parameters_within(max_bytes));
+  const std::int64_t group = std::min(dim, reader.parameters_within(wishes.max_bytes));
   std::vector<ParameterSummary> parameters(static_cast<std::size_t>(dim));
   std::vector<double> values;
   for (std::int64_t first = 0; first < dim; first += group) {
@@ -147,7 +146,7 @@ std::vector<std::int64_t> chains_that_count(const DrawsReader& reader, const std
   return kept;
 }
 
-RunSummary summarise_file(const std::string& path, std::size_t max_bytes, const FileWishes& wishes) {
+RunSummary summarise_file(const std::string& path, const FileWishes& wishes) {
   const DrawsReader reader(path, DrawsReader::or_last_of_warmup);
   RunSummary s = summary_without_draws(reader);
   s.last_of_warmup = reader.last_of_warmup();
@@ -170,7 +169,7 @@ RunSummary summarise_file(const std::string& path, std::size_t max_bytes, const 
   if (!reader.has_draws())
     s.parameters = reader.read_summary();
   else if (!kept.empty())
-    s.parameters = summarise_parameters(reader, kept, max_bytes, wishes, {kept, s.superchains});
+    s.parameters = summarise_parameters(reader, kept, wishes, {kept, s.superchains});
   return s;
 }
 

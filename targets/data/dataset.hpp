@@ -46,15 +46,12 @@ enum class Missing { refuse, drop };
 
 /// How a table becomes observations. Names of columns are separated by commas.
 struct TableRules {
-  std::string label;                  ///< the column of the labels; empty: the last that is not dropped
-  std::string positive;               ///< the label that is 1, all others are 0; empty: labels are 0 and 1
-  std::string drop_columns;           ///< are not read
-  std::string categories;             ///< columns of names: each but the first by letter becomes a column of 0 and 1
-  std::string groups;                 ///< a column of names that divides the rows; no feature
+  std::string label = {};             ///< the column of the labels; empty: the last that is not dropped
+  std::string positive = {};          ///< the label that is 1, all others are 0; empty: labels are 0 and 1
+  std::string drop_columns = {};      ///< are not read
+  std::string categories = {};        ///< columns of names: each but the first by letter becomes a column of 0 and 1
+  std::string groups = {};            ///< a column of names that divides the rows; no feature
   Missing missing = Missing::refuse;  ///< what becomes of rows with a gap: nothing, NA, N/A, NaN, null or ?
-  TableRules() = default;
-  TableRules(const std::string& name) : label(name) {}
-  TableRules(const char* name) : TableRules(std::string(name)) {}
 };
 
 /// What a target's settings name, read when it is first asked for and kept as long as they are: however many ways of a

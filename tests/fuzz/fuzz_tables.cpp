@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   fuzz::accept([&] { load_classified_csv(path, {}, true, false); });
   for (const Response response : {Response::number, Response::count})
     fuzz::accept([&] { load_measured_csv(path, {}, response, false, true); });
-  TableRules rules("y");
+  TableRules rules{"y"};
   rules.positive = "yes", rules.categories = "region", rules.missing = Missing::drop;
   fuzz::accept([&] { load_labelled_csv(path, rules, true, true); });
   rules.positive = rules.categories = "", rules.groups = "region", rules.drop_columns = "a, b";

@@ -185,7 +185,7 @@ TEST(PreparedRun, SummariesFromMemoryAndFromTheFileAreTheSameBits) {
     const auto in_memory = run_quietly(memory).summary.parameters;
     expect_same_figures(in_memory, run_quietly(file).summary.parameters);
     expect_same_figures(in_memory, summarise_file(file.output).parameters);
-    expect_same_figures(in_memory, summarise_file(file.output, 1).parameters);  // a parameter at a time
+    expect_same_figures(in_memory, summarise_file(file.output, {.max_bytes = 1}).parameters);  // a parameter at a time
     expect_same_figures(in_memory, run_quietly(kept).summary.parameters);
   }
 }

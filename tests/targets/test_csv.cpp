@@ -179,8 +179,8 @@ TEST(ReadCsv, TakesNumPyRecordsAndFilesInMemory) {
     EXPECT_EQ(table.columns, (std::vector<std::string>{"age", "it's", "y"}));
     EXPECT_EQ(table.rows, 2u);
     EXPECT_EQ(table.values, (Values{1, 2.5, 0, -3, 1e-3, 1}));
-    EXPECT_EQ(load_labelled_csv("<table>", "", false, false).y, (Values{0, 1}));
-    EXPECT_EQ(load_classified_csv("<table>", "y", false, false).classes, (std::vector<std::string>{"0", "1"}));
+    EXPECT_EQ(load_labelled_csv("<table>", {}, false, false).y, (Values{0, 1}));
+    EXPECT_EQ(load_classified_csv("<table>", {"y"}, false, false).classes, (std::vector<std::string>{"0", "1"}));
     expect_error([&] { FileInMemory("<table>", ""); }, ExitStatus::usage, "",
                  "data of that name are there (<table>). Choose another name?");
   }

@@ -20,7 +20,7 @@ using Values = std::vector<double>;
 TEST(LoadLabelledCsv, TakesTheLastColumnAsLabelAndAppendsTheBias) {
   ScratchFiles files;
   const std::string path = files.write("a.csv", "a,b,y\n1,2,0\n3,5,1\n");
-  const Design design = load_labelled_csv(path, "", false, true);
+  const Design design = load_labelled_csv(path, {}, false, true);
   EXPECT_EQ(design.rows, 2u);
   EXPECT_EQ(design.columns, 3u);
   EXPECT_EQ(design.x, (Values{1, 2, 1, 3, 5, 1}));
@@ -31,7 +31,7 @@ TEST(LoadLabelledCsv, TakesTheLastColumnAsLabelAndAppendsTheBias) {
 
 TEST(LoadLabelledCsv, FindsANamedLabel) {
   ScratchFiles files;
-  const Design design = load_labelled_csv(files.write("a.csv", "a,y,b\n1,0,2\n3,1,5\n"), "y", false, false);
+  const Design design = load_labelled_csv(files.write("a.csv", "a,y,b\n1,0,2\n3,1,5\n"), {"y"}, false, false);
   EXPECT_EQ(design.x, (Values{1, 2, 3, 5}));
   EXPECT_EQ(design.y, (Values{0, 1}));
   EXPECT_EQ(design.names, (Names{"a", "b"}));
@@ -39,13 +39,13 @@ TEST(LoadLabelledCsv, FindsANamedLabel) {
 
 TEST(LoadLabelledCsv, StandardisesWithNMinusOneAndLeavesTheBiasAlone) {
   ScratchFiles files;
-  const Design design = load_labelled_csv(files.write("a.csv", "a,y\n1,0\n2,1\n3,1\n"), "", true, true);
+  const Design design = load_labelled_csv(files.write("a.csv", "a,y\n1,0\n2,1\n3,1\n"), {}, true, true);
   EXPECT_EQ(design.x, (Values{-1, 1, 0, 1, 1, 1}));  // deviation 1 with n - 1, 0.816 with n
 }
 
 TEST(LoadLabelledCsv, AConstantColumnPassesWhenNotStandardised) {
   ScratchFiles files;
-  EXPECT_EQ(load_labelled_csv(files.write("a.csv", "a,y\n7,0\n7,1\n"), "", false, false).x, (Values{7, 7}));
+  EXPECT_EQ(load_labelled_csv(files.write("a.csv", "a,y\n7,0\n7,1\n"), {}, false, false).x, (Values{7, 7}));
 }
 
 TEST(LoadLabelledCsv, Refuses) {
@@ -53,7 +53,7 @@ TEST(LoadLabelledCsv, Refuses) {
   const auto refuse = [&](const std::string& text, const std::string& label, ExitStatus status,
                           const std::string& message) {
     const std::string path = files.write("bad.csv", text);
-    expect_error([&] { load_labelled_csv(path, label, true, true); }, status, path, message);
+    expect_error([&] { load_labelled_csv(path, {label}, true, true); }, status, path, message);
   };
   refuse("a,b,y\n1,2,0\n1,3,2\n", "", ExitStatus::data,
          ": a label is not 0 or 1 (2 in line 3, column \"y\"). Say which label counts as 1, as in --positive 2, or "
@@ -110,7 +110,7 @@ TEST_P(PublicSets, HaveTheirCountsAndStandardisedColumns) {
   const std::string folder = shared_data();
   if (folder.empty()) GTEST_SKIP();
   const PublicSet set = GetParam();
-  const Design design = load_labelled_csv(folder + "/" + set.name + ".csv", "", true, true);
+  const Design design = load_labelled_csv(folder + "/" + set.name + ".csv", {}, true, true);
   ASSERT_EQ(design.rows, set.rows);
   ASSERT_EQ(design.columns, set.features + 1);
   EXPECT_EQ(std::accumulate(design.y.begin(), design.y.end(), 0.0), set.ones);

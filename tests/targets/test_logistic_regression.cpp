@@ -160,7 +160,7 @@ Plain plain(const Design& d, const Real* w, const Real* v) {
 
 template <class Real>
 void agrees_with_the_definition(const SettingTexts& texts, const std::string& evaluator) {
-  const Design design = load_labelled_csv(texts.at("data"), "", false, false);
+  const Design design = load_labelled_csv(texts.at("data"), {}, false, false);
   SCOPED_TRACE(std::to_string(design.rows) + " x " + std::to_string(design.columns) + " " + evaluator);
   LogisticChains<Real> t(texts, evaluator, 3);
   t.scatter(0.4);

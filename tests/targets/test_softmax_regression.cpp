@@ -74,7 +74,7 @@ Naive naive(const Design& d, const std::vector<double>& w, const std::vector<dou
 
 template <class Real>
 void matches_naive(const SettingTexts& texts, double largest = 1) {
-  const Design design = load_classified_csv(texts.at("data"), "", false, false);
+  const Design design = load_classified_csv(texts.at("data"), {}, false, false);
   for (const char* evaluator : evaluators) {
     auto chains = softmax<Real>(texts, evaluator, 3);
     SCOPED_TRACE(std::string(evaluator) + " " + texts.at("data"));
@@ -200,12 +200,12 @@ TEST(SoftmaxRegression, ExtremeLogitsStayFinite) {
 TEST(SoftmaxRegression, ClassesAreWordsOrWholeNumbers) {
   const ScratchFiles files;
   const std::string words = files.write("words.csv", "kind,x\n\"setosa\",1\nvirginica,2\n setosa ,3\n");
-  const Design named = load_classified_csv(words, "kind", false, true);
+  const Design named = load_classified_csv(words, {"kind"}, false, true);
   EXPECT_EQ(named.classes, (std::vector<std::string>{"setosa", "virginica"}));
   EXPECT_EQ(named.y, (std::vector<double>{0, 1, 0}));
   EXPECT_EQ(named.names, (std::vector<std::string>{"x", "bias"}));
   const std::string numbers = files.write("numbers.csv", "x,k\n1,10\n2,9\n3,-1\n4,9\n");
-  const Design counted = load_classified_csv(numbers, "", false, false);
+  const Design counted = load_classified_csv(numbers, {}, false, false);
   EXPECT_EQ(counted.classes, (std::vector<std::string>{"-1", "9", "10"}));
   EXPECT_EQ(counted.y, (std::vector<double>{2, 1, 0, 1}));
   const auto target = make_target<double>(cpu_context(1), "softmax_regression", {{"data", words}, {"label", "kind"}});
@@ -216,7 +216,7 @@ TEST(SoftmaxRegression, BadDataAreRefused) {
   const ScratchFiles files;
   const auto refused = [&](const std::string& text, const std::string& message) {
     const std::string path = files.write("bad.csv", text);
-    expect_error([&] { load_classified_csv(path, "", false, false); }, ExitStatus::data, path, message);
+    expect_error([&] { load_classified_csv(path, {}, false, false); }, ExitStatus::data, path, message);
   };
   refused("x,k\n1,a\n2,a\n",
           ": every row has the same class (\"a\" in column \"k\", 2 rows). Is that the label's column?");

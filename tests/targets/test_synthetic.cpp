@@ -29,7 +29,7 @@ TEST(Synthetic, WritesTheSameFileForASeed) {
 TEST(Synthetic, HasTheShapeAskedForAndIsReadBack) {
   ScratchFiles files;
   const std::vector<double> weights = write_synthetic_logistic(files.path("a.csv"), 50, 12, 7);
-  const Design design = load_labelled_csv(files.path("a.csv"), "y", true, true);
+  const Design design = load_labelled_csv(files.path("a.csv"), {"y"}, true, true);
   EXPECT_EQ(design.rows, 50u);
   EXPECT_EQ(design.columns, 13u);
   EXPECT_EQ(design.names[11], "x12");
@@ -57,7 +57,7 @@ TEST(Synthetic, FollowsItsModel) {
   ScratchFiles files;
   constexpr std::size_t n = 20000, d = 8;
   const std::vector<double> weights = write_synthetic_logistic(files.path("a.csv"), n, d, 5);
-  const Design design = load_labelled_csv(files.path("a.csv"), "y", false, true);
+  const Design design = load_labelled_csv(files.path("a.csv"), {"y"}, false, true);
   std::size_t zeros = 0;
   for (double weight : weights) zeros += weight == 0;
   EXPECT_GT(zeros, 0u);

@@ -45,7 +45,7 @@ TEST(TableRules, TheLabelMayStandBeforeWhatIsDroppedOrExpanded) {
 
 TEST(TableRules, ANumberMayBeThePositiveLabelAndClassesTakeTheSameRules) {
   const ScratchFiles files;
-  TableRules rules("y");
+  TableRules rules{"y"};
   rules.positive = std::string("2");
   const std::string path = files.write("a.csv", "x,y\n1,1\n2,2\n3,1\n,2\n");
   rules.missing = Missing::drop;
@@ -90,7 +90,7 @@ TEST(TableRules, AllThatIsWrongIsInOneMessage) {
   refused(people, rules, ExitStatus::usage,
           ": column \"bought\" is the label (it is dropped, a category or the groups too). Name another column with "
           "--label?");
-  rules = TableRules("y");
+  rules = {"y"};
   rules.categories = std::string("c"), rules.missing = Missing::drop;
   refused(
       "c,y\nu,0\nu,1\n", rules, ExitStatus::data,

@@ -35,8 +35,8 @@ TEST(Zeros, PanelsHoldEveryNumberThatIsNotZero) {
   for (const std::size_t rows : {2, 31, 32, 33, 65, 257})
     for (const std::size_t height : {1, 32, 64}) {
       SCOPED_TRACE(std::to_string(rows) + " rows in blocks of " + std::to_string(height));
-      check_panels(load_labelled_csv(sparse_levels(files, rows, 20).at("data"), "", false, false), height);
-      check_panels(load_labelled_csv(generated_logistic(files, rows, 5).at("data"), "", false, false), height);
+      check_panels(load_labelled_csv(sparse_levels(files, rows, 20).at("data"), {}, false, false), height);
+      check_panels(load_labelled_csv(generated_logistic(files, rows, 5).at("data"), {}, false, false), height);
     }
 }
 
