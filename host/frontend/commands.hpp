@@ -7,6 +7,10 @@
 
 #include "host/frontend/keys.hpp"
 
+namespace kilochain {
+struct Estimate;
+}
+
 namespace kilochain::cli {
 
 int sample(const std::vector<std::string>& arguments);
@@ -29,6 +33,9 @@ int generate(const std::string& output, std::int64_t rows, std::int64_t features
 /// What sample and estimate begin with: the configuration, printed with --verbose. Empty where help was wanted and is
 /// printed: common keys by group, and how to list the settings of a sampler or target.
 std::optional<Configuration> configuration_of(const std::string& command, const std::vector<std::string>& arguments);
+
+/// What a run will take: what, where, bytes; then totals beside what there is, the time, and advice.
+std::string estimate_table(const Estimate& estimate);
 
 /// Runs what is configured, tells of it, and returns the exit status: sample and resume.
 int run_and_tell(const Configuration& configuration);

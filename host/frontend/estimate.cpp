@@ -4,7 +4,6 @@
 
 #include "base/units.hpp"
 #include "host/frontend/commands.hpp"
-#include "host/frontend/estimate_table.hpp"
 #include "host/frontend/text.hpp"
 #include "host/run/run.hpp"
 
@@ -16,6 +15,22 @@ std::string right(std::string text, std::size_t width) { return fmt::format("{:>
 std::string total(const char* where, std::size_t bytes, std::size_t available) {
   return fmt::format("  {:<7} {} of {} available{}\n", where, right(bytes_text(bytes), 8), bytes_text(available),
                      bytes > available ? "  DOES NOT FIT" : "");
+}
+
+/// Keys: rows [{what, where, bytes}], bytes and available {host, device, disk}, seconds (or null), fits, advice.
+nlohmann::json to_json(const Estimate& e) {
+  const auto known = [](double seconds) { return seconds < 0 ? nlohmann::json(nullptr) : nlohmann::json(seconds); };
+  nlohmann::json rows = nlohmann::json::array();
+  for (const Estimate::Row& row : e.rows)
+    rows.push_back({{"what", row.what}, {"where", row.where}, {"bytes", row.bytes}});
+  return {{"rows", rows},
+          {"bytes", {{"host", e.host_bytes}, {"device", e.device_bytes}, {"disk", e.disk_bytes}}},
+          {"available", {{"host", e.host_available}, {"device", e.device_available}, {"disk", e.disk_available}}},
+          {"least", {{"seconds", known(e.least_seconds)}, {"disk", e.least_disk}}},
+          {"most", {{"seconds", known(e.most_seconds)}, {"disk", e.most_disk}}},
+          {"seconds", known(e.seconds)},
+          {"fits", e.fits},
+          {"advice", e.advice}};
 }
 
 }  // namespace
@@ -36,21 +51,6 @@ std::string estimate_table(const Estimate& e) {
   out += fmt::format("{}\n", e.fits ? "It fits." : "It does not fit.");
   if (!e.advice.empty()) out += e.advice + "\n";
   return out;
-}
-
-nlohmann::json to_json(const Estimate& e) {
-  const auto known = [](double seconds) { return seconds < 0 ? nlohmann::json(nullptr) : nlohmann::json(seconds); };
-  nlohmann::json rows = nlohmann::json::array();
-  for (const Estimate::Row& row : e.rows)
-    rows.push_back({{"what", row.what}, {"where", row.where}, {"bytes", row.bytes}});
-  return {{"rows", rows},
-          {"bytes", {{"host", e.host_bytes}, {"device", e.device_bytes}, {"disk", e.disk_bytes}}},
-          {"available", {{"host", e.host_available}, {"device", e.device_available}, {"disk", e.disk_available}}},
-          {"least", {{"seconds", known(e.least_seconds)}, {"disk", e.least_disk}}},
-          {"most", {{"seconds", known(e.most_seconds)}, {"disk", e.most_disk}}},
-          {"seconds", known(e.seconds)},
-          {"fits", e.fits},
-          {"advice", e.advice}};
 }
 
 int estimate(const std::vector<std::string>& arguments) {

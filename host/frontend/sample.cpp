@@ -8,7 +8,6 @@
 #include "base/shown.hpp"
 #include "base/tell.hpp"
 #include "host/frontend/commands.hpp"
-#include "host/frontend/estimate_table.hpp"
 #include "host/frontend/interrupt.hpp"
 #include "host/frontend/progress_printer.hpp"
 #include "host/frontend/summary_table.hpp"
