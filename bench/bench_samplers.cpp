@@ -35,7 +35,7 @@ void time_row(const Row& row, double peak_flops, double entry_step, int repeats)
   const Index n = target->info().dim;
   double best = 1e30, best_warmup = 1e30, best_samples = 1e30, acceptance = 0;
   for (int repeat = 0; repeat < repeats; ++repeat) {
-    auto sampler = make_chains<Real>(context, row.sampler, row.sampler_settings, row.chains, n, row.scope);
+    auto sampler = make_chains<Real>(context, row.sampler, row.sampler_settings, row.chains, target->info(), row.scope);
     Rounds<Real> rounds(context, *target, *sampler, row.chains);
     Options o;
     o.num_chains = row.chains;
@@ -104,7 +104,8 @@ void time_trajectories(const std::string& name, const SettingTexts& target_setti
   for (int k = 0; k < 2; ++k) {
     us[k] = 1e30;
     for (int repeat = 0; repeat < repeats; ++repeat) {
-      const auto sampler = make_chains<double>(context, names[k], {{"mass", "diagonal"}}, chains, n, Scope::chain);
+      const auto sampler =
+          make_chains<double>(context, names[k], {{"mass", "diagonal"}}, chains, target->info(), Scope::chain);
       Rounds<double> rounds(context, *target, *sampler, chains);
       Options o;
       o.num_chains = chains;

@@ -129,14 +129,6 @@ std::unique_ptr<Chains<Real>> make_chains(const Context& context, const std::str
 }
 
 template <class Real>
-std::unique_ptr<Chains<Real>> make_chains(const Context& context, const std::string& name, const SettingTexts& texts,
-                                          Index num_chains, Index dim, Scope scope) {
-  TargetInfo density;
-  density.dim = dim;
-  return make_chains<Real>(context, name, texts, num_chains, density, scope);
-}
-
-template <class Real>
 std::unique_ptr<Target<Real>> make_target(const Context& context, const std::string& name, const SettingTexts& texts) {
   auto target = on_backend_of(context, find_target(name)).make<Real>()(context, texts);
   require(!context.prior_only || target->info().is_prior, ExitStatus::usage,
@@ -149,8 +141,6 @@ std::unique_ptr<Target<Real>> make_target(const Context& context, const std::str
 }
 
 #define KILOCHAIN_INSTANTIATE(Real)                                                                                  \
-  template std::unique_ptr<Chains<Real>> make_chains(const Context&, const std::string&, const SettingTexts&, Index, \
-                                                     Index, Scope);                                                  \
   template std::unique_ptr<Chains<Real>> make_chains(const Context&, const std::string&, const SettingTexts&, Index, \
                                                      const TargetInfo&, Scope);                                      \
   template std::unique_ptr<Target<Real>> make_target(const Context&, const std::string&, const SettingTexts&);

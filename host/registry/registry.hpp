@@ -116,10 +116,6 @@ void check_settings(const std::string& sampler, const SettingTexts& sampler_sett
 template <class Real>
 std::unique_ptr<Chains<Real>> make_chains(const Context& context, const std::string& name, const SettingTexts& texts,
                                           Index num_chains, const TargetInfo& target, Scope scope);
-/// The same on any density of so many coordinates.
-template <class Real>
-std::unique_ptr<Chains<Real>> make_chains(const Context& context, const std::string& name, const SettingTexts& texts,
-                                          Index num_chains, Index dim, Scope scope);
 template <class Real>
 std::unique_ptr<Target<Real>> make_target(const Context& context, const std::string& name, const SettingTexts& texts);
 /// Throws Error (usage), naming samplers that will do, when the sampler asks for more than the target offers.

@@ -7,7 +7,7 @@
 namespace kilochain {
 namespace {
 
-using testing_support::normal_points;
+using testing_support::make_chains, testing_support::normal_points;
 
 constexpr Index chains = 3, dim = 5;
 

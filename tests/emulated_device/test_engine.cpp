@@ -112,7 +112,7 @@ TEST_F(EmulatedMutants, AStaleGraphIsFoundOut) {
       return make_target<float>(rounds, "gaussian_mixture", {{"dim", "2"}, {"means", means}});
     };
     const auto first = made("0"), second = made("3");
-    const auto chains = make_chains<float>(rounds, "gad_mala_fast", {}, 5, 2, Scope::pooled);
+    const auto chains = make_chains<float>(rounds, "gad_mala_fast", {}, 5, first->info(), Scope::pooled);
     Rounds<float> on_first(rounds, *first, *chains, 5), on_second(rounds, *second, *chains, 5);
     const std::atomic<bool> never{false};
     Segment<float> segment;

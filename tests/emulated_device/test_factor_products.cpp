@@ -6,9 +6,12 @@
 #include "tests/emulated_device/factor_mutants.hpp"
 #include "tests/emulated_device/fixture.hpp"
 #include "tests/gpu/bench.hpp"
+#include "tests/support/chains.hpp"
 
 namespace kilochain {
 namespace {
+
+using testing_support::make_chains;
 
 const std::string by_factor[] = {"gad_mala_fast",
                                  "gad_mala_exact",

@@ -18,7 +18,7 @@ struct Learning {
 Learning learn(const Context& context, const std::string& sampler, const SettingTexts& settings, Index dim,
                Index chains) {
   const auto target = make_target<double>(context, "funnel", {{"dim", std::to_string(dim)}});
-  const auto made = make_chains<double>(context, sampler, settings, chains, dim, Scope::pooled);
+  const auto made = make_chains<double>(context, sampler, settings, chains, target->info(), Scope::pooled);
   Rounds<double> rounds(context, *target, *made, chains);
   std::vector<double> x;
   for (Index k = 0; k < chains * dim; ++k) x.push_back(0.3 * std::sin(1.0 + 0.7 * double(k)));

@@ -58,6 +58,15 @@ struct Recorded {
   }
 };
 
+/// Chains on any density of so many coordinates.
+template <class Real>
+std::unique_ptr<Chains<Real>> make_chains(const Context& context, const std::string& name, const SettingTexts& texts,
+                                          Index num_chains, Index dim, Scope scope) {
+  TargetInfo density;
+  density.dim = dim;
+  return kilochain::make_chains<Real>(context, name, texts, num_chains, density, scope);
+}
+
 struct Phase {
   std::int64_t start = 0, length = 0, num_warmup = 0;
   bool adapting = false;

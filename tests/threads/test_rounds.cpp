@@ -48,7 +48,7 @@ Outcome<Real> run(const std::string& sampler, Scope scope, int threads, std::int
   const auto inner = make_target<Real>(context, "gaussian", {{"preset", "gp51_gaussian"}});
   const Index dim = inner->info().dim;
   Tiled<Real> target(*inner, 0);
-  const auto made = make_chains<Real>(context, sampler, {}, chains, dim, scope);
+  const auto made = make_chains<Real>(context, sampler, {}, chains, inner->info(), scope);
   Rounds<Real>(context, target, *made, chains).start(normal_points<Real>(chains, dim, 3));
   Tiled<Real> failing(*inner, throw_at);
   Segment<Real> segment;
