@@ -55,15 +55,12 @@ LogMass log_mass(const std::vector<double>& draws, const std::vector<double>& lp
   const double constant =
       L->diagonal().array().log().sum() + 0.5 * static_cast<double>(n) * std::log(2 * std::numbers::pi);
   const auto log_q = [&](const MatrixXd& z) -> ArrayXd { return -0.5 * z.colwise().squaredNorm().array() - constant; };
-  const MatrixXd by_rows = L->transpose();
-  const MatrixXd ways =
-      ways_of(std::vector<double>(by_rows.data(), by_rows.data() + by_rows.size()), n, count, Rng{1, 0, 0});
-  const MatrixXd there = ways.colwise() + mean;
+  const MatrixXd z = normals_of(n, count, Rng{1, 0, 0}), there = times(*L, z).colwise() + mean;
   std::vector<double> found;
   gradients_at(std::vector<Real>(there.data(), there.data() + there.size()), &found);
   for (double& v : found)
     if (std::isnan(v)) v = -INFINITY;
-  const ArrayXd at_q = Eigen::Map<const ArrayXd>(found.data(), count) - log_q(solve_lower(*L, ways));
+  const ArrayXd at_q = Eigen::Map<const ArrayXd>(found.data(), count) - log_q(z);
   const ArrayXd at_p = lp.tail(count) - log_q(solve_lower(*L, x.rightCols(count).colwise() - mean));
   return bridged(at_p, at_q);
 }

@@ -98,8 +98,7 @@ class Laws {
   double spread(Index c) { return (own(u_, c).colwise() - own(u_, c).rowwise().mean().eval()).norm(); }
 
   void draw(const Rng& rng) {
-    const MatrixXd identity = MatrixXd::Identity(n_, n_);
-    z_ = ways_of(values_of<double>(identity), n_, each_ * laws_, rng);
+    z_ = normals_of(n_, each_ * laws_, rng);
     for (Index c = 0; c < laws_; ++c)  // about their own mean: so a normal's mean is found exactly
       own(z_, c).colwise() -= own(z_, c).rowwise().mean().eval();
     MatrixXd draws = times(factor_, z_);

@@ -42,10 +42,8 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
     e.g = columns_of(gradients_at(values_of<Real>(points), &e.lp), n);
     return e;
   };
-  const MatrixXd identity = MatrixXd::Identity(n, n);
   const auto normals = [&](Index count, int use) {
-    return ways_of({identity.data(), identity.data() + identity.size()}, n, count,
-                   {rng.seed, rng.chain, rng.iteration + use});
+    return normals_of(n, count, {rng.seed, rng.chain, rng.iteration + use});
   };
   MatrixXd F = factor_of(metric_of(climbed, n), n);
   MatrixXd tops = columns_of(x, n), g = columns_of(climbed.g, n), whitened;

@@ -7,16 +7,21 @@
 
 namespace kilochain {
 
-Eigen::MatrixXd ways_of(const std::vector<double>& factor, Eigen::Index n, Index count, const Rng& rng) {
+Eigen::MatrixXd normals_of(Eigen::Index n, Index count, const Rng& rng) {
   const auto size = static_cast<std::size_t>(n);
   std::vector<double> z(size + 32);
-  Eigen::MatrixXd ways(n, count);
+  Eigen::MatrixXd out(n, count);
   for (Index k = 0; k < count; ++k) {
     const Rng own{rng.seed, rng.chain, rng.iteration * count + k};
     normals(HostTeam{}, own, Purpose::start, Row(z.data(), z.size()), n);
-    std::copy_n(z.begin(), size, ways.col(k).data());
+    std::copy_n(z.begin(), size, out.col(k).data());
   }
-  return transposed_times(Eigen::Map<const Eigen::MatrixXd>(factor.data(), n, n), ways);  // the factor is by rows
+  return out;
+}
+
+Eigen::MatrixXd ways_of(const std::vector<double>& factor, Eigen::Index n, Index count, const Rng& rng) {
+  const Eigen::Map<const Eigen::MatrixXd> by_rows(factor.data(), n, n);
+  return transposed_times(by_rows, normals_of(n, count, rng));
 }
 
 template <class Real>

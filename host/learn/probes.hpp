@@ -12,7 +12,9 @@
 
 namespace kilochain {
 
-/// F z of `count` z's, (n, count).
+/// `count` standard normal z's, (n, count).
+Eigen::MatrixXd normals_of(Eigen::Index n, Index count, const Rng& rng);
+/// F z of those.
 Eigen::MatrixXd ways_of(const std::vector<double>& factor, Eigen::Index n, Index count, const Rng& rng);
 
 /// `count` probes, the k-th about place k modulo their number, where the gradients are `slopes`, both (place, n), added

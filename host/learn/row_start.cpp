@@ -72,9 +72,7 @@ std::optional<RowStart> row_start(const Design& design, double prior_sd, const R
   const Eigen::Index n = observed.dim(), fewest = std::max(fewest_draws, 2 * n);
   if (n > most_dense || observed.most_draws() < fewest) return {};
   const auto normals = [&](Eigen::Index count, int use) {
-    const MatrixXd identity = MatrixXd::Identity(n, n);
-    return ways_of({identity.data(), identity.data() + n * n}, n, static_cast<Index>(count),
-                   {rng.seed, rng.chain, rng.iteration + use});
+    return normals_of(n, static_cast<Index>(count), {rng.seed, rng.chain, rng.iteration + use});
   };
   const Fit zero{{MatrixXd::Identity(n, n), VectorXd::Zero(n)}, ArrayXd::Constant(observed.rows(), -0.25), {}};
   std::optional<Fit> fit = Climb(observed, VectorXd::Zero(n)).from(zero);  // Newton's method
