@@ -103,9 +103,8 @@ AuditFigures audit_of(const FrozenDraws<Real>& block, std::span<const Real> bega
   if (n > 3 && t > 4) fail(fmt::format("the mean log density still moves (t = {:.1f}, 4 at most)", t));
 
   const double middle = out.lp = median(means);
-  std::vector<double> away;
-  for (const double m : means) away.push_back(std::abs(m - middle));
-  out.lp_width = 10 * (1.4826 * median(away) + 1e-12 * std::abs(middle));
+  const double sd = robust_sd(Eigen::VectorXd::Map(means.data(), std::ssize(means)), middle);
+  out.lp_width = 10 * (sd + 1e-12 * std::abs(middle));
   std::vector<std::int64_t> far;
   for (std::size_t k = 0; k < means.size(); ++k)
     if (n > 7 && means[k] < middle - out.lp_width) far.push_back(block.running[k]);

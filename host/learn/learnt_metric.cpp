@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/dense.hpp"
-#include "host/learn/whitened.hpp"
+#include "host/learn/median.hpp"
 
 namespace kilochain {
 namespace {
@@ -60,15 +60,16 @@ bool nearly_diagonal(const MatrixXd& A) {
 /// then as the inverse square. A whole draw counts less, so that of a Gaussian every draw still tells the same; what
 /// lies far out tells nothing, where one chain in a narrow place would else rule a direction.
 VectorXd weights_of(const MatrixXd& columns) {
-  constexpr double usual = 5, robust = 1.4826;
+  constexpr double usual = 5;
   VectorXd farthest = VectorXd::Zero(columns.cols()), square = farthest;
   for (Eigen::Index i = 0; i < columns.rows(); ++i) {
-    const VectorXd away = (columns.row(i).array() - median(columns.row(i))).abs();
-    const double sd = robust * median(away);
+    const VectorXd row = columns.row(i);
+    const double middle = median(row), sd = robust_sd(row, middle);
+    const VectorXd away = (row.array() - middle).abs();
     if (sd > 0) farthest = farthest.cwiseMax(away / sd), square += (away / sd).cwiseAbs2();
   }
   const VectorXd length = square.array().max(1e-300).log();
-  const double middle = median(length), sd = robust * median((length.array() - middle).abs());
+  const double middle = median(length), sd = robust_sd(length, middle);
   const VectorXd beyond = (length.array() - (middle + usual * sd)).max(0).exp();  // of the squared length
   return ((usual / farthest.array().max(usual)).square() / beyond.array()).matrix();
 }

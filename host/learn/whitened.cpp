@@ -1,20 +1,10 @@
 #include "host/learn/whitened.hpp"
 
-#include <algorithm>
-
 #include "base/dense.hpp"
 
 namespace kilochain {
 
 using Eigen::ArrayXd, Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
-
-double median(VectorXd v) {
-  if (v.size() == 0) return NAN;
-  std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
-  return v[v.size() / 2];
-}
-
-double robust_sd(const VectorXd& v) { return 1.4826 * median((v.array() - median(v)).abs()); }
 
 ArrayXd weights_of(const MatrixXd& z, const MatrixXd& h) {
   const ArrayXd longest = z.colwise().squaredNorm().cwiseMax(h.colwise().squaredNorm()).transpose();

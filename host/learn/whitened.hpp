@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "host/learn/median.hpp"
+
 namespace kilochain {
 
 /// (n, draw); all finite.
@@ -36,9 +38,5 @@ double nonlinearity(const Whitened& white);
 
 /// How much each draw counts: beyond twice the usual length as the inverse square. z and h: (n, draw).
 Eigen::ArrayXd weights_of(const Eigen::MatrixXd& z, const Eigen::MatrixXd& h);
-
-double median(Eigen::VectorXd v);
-/// About the median, as a Gaussian's standard deviation.
-double robust_sd(const Eigen::VectorXd& v);
 
 }  // namespace kilochain
