@@ -26,6 +26,12 @@ Numbers chains_where(const Diagnosis& d, const std::function<bool(const ChainFig
   return numbers;
 }
 
+/// A finding about such chains, where there are any; the words before and behind "3 chains".
+void add(Diagnosis& d, const char* kind, const Numbers& found, const std::string& before, const std::string& behind,
+         const char* advice) {
+  if (!found.empty()) d.findings.push_back({kind, found, before + chains(found.size()) + behind, advice});
+}
+
 bool is_stuck(const Diagnosis& d, const ChainFigures& c) { return d.run.stuck > 0 && accepts_nothing(c.acceptance); }
 
 std::string out_words(const Diagnosis& d) {
@@ -65,42 +71,32 @@ void add_apart(Diagnosis& d) {
       [](auto& c) { return c.out; });
   if (apart.empty()) return;
   const bool many = 5 * apart.size() > d.chains.size();
-  d.findings.push_back(
-      {"apart", apart,
-       fmt::format("{} of {} farther from the others than noise explains ({})", chains(apart.size()), d.chains.size(),
-                   out_words(d)),
-       many ? "So many that all are slow, or in several places: draw longer, or take another sampler."
-            : "Do not just leave them out: `summary --without-chains` shows how much depends on them."});
+  add(d, "apart", apart, "",
+      fmt::format(" of {} farther from the others than noise explains ({})", d.chains.size(), out_words(d)),
+      many ? "So many that all are slow, or in several places: draw longer, or take another sampler."
+           : "Do not just leave them out: `summary --without-chains` shows how much depends on them.");
 }
 
 void add_energy(Diagnosis& d) {
   const auto low = chains_where(
       d, [](auto& c) { return c.e_bfmi < 0.3; }, [](auto& c) { return -c.e_bfmi; });
-  if (!low.empty())
-    d.findings.push_back(
-        {"low energy", low, fmt::format("E-BFMI below 0.3 in {}", chains(low.size())),
-         "Trajectories change the energy too little for the tails: reparametrise (a funnel: non-centred)."});
+  add(d, "low energy", low, "E-BFMI below 0.3 in ", "",
+      "Trajectories change the energy too little for the tails: reparametrise (a funnel: non-centred).");
   const auto deep = chains_where(
       d, [](auto& c) { return c.deepest >= 0.1; }, [](auto& c) { return c.deepest; });
-  if (!deep.empty())
-    d.findings.push_back({"deep", deep,
-                          fmt::format("trajectories of {} often end at the greatest tree depth", chains(deep.size())),
-                          "Raise --max-tree-depth, or bring the parameters to one scale."});
+  add(d, "deep", deep, "trajectories of ", " often end at the greatest tree depth",
+      "Raise --max-tree-depth, or bring the parameters to one scale.");
 }
 
 }  // namespace
 
 void add_findings(Diagnosis& d) {
-  if (!d.quarantined.empty())
-    d.findings.push_back({"quarantined", d.quarantined,
-                          chains(d.quarantined.size()) + " met a state that is not finite",
-                          "Look at the model where they stopped: they are left out of every figure."});
+  add(d, "quarantined", d.quarantined, "", " met a state that is not finite",
+      "Look at the model where they stopped: they are left out of every figure.");
   const auto stuck = chains_where(
       d, [&](auto& c) { return is_stuck(d, c); }, [](auto&) { return 0.0; });
-  if (!stuck.empty())
-    d.findings.push_back(
-        {"stuck", stuck, chains(stuck.size()) + " accepted nothing",
-         "Take the default in place of --sampler, or warm up longer: no --num-warmup is as long as it takes."});
+  add(d, "stuck", stuck, "", " accepted nothing",
+      "Take the default in place of --sampler, or warm up longer: no --num-warmup is as long as it takes.");
   add_clusters(d);
   add_apart(d);
   std::vector<double> sizes, steps;
@@ -109,18 +105,13 @@ void add_findings(Diagnosis& d) {
   const auto slow = chains_where(
       d, [&](auto& c) { return c.ess_lp < 0.1 * usual && c.steps_lp < 0.2 * usual_steps && !is_stuck(d, c); },
       [](auto& c) { return -c.ess_lp; });
-  if (!slow.empty())
-    d.findings.push_back(
-        {"slow", slow,
-         fmt::format("{} with less than a tenth of the usual {:.0f} effective draws of the log density",
-                     chains(slow.size()), usual),
-         "They may be where the step is too long: a smaller step (higher --target-accept) or more warm-up."});
+  add(d, "slow", slow, "",
+      fmt::format(" with less than a tenth of the usual {:.0f} effective draws of the log density", usual),
+      "They may be where the step is too long: a smaller step (higher --target-accept) or more warm-up.");
   const auto divergent = chains_where(
       d, [](auto& c) { return c.divergences > 0; }, [](auto& c) { return static_cast<double>(c.divergences); });
-  if (!divergent.empty())
-    d.findings.push_back({"divergent", divergent,
-                          fmt::format("{} divergent draws in {}", d.run.divergences, chains(divergent.size())),
-                          "Raise --target-accept, or reparametrise; the pairs of `report` show where they are."});
+  add(d, "divergent", divergent, fmt::format("{} divergent draws in ", d.run.divergences), "",
+      "Raise --target-accept, or reparametrise; the pairs of `report` show where they are.");
   add_energy(d);
 }
 
