@@ -27,15 +27,6 @@ Registered<Entry>& registered() {
 }
 
 template <class Entry>
-void insert_sorted(Entry entry) {
-  std::vector<Entry>& table = registered<Entry>().entries;
-  const auto at = std::lower_bound(table.begin(), table.end(), entry, [](const Entry& a, const Entry& b) {
-    return std::tie(a.family, a.name) < std::tie(b.family, b.name);
-  });
-  table.insert(at, std::move(entry));
-}
-
-template <class Entry>
 std::vector<Entry> of_family(Family family) {
   std::vector<Entry> out;
   for (const Entry& e : registered<Entry>().entries)
@@ -98,14 +89,21 @@ const TargetEntry& find_target(const std::string& name) {
   const TargetEntry* const own = find_own_target(name);
   return own ? *own : find<TargetEntry>(name);
 }
-RegisterSampler::RegisterSampler(SamplerEntry entry) { insert_sorted(std::move(entry)); }
-RegisterTarget::RegisterTarget(TargetEntry entry) { insert_sorted(std::move(entry)); }
-RegisterCudaSampler::RegisterCudaSampler(const std::string& name, SamplerMakers makers) {
-  registered<SamplerEntry>().on_cuda[name] = std::move(makers);
+
+template <class Entry>
+Registering<Entry>::Registering(Entry entry) {
+  std::vector<Entry>& table = registered<Entry>().entries;
+  const auto at = std::lower_bound(table.begin(), table.end(), entry, [](const Entry& a, const Entry& b) {
+    return std::tie(a.family, a.name) < std::tie(b.family, b.name);
+  });
+  table.insert(at, std::move(entry));
 }
-RegisterCudaTarget::RegisterCudaTarget(const std::string& name, TargetMakers makers) {
-  registered<TargetEntry>().on_cuda[name] = std::move(makers);
+template <class Entry>
+Registering<Entry>::Registering(const std::string& name, typename Entry::OnOneBackend on_cuda) {
+  registered<Entry>().on_cuda[name] = std::move(on_cuda);
 }
+template struct Registering<SamplerEntry>;
+template struct Registering<TargetEntry>;
 
 void check_settings(const std::string& sampler, const SettingTexts& sampler_settings, const std::string& target,
                     const SettingTexts& target_settings) {

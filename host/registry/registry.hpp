@@ -93,20 +93,14 @@ std::vector<TargetEntry> targets_of(Family family);
 const SamplerEntry& find_sampler(const std::string& name);
 const TargetEntry& find_target(const std::string& name);
 
-/// For the static objects of host/registry/instantiate. CUDA halves are added by their own objects, in any order.
-struct RegisterSampler {
-  explicit RegisterSampler(SamplerEntry entry);
+/// For the static objects of host/registry/instantiate: they add a row, or what makes one on CUDA, in any order.
+template <class Entry>
+struct Registering {
+  explicit Registering(Entry entry);
+  Registering(const std::string& name, typename Entry::OnOneBackend on_cuda);
 };
-struct RegisterTarget {
-  explicit RegisterTarget(TargetEntry entry);
-};
-
-struct RegisterCudaSampler {
-  RegisterCudaSampler(const std::string& name, SamplerMakers makers);
-};
-struct RegisterCudaTarget {
-  RegisterCudaTarget(const std::string& name, TargetMakers makers);
-};
+using RegisterSampler = Registering<SamplerEntry>;
+using RegisterTarget = Registering<TargetEntry>;
 
 /// What can be said about the settings before any data is read: throws Error (usage) for an unknown sampler, target or
 /// setting, for a value that is none of the setting's, and where one is of densities and the other of spins.

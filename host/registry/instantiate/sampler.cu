@@ -5,7 +5,7 @@
 namespace kilochain {
 namespace {
 
-const RegisterCudaSampler registered(name, MakersOf<CudaChains>::all());
+const RegisterSampler registered(name, MakersOf<CudaChains>::all());
 
 }  // namespace
 }  // namespace kilochain

@@ -25,7 +25,7 @@ std::unique_ptr<Target<Real>> make(const Context& context, const SettingTexts& t
                                                                                                in_blocks);
 }
 
-const RegisterCudaTarget registered(name, {make<float>, make<double>});
+const RegisterTarget registered(name, {make<float>, make<double>});
 
 }  // namespace
 }  // namespace kilochain
