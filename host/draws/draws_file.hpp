@@ -220,6 +220,7 @@ class DrawsReader {
   void open(Wish wish);
   void take_last_of_warmup();
   void read_header();
+  void require_whole(bool is_whole, const std::string& otherwise) const;
   template <class Value>
   std::vector<Value> sample_stat(const std::string& name) const;
   template <class Body>

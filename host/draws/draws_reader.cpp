@@ -94,11 +94,13 @@ void DrawsReader::open(Wish wish) {
   }
   written_ = written;
   const std::uint64_t size = std::filesystem::file_size(path_);
-  require(written >= 0 && static_cast<double>(written) * header_.num_chains * std::ssize(header_.names) <= size,
-          ExitStatus::data, path_ + ": the file is damaged",
-          std::to_string(written) + " draws of " + std::to_string(header_.num_chains) + " chains in " +
-              std::to_string(size) + " bytes",
-          "Is there a copy of it?");
+  require_whole(written >= 0 && static_cast<double>(written) * header_.num_chains * std::ssize(header_.names) <= size,
+                std::to_string(written) + " draws of " + std::to_string(header_.num_chains) + " chains in " +
+                    std::to_string(size) + " bytes");
+}
+
+void DrawsReader::require_whole(bool is_whole, const std::string& otherwise) const {
+  require(is_whole, ExitStatus::data, path_ + ": the file is damaged", otherwise, "Is there a copy of it?");
 }
 
 void DrawsReader::read_header() {
@@ -124,22 +126,20 @@ void DrawsReader::read_header() {
   header_.prior = find_group(file_, "prior") >= 0;
   header_.save_warmup_stats = find_group(file_, "warmup_sample_stats") >= 0;
   header_.names = read_labels(file_, "parameter");
-  require(!attributes_.contains("header_hash") ||
-              attributes_.at("header_hash") == draws_detail::header_hash(attributes_, header_.names),
-          ExitStatus::data, path_ + ": the file is damaged", "names or configuration are not those that were written",
-          "Is there a copy of it?");
+  require_whole(!attributes_.contains("header_hash") ||
+                    attributes_.at("header_hash") == draws_detail::header_hash(attributes_, header_.names),
+                "names or configuration are not those that were written");
   std::int64_t values = header_.variables.empty() ? std::ssize(header_.names) : 0;
   bool sizes = values > 0 || !header_.variables.empty();
   for (const auto& [name, size] : header_.variables) {
     sizes = sizes && size >= 0 && size <= std::ssize(header_.names);
     if (sizes) values += std::max<std::int64_t>(size, 1);
   }
-  require(sizes && values == std::ssize(header_.names) && header_.num_chains > 0 && header_.num_chains <= 1 << 24 &&
-              header_.num_samples >= 0 && header_.num_samples <= std::int64_t(1) << 40 && header_.thin > 0,
-          ExitStatus::data, path_ + ": the file is damaged",
-          std::to_string(header_.num_chains) + " chains, " + std::to_string(header_.num_samples) + " samples, thin " +
-              std::to_string(header_.thin) + ", " + std::to_string(header_.names.size()) + " names",
-          "Is there a copy of it?");
+  require_whole(
+      sizes && values == std::ssize(header_.names) && header_.num_chains > 0 && header_.num_chains <= 1 << 24 &&
+          header_.num_samples >= 0 && header_.num_samples <= std::int64_t(1) << 40 && header_.thin > 0,
+      std::to_string(header_.num_chains) + " chains, " + std::to_string(header_.num_samples) + " samples, thin " +
+          std::to_string(header_.thin) + ", " + std::to_string(header_.names.size()) + " names");
 }
 
 std::int64_t DrawsReader::parameters_within(std::int64_t bytes) const {

@@ -142,14 +142,12 @@ std::vector<char> DrawsReader::state() const {
     int latest = -1;
     check(nc_get_var_int(file_, find_variable(file_, kLatest), &latest));
     if (latest == -1) return bytes;
-    require(latest == 0 || latest == 1, ExitStatus::data, path_ + ": the file is damaged",
-            std::string(kLatest) + " = " + std::to_string(latest) + ", not 0 or 1", "Is there a copy of it?");
+    require_whole(latest == 0 || latest == 1, std::string(kLatest) + " = " + std::to_string(latest) + ", not 0 or 1");
     long long size = 0;
     check(nc_get_var_longlong(file_, find_variable(file_, kSize[latest]), &size));
     const std::int64_t there = netcdf::shape_of(file_, find_variable(file_, kBytes[latest])).at(0);
-    require(size >= 0 && size <= there, ExitStatus::data, path_ + ": the file is damaged",
-            std::string(kSize[latest]) + " = " + std::to_string(size) + " of " + std::to_string(there) + " bytes",
-            "Is there a copy of it?");
+    require_whole(size >= 0 && size <= there, std::string(kSize[latest]) + " = " + std::to_string(size) + " of " +
+                                                  std::to_string(there) + " bytes");
     const std::size_t start = 0, count = size;
     bytes.resize(count);
     check(nc_get_vara_schar(file_, find_variable(file_, kBytes[latest]), &start, &count,
