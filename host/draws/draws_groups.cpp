@@ -15,13 +15,21 @@
 
 namespace kilochain {
 
-using draws_detail::put_origin;
+using draws_detail::define_group;
 using netcdf::check;
 using netcdf::define_dim;
 using netcdf::put_indices;
 using netcdf::put_labels;
 
 namespace {
+
+/// The attributes of the file and every group that say what made it.
+void put_origin(int group) {
+  netcdf::put_attribute(group, "created_at",
+                        fmt::format("{:%Y-%m-%dT%H:%M:%S+00:00}", fmt::gmtime(std::time(nullptr))));
+  netcdf::put_attribute(group, "inference_library", "kilochain");
+  netcdf::put_attribute(group, "inference_library_version", version());
+}
 
 void put_header(int group, const DrawsHeader& header) {
   if (header.config.is_object()) {
@@ -98,11 +106,11 @@ std::string header_hash(const nlohmann::json& attributes, const std::vector<std:
   return hash_text(of.dump());
 }
 
-void put_origin(int group) {
-  netcdf::put_attribute(group, "created_at",
-                        fmt::format("{:%Y-%m-%dT%H:%M:%S+00:00}", fmt::gmtime(std::time(nullptr))));
-  netcdf::put_attribute(group, "inference_library", "kilochain");
-  netcdf::put_attribute(group, "inference_library_version", version());
+int define_group(int file, const std::string& name) {
+  int group = -1;
+  check(nc_def_grp(file, name.c_str(), &group));
+  put_origin(group);
+  return group;
 }
 
 }  // namespace draws_detail
@@ -137,8 +145,7 @@ int DrawsWriter::define_chain_and_draw(int group, int dims[2], std::int64_t num_
 }
 
 void DrawsWriter::define_posterior() {
-  check(nc_def_grp(file_, draws_group(header_).c_str(), &posterior_));
-  put_origin(posterior_);
+  posterior_ = define_group(file_, draws_group(header_));
   put_header(posterior_, header_);
   int dims[3];
   draw_ = define_chain_and_draw(posterior_, dims, header_.num_chains);
@@ -149,8 +156,7 @@ void DrawsWriter::define_posterior() {
     }
     Apart& apart = apart_[v.group];
     if (apart.group < 0) {
-      check(nc_def_grp(file_, v.group.c_str(), &apart.group));
-      put_origin(apart.group);
+      apart.group = define_group(file_, v.group);
       apart.draw = define_chain_and_draw(apart.group, apart.dims, header_.num_chains);
     }
     define_variable(v, apart.group, apart.dims);
@@ -179,8 +185,7 @@ void DrawsWriter::define_variable(DrawsVariable& v, int group, int dims[3]) {
 DrawsWriter::StatsGroup DrawsWriter::define_stats(const std::string& name) {
   StatsGroup out;
   out.chunk = stats_chunk_shape(header_);
-  check(nc_def_grp(file_, name.c_str(), &out.group));
-  put_origin(out.group);
+  out.group = define_group(file_, name);
   std::vector<int> dims(2);
   out.draw = define_chain_and_draw(out.group, dims.data(), header_.num_chains);
   out.lp = define_real<double>(out.group, "lp", dims, out.chunk);

@@ -10,7 +10,7 @@ namespace kilochain::draws_detail {
 void require_header(const std::string& path, const DrawsHeader& header);
 /// Of what a file says of its run before the first draw.
 std::string header_hash(const nlohmann::json& attributes, const std::vector<std::string>& names);
-/// The attributes of every group that say what made the file.
-void put_origin(int group);
+/// A new group, with the attributes that say what made the file.
+int define_group(int file, const std::string& name);
 
 }  // namespace kilochain::draws_detail

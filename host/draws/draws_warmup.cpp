@@ -29,9 +29,7 @@ void DrawsWriter::write_last_of_warmup(const Window<Real>& window, const std::ve
     const std::vector<long long> numbers(iterations.begin(), iterations.end());
     const std::size_t start = 0, count = numbers.size();
     const auto define_group = [&](const char* name, int dims[2]) {
-      int group = -1;
-      check(nc_def_grp(file_, name, &group));
-      draws_detail::put_origin(group);
+      const int group = draws_detail::define_group(file_, name);
       const int draw = define_chain_and_draw(group, dims, h.num_chains);
       check(nc_put_vara_longlong(group, draw, &start, &count, numbers.data()));
       return group;

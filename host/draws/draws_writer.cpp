@@ -229,10 +229,7 @@ void DrawsWriter::add_constant_data(const std::string& name,
   reserve(std::ssize(values) * 8, 0, 0);
   guarded("constant data " + name, [&] {
     int to = netcdf::find_group(file_, group);
-    if (to < 0) {
-      check(nc_def_grp(file_, group.c_str(), &to));
-      draws_detail::put_origin(to);
-    }
+    if (to < 0) to = draws_detail::define_group(file_, group);
     std::vector<int> ids;
     for (const auto& [dim, size] : dims) {
       int id = -1;
@@ -252,9 +249,7 @@ void DrawsWriter::write_summary(const std::vector<ParameterSummary>& parameters,
                                 const std::vector<double>& acceptance_rates) {
   reserve(8 * (std::ssize(parameters) * (std::ssize(summary_columns) + 4) + std::ssize(acceptance_rates)), 0, 0);
   guarded("the summary", [&] {
-    int group = -1;
-    check(nc_def_grp(file_, "summary", &group));
-    draws_detail::put_origin(group);
+    const int group = draws_detail::define_group(file_, "summary");
     const auto put = [group](const char* name, int dim, const std::vector<double>& values) {
       int variable = -1;
       check(nc_def_var(group, name, NC_DOUBLE, 1, &dim, &variable));
