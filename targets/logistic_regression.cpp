@@ -4,25 +4,16 @@
 #include <numbers>
 
 namespace kilochain {
-namespace {
-
-std::pair<int, int> parse_digits(const std::string& text) {
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  require(text.size() == 3 && digit(text[0]) && text[1] == ',' && digit(text[2]), ExitStatus::usage,
-          "logistic_regression: digits = " + text, "two digits 0 to 9 with a comma between are wanted",
-          "Write digits = 5,6?");
-  return {text[0] - '0', text[2] - '0'};
-}
-
-}  // namespace
 
 const Design& read_logistic_design(const LogisticSettings& s) {
   return s.design([&] {
     if (names_a_table("logistic_regression", s)) {
       return load_labelled_csv(s.data, s.rules(), s.standardise, s.bias);
     }
-    const auto [first, second] = parse_digits(s.digits.empty() ? "5,6" : s.digits);
-    return load_idx(s.images, s.labels, first, second, s.bias);
+    const std::vector<int> two = digits_in(s.digits.empty() ? "5,6" : s.digits);
+    require(two.size() == 2, ExitStatus::usage, "logistic_regression: digits = " + s.digits,
+            "two digits 0 to 9 with a comma between are wanted", "Write digits = 5,6?");
+    return load_idx(s.images, s.labels, two[0], two[1], s.bias);
   });
 }
 

@@ -4,6 +4,16 @@
 
 namespace kilochain {
 
+std::vector<int> digits_in(const std::string& text) {
+  std::vector<int> digits;
+  for (std::size_t k = 0; k < text.size(); k += 2) {
+    const bool ends = k + 1 == text.size(), goes_on = k + 2 < text.size() && text[k + 1] == ',';
+    if (text[k] < '0' || text[k] > '9' || !(ends || goes_on)) return {};
+    digits.push_back(text[k] - '0');
+  }
+  return digits;
+}
+
 void record_table_units(const RegressionSettings& s, const Design& design, TargetInfo& info) {
   if (s.units == Units::standard) return;
   require(!design.centre.empty(), ExitStatus::usage, design.source + ": the weights are in the table's units already",

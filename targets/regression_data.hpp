@@ -70,6 +70,9 @@ bool names_a_table(const std::string& model, const Settings& s) {
   return false;
 }
 
+/// The digits of "5,6"; none where it is no list of digits with commas between.
+std::vector<int> digits_in(const std::string& text);
+
 /// The observations as constants of a file of draws; x as it was sampled with, and what makes it the table's again:
 /// table = x * x_scale + x_centre.
 inline void describe_observations(const Design& design, TargetInfo& info) {

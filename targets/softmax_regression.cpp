@@ -6,26 +6,14 @@
 #include <numbers>
 
 namespace kilochain {
-namespace {
-
-std::vector<int> parse_digits(const std::string& text) {
-  std::vector<int> digits;
-  for (std::size_t k = 0; k < text.size(); k += 2) {
-    const bool fine =
-        text[k] >= '0' && text[k] <= '9' && (k + 1 == text.size() || (text[k + 1] == ',' && k + 2 < text.size()));
-    require(fine, ExitStatus::usage, "softmax_regression: digits = " + text,
-            "digits 0 to 9 with commas between are wanted", "Write digits = 3,5,8?");
-    digits.push_back(text[k] - '0');
-  }
-  return digits;
-}
-
-}  // namespace
 
 const Design& read_softmax_design(const SoftmaxSettings& s) {
   return s.design([&] {
     if (names_a_table("softmax_regression", s)) return load_classified_csv(s.data, s.rules(), s.standardise, s.bias);
-    return load_classified_idx(s.images, s.labels, parse_digits(s.digits), s.bias);
+    const std::vector<int> digits = digits_in(s.digits);
+    require(s.digits.empty() == digits.empty(), ExitStatus::usage, "softmax_regression: digits = " + s.digits,
+            "digits 0 to 9 with commas between are wanted", "Write digits = 3,5,8?");
+    return load_classified_idx(s.images, s.labels, digits, s.bias);
   });
 }
 
