@@ -17,10 +17,6 @@
 namespace kilochain {
 namespace {
 
-double mean_of(const float* values, std::int64_t count) {
-  return std::accumulate(values, values + count, 0.0) / static_cast<double>(count);
-}
-
 /// Where the chains are in one parameter, beside what is known of other parameters. One caller at a time.
 void note_places(std::vector<ChainFigures>& chains, const Places& places, std::int64_t parameter) {
   for (std::int64_t c = 0; c < std::ssize(places.at); ++c) {
@@ -59,15 +55,13 @@ void add_statistics(Diagnosis& d, const DrawsReader& reader, std::vector<std::ve
   }
   const auto diverging = reader.num_diverging();
   for (ChainFigures& c : d.chains) c.divergences = diverging[c.number];
-  const auto each = [&](const char* name, auto figure) {
-    if (!reader.has_stat(name)) return;
-    const std::vector<float> values = reader.stat(name);
-    for (ChainFigures& c : d.chains) figure(c, values.data() + c.number * draws);
-  };
-  if (d.run.thin == 1)
-    each("energy", [&](auto& c, const float* values) { c.e_bfmi = steps_over_variance(values, draws); });
-  each("tree_depth", [&](auto& c, const float* values) { c.tree_depth = mean_of(values, draws); });
-  each("reached_max_treedepth", [&](auto& c, const float* values) { c.deepest = mean_of(values, draws); });
+  if (d.run.thin == 1 && reader.has_stat("energy")) {
+    const std::vector<float> energies = reader.stat("energy");
+    for (ChainFigures& c : d.chains) c.e_bfmi = steps_over_variance(energies.data() + c.number * draws, draws);
+  }
+  const auto depths = chain_means(reader, d, "tree_depth"), deepest = chain_means(reader, d, "reached_max_treedepth");
+  for (std::size_t c = 0; c < depths.size(); ++c) d.chains[c].tree_depth = depths[c];
+  for (std::size_t c = 0; c < deepest.size(); ++c) d.chains[c].deepest = deepest[c];
 }
 
 /// Chains with the same group in all of them.
@@ -111,6 +105,18 @@ std::vector<std::size_t> worst_of(const RunSummary& run) {
 }
 
 }  // namespace
+
+std::vector<double> chain_means(const DrawsReader& reader, const Diagnosis& d, const char* stat) {
+  std::vector<double> means;
+  if (!reader.has_draws() || !reader.has_stat(stat)) return means;
+  const std::vector<float> values = reader.stat(stat);
+  const std::int64_t draws = reader.draws_written();
+  for (const ChainFigures& c : d.chains) {
+    const auto first = values.begin() + c.number * draws;
+    means.push_back(std::accumulate(first, first + draws, 0.0) / static_cast<double>(draws));
+  }
+  return means;
+}
 
 std::vector<double> kept_rows(const std::vector<double>& values, const Diagnosis& d, std::int64_t draws) {
   std::vector<double> out(d.chains.size() * static_cast<std::size_t>(draws));

@@ -62,6 +62,8 @@ std::string chains_text(std::vector<std::int64_t> chains, std::size_t most = 12)
 /// chains [{chain, acceptance_rate, lp, ess_lp, e_bfmi, tree_depth, divergences, out, out_of}], missing.
 nlohmann::json to_json(const Diagnosis& diagnosis);
 
+/// What a statistic of each draw was on average in each chain that counts; empty where there is none.
+std::vector<double> chain_means(const DrawsReader& reader, const Diagnosis& diagnosis, const char* stat);
 /// values[chain][draws] of all chains of the file: of those that count.
 std::vector<double> kept_rows(const std::vector<double>& values, const Diagnosis& diagnosis, std::int64_t draws);
 

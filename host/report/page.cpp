@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "host/draws/draws_file.hpp"
@@ -88,25 +89,9 @@ Json forest_of(const Diagnosis& d) {
   return rows;
 }
 
-/// What a statistic of each draw was on average in each chain that counts.
-Json per_chain(const DrawsReader& reader, const Diagnosis& d, const char* stat) {
-  Json out = Json::array();
-  if (!reader.has_draws() || !reader.has_stat(stat)) return out;
-  const std::vector<float> values = reader.stat(stat);
-  const std::int64_t draws = reader.draws_written();
-  for (const ChainFigures& c : d.chains) {
-    double sum = 0;
-    for (std::int64_t t = 0; t < draws; ++t) sum += values[c.number * draws + t];
-    out.push_back(number_or_null(sum / static_cast<double>(draws)));
-  }
-  return out;
-}
-
 /// As counts over 30 equal parts from lowest to highest: a page does not grow with the chains.
-Json histogram(const Json& values) {
-  std::vector<double> x;
-  for (const Json& v : values)
-    if (v.is_number()) x.push_back(v.get<double>());
+Json histogram(std::vector<double> x) {
+  std::erase_if(x, [](double v) { return !std::isfinite(v); });
   if (x.empty()) return nullptr;
   const auto [low, high] = std::minmax_element(x.begin(), x.end());
   std::vector<int> counts(*high > *low ? 30 : 1);
@@ -168,9 +153,9 @@ std::string page_of(const std::string& path, const Diagnosis& d) {
   page["summary"] = summary;
   page["warmup"] = {{"note", d.run.warmup_note},
                     {"converged", d.run.warmup_converged ? Json(*d.run.warmup_converged) : Json(nullptr)},
-                    {"step", histogram(per_chain(reader, d, "step_size"))}};
-  Json acceptance = Json::array();
-  for (const ChainFigures& c : d.chains) acceptance.push_back(number_or_null(c.acceptance));
+                    {"step", histogram(chain_means(reader, d, "step_size"))}};
+  std::vector<double> acceptance;
+  for (const ChainFigures& c : d.chains) acceptance.push_back(c.acceptance);
   page["warmup"]["acceptance"] = histogram(acceptance);
   for (const Finding& f : d.findings)
     page["findings"].push_back({f.kind, f.words, f.chains.empty() ? "" : chains_text(f.chains, 40), f.advice});
