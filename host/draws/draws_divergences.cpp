@@ -8,6 +8,8 @@ namespace kilochain {
 
 using netcdf::check;
 using netcdf::define_dim;
+using netcdf::find_variable;
+using netcdf::shape_of;
 
 void DrawsWriter::put_divergences(const std::vector<Divergence>& divergences) {
   const int group = sample_stats_.group;
@@ -38,19 +40,18 @@ void DrawsWriter::put_divergences(const std::vector<Divergence>& divergences) {
 std::vector<Divergence> DrawsReader::divergences() const {
   return guarded("the divergences", [&] {
     std::vector<Divergence> out;
-    int chain = -1, draw = -1, point = -1, dim = -1;
-    if (sample_stats_ < 0 || nc_inq_varid(sample_stats_, "divergence_chain", &chain) != NC_NOERR) return out;
-    check(nc_inq_varid(sample_stats_, "divergence_draw", &draw));
-    check(nc_inq_varid(sample_stats_, "divergence_point", &point));
-    std::size_t count = 0;
-    check(nc_inq_dimid(sample_stats_, "divergence", &dim));
-    check(nc_inq_dimlen(sample_stats_, dim, &count));
-    const std::int64_t width = std::ssize(header_.names);
+    const int group = sample_stats_;
+    if (group < 0 || !netcdf::has_variable(group, "divergence_chain")) return out;
+    const int chain = find_variable(group, "divergence_chain"), draw = find_variable(group, "divergence_draw"),
+              point = find_variable(group, "divergence_point");
+    const std::int64_t count = shape_of(group, chain).at(0), width = std::ssize(header_.names);
+    if (shape_of(group, draw) != std::vector{count} || shape_of(group, point) != std::vector{count, width})
+      throw netcdf::Failure{NC_EDIMSIZE};
     std::vector<long long> chains(count), draws(count);
     std::vector<double> points(count * width);
-    check(nc_get_var_longlong(sample_stats_, chain, chains.data()));
-    check(nc_get_var_longlong(sample_stats_, draw, draws.data()));
-    check(nc_get_var_double(sample_stats_, point, points.data()));
+    check(nc_get_var_longlong(group, chain, chains.data()));
+    check(nc_get_var_longlong(group, draw, draws.data()));
+    check(nc_get_var_double(group, point, points.data()));
     for (std::int64_t k = 0; k < std::ssize(draws); ++k) {
       const auto first = points.begin() + k * width;
       if (draws[k] < written_)  // a killed run may have left points of draws that are not in the file
