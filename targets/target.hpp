@@ -181,8 +181,8 @@ class Target {
   /// Answers the queries of chains first..last-1 whose needs are not `nothing`. On the CPU threads call it together.
   virtual void evaluate(const Exchange<Real>& exchange, Index first, Index last) = 0;
   /// Called at a chain's starting point (dim) before a run. Throws an Error where TargetInfo::check does.
-  void check_evaluation(const double* point) const {
-    if (info_.check) info_.check(point);
+  void check_evaluation(const Real* point) const {
+    if (info_.check) info_.check(std::vector<double>(point, point + info_.dim).data());
   }
   /// How many chains a CPU thread should bring to one call.
   virtual Index tile(Index /*num_chains*/, int /*threads*/) const { return 1; }

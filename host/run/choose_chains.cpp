@@ -36,7 +36,7 @@ double seconds_of_gradient(const Options& o, const Context& context, Target<Real
       make_chains<Real>(context, o.sampler, o.sampler_settings, timed_chains, target.info(), o.adapt_scope);
   Rounds<Real> rounds(context, target, *chains, timed_chains);
   const auto x = StartingPoints<Real>(few, target.info().dim).of(0, timed_chains);
-  target.check_evaluation(std::vector<double>(x.begin(), x.begin() + target.info().dim).data());  // that it ends
+  target.check_evaluation(x.data());  // that it ends
   const MayGiveUp may(target.info());
   double best = INFINITY;
   const auto begin = Clock::now();

@@ -193,7 +193,7 @@ double timed_iteration(const Options& few, const Context& context, Target<Real>&
   const StartingPoints<Real> points(few, target.info().dim);
   const auto first = points.of(0, 1);
   const MayGiveUp may(target.info());
-  target.check_evaluation(std::vector<double>(first.begin(), first.end()).data());
+  target.check_evaluation(first.data());
   chains.start([&](Index first, Index count) { return points.of(first, count); });
   std::int64_t now = 0;
   if (chains.asks_often() && find_sampler(few.sampler).adaptive) timed(chains, chains.adapting(1000), now);

@@ -61,7 +61,7 @@ std::optional<Result> run_once(const Options& o, const Context& context, Target<
   if (!o.resume) {
     points.emplace(o, target.info().dim);
     const auto first = points->of(0, 1);
-    target.check_evaluation(std::vector<double>(first.begin(), first.end()).data());
+    target.check_evaluation(first.data());
   }
   OutputFile file(o, target.info(), precision_of<Real>);
   Reporter reporter(progress, &limit);

@@ -97,7 +97,7 @@ class Trials::Of : public Anything {
                std::vector<std::string>& notes) override {
     const StartingPoints<Real> points(options_, dim());
     const auto first = points.of(0, 1);
-    target_->check_evaluation(std::vector<double>(first.begin(), first.end()).data());
+    target_->check_evaluation(first.data());
     OutputFile nothing(options_, target_->info(), precision_of<Real>);
     Reporter reporter(progress);
     Ensemble<Real> chains(context_, *target_, setup_of(options_), reporter, stop);
