@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/units.hpp"
 #include "host/chains/thread_team.hpp"
 
 namespace kilochain {
@@ -134,8 +135,7 @@ std::int64_t Rounds<Real>::run_together(const Segment<Real>& segment, const std:
   });
   failure.rethrow();
   if (reached > now) {
-    const double each = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() /
-                        static_cast<double>(reached - now);
+    const double each = seconds_since(begin) / static_cast<double>(reached - now);
     double& known = threads == 1 ? alone_seconds_ : team_seconds_;
     known = known > 0 ? (known + each) / 2 : each;
   }
@@ -166,8 +166,7 @@ std::int64_t Rounds<Real>::time_alone(std::int64_t now, const Segment<Real>& seg
     sampler_.pool(one);
     if (*stop_) return t + 1;
   }
-  alone_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() /
-                   static_cast<double>(std::max<std::int64_t>(1, few - now));
+  alone_seconds_ = seconds_since(begin) / static_cast<double>(std::max<std::int64_t>(1, few - now));
   return few;
 }
 

@@ -55,7 +55,7 @@ Arguments split_arguments(const std::vector<std::string>& arguments) {
     if (equals != std::string::npos) {
       flag.text = argument.substr(equals + 1);
     } else if (kind == Takes::yes_or_no) {
-      flag.text = has_next && is_yes_or_no(arguments[i + 1]) ? arguments[++i] : "yes";
+      flag.text = has_next && yes_or_no(arguments[i + 1]) ? arguments[++i] : "yes";
     } else if (has_next) {
       flag.text = arguments[++i];
     } else {

@@ -66,8 +66,4 @@ std::string flag_of(std::string key) {
   return "--" + key;
 }
 
-bool is_yes_or_no(const std::string& t) {
-  return t == "yes" || t == "no" || t == "true" || t == "false" || t == "on" || t == "off" || t == "1" || t == "0";
-}
-
 }  // namespace kilochain

@@ -38,7 +38,5 @@ void set_common(Configuration& configuration, const std::string& key, const Assi
 std::string key_of(std::string flag);
 /// --num-chains for num_chains.
 std::string flag_of(std::string key);
-/// yes, no, true, false, on, off, 1, 0: what may follow a yes/no flag.
-bool is_yes_or_no(const std::string& text);
 
 }  // namespace kilochain

@@ -10,14 +10,6 @@
 #include "host/run/run_state.hpp"
 
 namespace kilochain {
-namespace {
-
-std::string text_of(const nlohmann::json& value) {
-  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
-}  // namespace
 
 std::vector<Assignment> assignments_of(const std::string& path, bool again) {
   const DrawsReader reader(path);
@@ -30,9 +22,9 @@ std::vector<Assignment> assignments_of(const std::string& path, bool again) {
       continue;
     if (key == "sampler_settings" || key == "target_settings") {
       for (const auto& [name, setting] : value.items())
-        add((key == "sampler_settings" ? "sampler." : "target.") + name, text_of(setting));
+        add((key == "sampler_settings" ? "sampler." : "target.") + name, text_of_value(setting));
     } else {
-      add(key, text_of(value));
+      add(key, text_of_value(value));
     }
   }
   add("output", path);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "base/units.hpp"
 #include "host/frontend/files.hpp"
 #include "host/frontend/tune_files.hpp"
 #include "host/run/side_by_side.hpp"
@@ -147,8 +148,7 @@ class Search {
 
   void say(std::size_t wanted) {
     const std::size_t done = table_.rows().size();
-    const double each =
-        std::chrono::duration<double>(Clock::now() - begin_).count() / std::max<std::size_t>(1, done - resumed_);
+    const double each = seconds_since(begin_) / std::max<std::size_t>(1, done - resumed_);
     const Json* best = &table_.rows()[0];
     for (const Json& r : table_.rows())
       if (r["score"] > (*best)["score"]) best = &r;

@@ -7,7 +7,15 @@
 #include "base/nearest_name.hpp"
 #include "base/number_of.hpp"
 
-namespace kilochain::settings_detail {
+namespace kilochain {
+
+std::optional<bool> yes_or_no(const std::string& text) {
+  if (text == "yes" || text == "true" || text == "on" || text == "1") return true;
+  if (text == "no" || text == "false" || text == "off" || text == "0") return false;
+  return {};
+}
+
+namespace settings_detail {
 namespace {
 
 [[noreturn]] void refuse(const std::string& owner, const std::string& name, const std::string& text,
@@ -45,8 +53,7 @@ double parse_number(const std::string& owner, const std::string& name, const std
 }
 
 bool parse_bool(const std::string& owner, const std::string& name, const std::string& text) {
-  if (text == "yes" || text == "true" || text == "1" || text == "on") return true;
-  if (text == "no" || text == "false" || text == "0" || text == "off") return false;
+  if (const auto value = yes_or_no(text)) return *value;
   refuse(owner, name, text, "must be yes or no", fmt::format("Write {} = yes?", name));
 }
 
@@ -64,4 +71,5 @@ std::string join(const char* const* names, int count) {
   return out;
 }
 
-}  // namespace kilochain::settings_detail
+}  // namespace settings_detail
+}  // namespace kilochain

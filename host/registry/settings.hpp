@@ -27,6 +27,9 @@ struct SettingInfo {
   std::string meaning;
 };
 
+/// What may follow a yes/no flag: yes, true, on and 1, or no, false, off and 0; none of any other text.
+std::optional<bool> yes_or_no(const std::string& text);
+
 namespace settings_detail {
 std::string text_of(double v);
 std::string text_of(Range r);

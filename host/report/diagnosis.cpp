@@ -180,7 +180,6 @@ std::string chains_text(std::vector<std::int64_t> chains, std::size_t most) {
 
 nlohmann::json to_json(const Diagnosis& d) {
   nlohmann::json out = to_json(d.run);
-  const auto number = [](double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(nullptr); };
   const auto& names = d.run.parameters;
   out["quarantined_chains"] = d.quarantined;
   out["missing"] = d.missing;
@@ -189,18 +188,18 @@ nlohmann::json to_json(const Diagnosis& d) {
     out["findings"].push_back({{"kind", f.kind}, {"chains", f.chains}, {"words", f.words}, {"advice", f.advice}});
   for (const Cluster& c : d.clusters) {
     nlohmann::json means = nlohmann::json::object();
-    for (std::size_t k = 0; k < c.means.size(); ++k) means[names[d.worst[k]].name] = number(c.means[k]);
-    out["clusters"].push_back({{"chains", c.chains}, {"lp", number(c.lp)}, {"means", means}});
+    for (std::size_t k = 0; k < c.means.size(); ++k) means[names[d.worst[k]].name] = number_or_null(c.means[k]);
+    out["clusters"].push_back({{"chains", c.chains}, {"lp", number_or_null(c.lp)}, {"means", means}});
   }
   for (const ChainFigures& c : d.chains)
     out["chains"].push_back({{"chain", c.number},
-                             {"acceptance_rate", number(c.acceptance)},
-                             {"lp", number(c.lp)},
-                             {"ess_lp", number(c.ess_lp)},
-                             {"e_bfmi", number(c.e_bfmi)},
-                             {"tree_depth", number(c.tree_depth)},
+                             {"acceptance_rate", number_or_null(c.acceptance)},
+                             {"lp", number_or_null(c.lp)},
+                             {"ess_lp", number_or_null(c.ess_lp)},
+                             {"e_bfmi", number_or_null(c.e_bfmi)},
+                             {"tree_depth", number_or_null(c.tree_depth)},
                              {"divergences", c.divergences},
-                             {"out", number(c.out)},
+                             {"out", number_or_null(c.out)},
                              {"out_of", c.out_of < 0 ? "lp" : names[c.out_of].name}});
   return out;
 }

@@ -111,8 +111,6 @@ std::array<double, 2> range_of_most(std::vector<double> values) {
 
 }  // namespace
 
-Json number_or_null(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
-
 std::vector<std::size_t> chains_shown(const Diagnosis& d, std::size_t most) {
   std::vector<std::size_t> order(d.chains.size()), out;
   std::iota(order.begin(), order.end(), 0);

@@ -16,6 +16,5 @@ nlohmann::json pair_of(const std::string& x_name, const std::vector<double>& x, 
                        const std::vector<double>& y, const std::vector<std::array<double, 2>>& divergences);
 /// Rows of Diagnosis::chains, farthest out first: at most `most`, half of them the farthest, the others spread evenly.
 std::vector<std::size_t> chains_shown(const Diagnosis& diagnosis, std::size_t most);
-nlohmann::json number_or_null(double x);
 
 }  // namespace kilochain

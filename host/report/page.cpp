@@ -33,10 +33,7 @@ std::string command_of(const Json& config) {
   const auto add = [&](std::string key, const Json& value) {
     if (value.is_null() || value == "" || key == "overwrite") return;
     std::replace(key.begin(), key.end(), '_', '-');
-    const std::string text = value.is_string()    ? value.get<std::string>()
-                             : value.is_boolean() ? (value.get<bool>() ? "yes" : "no")
-                                                  : value.dump();
-    out += " --" + key + " " + quoted(text);
+    out += " --" + key + " " + quoted(text_of_value(value));
   };
   for (const char* first : {"target", "sampler"})
     if (config.contains(first)) add(first, config[first]);

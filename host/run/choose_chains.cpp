@@ -28,7 +28,6 @@ ChainsChosen chains_on_device(const TargetInfo& info) {
 /// Seconds of one thread for a gradient of one chain, when `timed_chains` are evaluated together.
 template <class Real>
 double seconds_of_gradient(const Options& o, const Context& context, Target<Real>& target) {
-  using Clock = std::chrono::steady_clock;
   Options few = o;
   few.num_chains = timed_chains;
   if (few.init.starts_with("file:")) few.init = "normal";
@@ -39,12 +38,12 @@ double seconds_of_gradient(const Options& o, const Context& context, Target<Real
   target.check_evaluation(x.data());  // that it ends
   const MayGiveUp may(target.info());
   double best = INFINITY;
-  const auto begin = Clock::now();
-  for (int k = 0; k < 8 && std::chrono::duration<double>(Clock::now() - begin).count() < 0.25; ++k) {
-    const auto before = Clock::now();
+  const auto begin = std::chrono::steady_clock::now();
+  for (int k = 0; k < 8 && seconds_since(begin) < 0.25; ++k) {
+    const auto before = std::chrono::steady_clock::now();
     rounds.start(x);
     synchronize(context);
-    best = std::min(best, std::chrono::duration<double>(Clock::now() - before).count());
+    best = std::min(best, seconds_since(before));
   }
   return best * context.threads / timed_chains;
 }

@@ -123,4 +123,9 @@ nlohmann::json to_json(const Options& o) {
   return j;
 }
 
+std::string text_of_value(const nlohmann::json& value) {
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 }  // namespace kilochain

@@ -75,6 +75,8 @@ inline constexpr std::int64_t most_automatic_warmup = 20000, most_automatic_samp
 void check(const Options& options);
 /// The options as one JSON object, keys as the flags are called.
 nlohmann::json to_json(const Options& options);
+/// A value of it as a user writes one.
+std::string text_of_value(const nlohmann::json& value);
 
 /// Chains on the device at a time.
 inline std::int64_t batch_size(const Options& o) { return o.chain_batch_size > 0 ? o.chain_batch_size : o.num_chains; }

@@ -44,9 +44,9 @@ std::int64_t draws_wanted(const RunSummary& run, const ParameterSummary& p) {
   return static_cast<std::int64_t>(std::ceil(wanted / 10 - 1e-9) * 10);
 }
 
-nlohmann::json number(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(nullptr); }
-
 }  // namespace
+
+nlohmann::json number_or_null(double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(nullptr); }
 
 double per_second(double count, double seconds) { return seconds > 0 ? count / seconds : NAN; }
 
@@ -120,36 +120,37 @@ nlohmann::json to_json(const RunSummary& run) {
   auto parameters = nlohmann::json::array();
   for (const ParameterSummary& parameter : run.parameters) {
     nlohmann::json row = {{"name", parameter.name}};
-    for (const SummaryColumn& column : summary_columns) row[column.name] = number(parameter.*column.figure);
+    for (const SummaryColumn& column : summary_columns) row[column.name] = number_or_null(parameter.*column.figure);
     parameters.push_back(std::move(row));
   }
-  nlohmann::json out = {
-      {"target", run.target},
-      {"sampler", run.sampler},
-      {"device", run.device},
-      {"real", name_of(run.real)},
-      {"num_chains", run.num_chains},
-      {"num_warmup", run.num_warmup},
-      {"num_samples", run.num_samples},
-      {"seconds",
-       {{"warmup", number(run.seconds_warmup)},
-        {"sampling", number(run.seconds_sampling)},
-        {"total", number(run.seconds_total)}}},
-      {"acceptance_rate",
-       {{"mean", number(run.acceptance_mean)},
-        {"q05", number(run.acceptance_q05)},
-        {"q95", number(run.acceptance_q95)}}},
-      {"gradient_evaluations", run.gradient_evaluations},
-      {"ess",
-       {{"min", number(extremes.ess_min)}, {"median", number(extremes.ess_median)}, {"max", number(extremes.ess_max)}}},
-      {"min_ess_per_second", number(per_second(extremes.worst_ess, run.seconds_total))},
-      {"rhat_max", number(extremes.rhat_max)},
-      {"superchains", run.superchains},
-      {"quarantined", run.quarantined},
-      {"divergences", run.divergences},
-      {"finished", run.finished},
-      {"converged", verdict.judged ? nlohmann::json(verdict.converged) : nlohmann::json(nullptr)},
-      {"parameters", std::move(parameters)}};
+  nlohmann::json out = {{"target", run.target},
+                        {"sampler", run.sampler},
+                        {"device", run.device},
+                        {"real", name_of(run.real)},
+                        {"num_chains", run.num_chains},
+                        {"num_warmup", run.num_warmup},
+                        {"num_samples", run.num_samples},
+                        {"seconds",
+                         {{"warmup", number_or_null(run.seconds_warmup)},
+                          {"sampling", number_or_null(run.seconds_sampling)},
+                          {"total", number_or_null(run.seconds_total)}}},
+                        {"acceptance_rate",
+                         {{"mean", number_or_null(run.acceptance_mean)},
+                          {"q05", number_or_null(run.acceptance_q05)},
+                          {"q95", number_or_null(run.acceptance_q95)}}},
+                        {"gradient_evaluations", run.gradient_evaluations},
+                        {"ess",
+                         {{"min", number_or_null(extremes.ess_min)},
+                          {"median", number_or_null(extremes.ess_median)},
+                          {"max", number_or_null(extremes.ess_max)}}},
+                        {"min_ess_per_second", number_or_null(per_second(extremes.worst_ess, run.seconds_total))},
+                        {"rhat_max", number_or_null(extremes.rhat_max)},
+                        {"superchains", run.superchains},
+                        {"quarantined", run.quarantined},
+                        {"divergences", run.divergences},
+                        {"finished", run.finished},
+                        {"converged", verdict.judged ? nlohmann::json(verdict.converged) : nlohmann::json(nullptr)},
+                        {"parameters", std::move(parameters)}};
   if (!verdict.converged) out["reason"] = verdict.reason;
   if (!run.equal_modes.empty()) out["equal_modes"] = run.equal_modes;
   if (!run.unequal_modes.empty()) out["unequal_modes"] = run.unequal_modes;
@@ -159,7 +160,7 @@ nlohmann::json to_json(const RunSummary& run) {
     out["last_of_warmup"] = {{"iterations", {last.from, last.to}},
                              {"draws", last.draws},
                              {"of", last.of_scouts ? "scouts" : "chains"},
-                             {"rhat_max", number(of_parameters.rhat_max)},
+                             {"rhat_max", number_or_null(of_parameters.rhat_max)},
                              {"stuck_chains", run.stuck_chains},
                              {"parameters", std::exchange(out["parameters"], nlohmann::json::array())}};
   }

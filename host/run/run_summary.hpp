@@ -92,5 +92,7 @@ void set_acceptance(RunSummary& run, std::vector<double> per_chain, const std::v
 /// become null. Of a run that was stopped in its warm-up parameters is empty, and last_of_warmup has {iterations
 /// [first, last], draws, of, rhat_max, stuck_chains, parameters}.
 nlohmann::json to_json(const RunSummary& run);
+/// Null for NaN and infinity.
+nlohmann::json number_or_null(double x);
 
 }  // namespace kilochain

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <thread>
 
+#include "base/units.hpp"
+
 namespace kilochain {
 
 class TimeLimit {
@@ -33,9 +35,7 @@ class TimeLimit {
   /// What comes after the flag takes so many seconds: it becomes true that much earlier, never in the first fifth.
   void reserve(double seconds) { reserved_ = seconds; }
   /// How much of the time has gone, of 1; without a limit 0.
-  double gone() const {
-    return seconds_ > 0 ? std::chrono::duration<double>(Clock::now() - begin_).count() / seconds_ : 0;
-  }
+  double gone() const { return seconds_ > 0 ? seconds_since(begin_) / seconds_ : 0; }
   /// Seconds that are left; without a limit -1.
   double left() const { return seconds_ > 0 ? std::max(0.0, seconds_ * (1 - gone())) : -1; }
   /// Whether the time is over, and nobody else has asked for the end before.
