@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 
 #include "examples/posteriors/arma.hpp"
 #include "examples/posteriors/eight_schools.hpp"
@@ -97,14 +99,48 @@ TEST(StanPrograms, LowDimGaussMix) { compare<LowDimGaussMix>("low_dim_gauss_mix-
 TEST(StanPrograms, Mesquite) { compare<Mesquite>("mesquite-logmesquite"); }
 TEST(StanPrograms, Sblrc) { compare<Sblrc>("sblrc-blr"); }
 
+/// A folder with a program without data.
+std::string folder_of(const std::string& name, const std::string& program) {
+  const std::string folder = testing::TempDir() + "kilochain_" + name;
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/model.stan") << program;
+  std::ofstream(folder + "/data.json") << "{}";
+  return folder;
+}
+
+TEST(StanPrograms, HaveTheSameGradientsInAllThreads) {  // wherever their tapes lie, to a thread's 16 bytes
+  SKIP_WITHOUT_STAN(suite + "/arma-arma11");
+  const StanModel program = program_of(folder_of("threads",
+                                                 "parameters { real a; vector[33] b; }\n"
+                                                 "model {\n"
+                                                 "  b ~ std_normal();\n"
+                                                 "  vector[33] c = exp(a) * b;\n"
+                                                 "  target += -dot_self(c) - 0.1 * sum(square(c)) - a ^ 2;\n"
+                                                 "}\n"));
+  constexpr std::uint32_t points = 200;
+  const auto n = static_cast<std::size_t>(program.dim());
+  std::vector<double> first;
+  for (std::size_t k = 0; k < 8; ++k) {
+    std::vector<double> found(points * (n + 1));
+    std::thread([&] {
+      std::vector<std::unique_ptr<char[]>> moved;  // tapes of the threads begin in all places
+      for (std::size_t j = 0; j < k; ++j) moved.push_back(std::make_unique<char[]>(16 * (2 * j + 1) + 8));
+      std::string why;
+      for (std::uint32_t number = 0; number < points; ++number) {
+        double* const out = &found[number * (n + 1)];
+        ASSERT_TRUE(program.evaluate(point(number, program.dim(), 0.5).data(), out, out + 1, why)) << why;
+      }
+    }).join();
+    if (k == 0) first = found;
+    EXPECT_TRUE(found == first) << "thread " << k;
+  }
+}
+
 TEST(StanPrograms, ThatBranchHaveOneDensity) {  // of its two normals Stan leaves out what differs
   SKIP_WITHOUT_STAN(suite + "/arma-arma11");
-  const std::string folder = testing::TempDir() + "kilochain_branches";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder + "/model.stan") << "parameters { real x; }\n"
-                                           "model { if (x > 3) x ~ normal(0, 1e6); else x ~ normal(0, 1); }\n";
-  std::ofstream(folder + "/data.json") << "{}";
-  const StanModel program = program_of(folder);
+  const StanModel program = program_of(folder_of("branches",
+                                                 "parameters { real x; }\n"
+                                                 "model { if (x > 3) x ~ normal(0, 1e6); else x ~ normal(0, 1); }\n"));
   for (const double x : {-1.0, 2.0, 4.0}) {
     double lp, gradient, value;
     std::string why;
