@@ -98,7 +98,7 @@ class Ends {
     x.insert(x.end(), more.begin(), more.end());
     Climbed<Real> way = climb<Real>(std::ref(gradients_at_), x, run_.dim(), run_.stop, 4, most_rounds);
     gradients_ += way.gradients;
-    run_.coordinates->gather(x);
+    run_.coordinates->gather_of_target(x);
     std::vector<Real> means;
     for (const Overlay::Law& law : known_.laws())
       for (const double v : law.mean) means.push_back(static_cast<Real>(v));
@@ -177,6 +177,7 @@ std::vector<Real> draws_elsewhere(const Phases<Real>& run, const Overlay& known,
     if (of.running)
       std::ranges::transform(of.x, std::back_inserter(out), [](double v) { return static_cast<Real>(v); });
   run.coordinates->to_target(out);
+  run.coordinates->gather_of_target(out);  // chains may have gone to an image of a known mode
   return out;
 }
 

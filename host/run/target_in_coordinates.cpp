@@ -101,11 +101,9 @@ Index TargetInCoordinates<Real>::tile(Index num_chains, int threads) const {
 }
 
 template <class Real>
-bool TargetInCoordinates<Real>::gather(std::vector<Real>& points) const {
+bool TargetInCoordinates<Real>::gather_of_target(std::vector<Real>& x) const {
   if (!symmetries_.any() || overlay_.any()) return false;
   const auto n = static_cast<std::size_t>(this->info_.dim);
-  std::vector<Real> x = points;
-  to_target(x);
   std::vector<double> at(n);
   bool moved = false;
   for (std::size_t k = 0; k + n <= x.size(); k += n) {
@@ -114,7 +112,15 @@ bool TargetInCoordinates<Real>::gather(std::vector<Real>& points) const {
     moved = true;
     std::transform(at.begin(), at.end(), x.data() + k, [](double v) { return static_cast<Real>(v); });
   }
-  if (!moved) return false;
+  return moved;
+}
+
+template <class Real>
+bool TargetInCoordinates<Real>::gather(std::vector<Real>& points) const {
+  if (!symmetries_.any()) return false;
+  std::vector<Real> x = points;
+  to_target(x);
+  if (!gather_of_target(x)) return false;
   from_target(x);
   points = std::move(x);
   return true;

@@ -43,6 +43,7 @@ class TargetInCoordinates final : public Target<Real> {
   /// Points y (point, n) become those of their images that are nearest to where chains gather. Whether any moved: none
   /// does where modes are laid over each other.
   bool gather(std::vector<Real>& points) const;
+  bool gather_of_target(std::vector<Real>& x) const;  ///< the same of points in the target's own coordinates
 
   void evaluate(const Exchange<Real>& exchange, Index first, Index last) override;
   Index tile(Index num_chains, int threads) const override;

@@ -57,5 +57,53 @@ TEST(EqualModes, OfAProgramsMixtureAreAllSampled) {
   EXPECT_GT(at("mu[0]").sd, 5);
 }
 
+/// Of each question, three classes' log odds of yes; people are of each class with even odds.
+struct ThreeClasses {
+  static constexpr const char* meaning = "Latent classes";
+  static constexpr int classes = 3, questions = 6;
+  struct Data {
+    DataArray y;  ///< (person, question)
+  };
+  template <class Parameters>
+  KC_HD static auto log_density(Parameters& p, const Data& d) {
+    const decltype(p.reals("a", classes)) odds[] = {p.reals("a", classes), p.reals("b", classes),
+                                                    p.reals("c", classes), p.reals("d", classes),
+                                                    p.reals("e", classes), p.reals("f", classes)};
+    const auto none = 0 * odds[0][0];
+    auto lp = none;
+    for (const auto& of : odds)
+      for (int k = 0; k < classes; ++k) lp += normal_lp(of[k], 0, 1.5);
+    for (Index at = 0; at < d.y.size(); at += questions) {
+      auto a = none, b = none, c = none;
+      for (int j = 0; j < questions; ++j) {
+        a += d.y[at + j] * odds[j][0] - log1p_exp(odds[j][0]);
+        b += d.y[at + j] * odds[j][1] - log1p_exp(odds[j][1]);
+        c += d.y[at + j] * odds[j][2] - log1p_exp(odds[j][2]);
+      }
+      lp += log_sum_exp(log_sum_exp(a, b), c);
+    }
+    return lp;
+  }
+};
+
+// A search for other modes finds images of the one that is known, and these are no others.
+TEST(EqualModes, AreNoUnequalOnes) {
+  const auto target = OwnTarget::of<ThreeClasses>("three_classes", [](Loader& at) {
+    std::vector<double> y;
+    for (int k = 0; k < 80; ++k)
+      for (int j = 0; j < ThreeClasses::questions; ++j) {
+        const double chance = k % 3 == 0 ? 0.8 : k % 3 == 1 ? 0.2 : j < 3 ? 0.85 : 0.15;
+        y.push_back(std::fmod(std::abs(std::sin(12.9898 * k + 78.233 * j)) * 43758.5453, 1) < chance);
+      }
+    return ThreeClasses::Data{at.put("y", y)};
+  });
+  Options o;
+  o.target = target.name(), o.device = "cpu", o.seed = 1, o.num_chains = 16;
+  const Result r = run_quietly(o);
+  EXPECT_EQ(status_of(r), 0) << r.summary.warmup_note;
+  EXPECT_TRUE(r.summary.equal_modes.starts_with("6 equal ones")) << r.summary.equal_modes;
+  EXPECT_EQ(r.summary.unequal_modes, "");
+}
+
 }  // namespace
 }  // namespace kilochain
