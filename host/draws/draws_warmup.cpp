@@ -28,14 +28,14 @@ void DrawsWriter::write_last_of_warmup(const Window<Real>& window, const std::ve
   guarded("the last draws of the warm-up", [&] {
     const std::vector<long long> numbers(iterations.begin(), iterations.end());
     const std::size_t start = 0, count = numbers.size();
-    const auto define_group = [&](const char* name, int dims[2]) {
+    const auto group_of_last = [&](const char* name, int dims[2]) {
       const int group = draws_detail::define_group(file_, name);
       const int draw = define_chain_and_draw(group, dims, h.num_chains);
       check(nc_put_vara_longlong(group, draw, &start, &count, numbers.data()));
       return group;
     };
     int dims[3];
-    const int group = define_group(kPosterior, dims);
+    const int group = group_of_last(kPosterior, dims);
     netcdf::put_attribute(group, "last_of_warmup", {which.from, which.to});
     netcdf::put_attribute(group, "of_scouts", which.of_scouts);
     for (DrawsVariable& v : variables_of(h)) {
@@ -45,7 +45,7 @@ void DrawsWriter::write_last_of_warmup(const Window<Real>& window, const std::ve
                  window.capacity(), 0, window.count, scratch_);
     }
     if (!header_.save_warmup_stats) {
-      const int stats = define_group(kStats, dims);
+      const int stats = group_of_last(kStats, dims);
       const ChunkShape chunk = stats_chunk_shape(h);
       const auto put = [&](const char* name, nc_type type, const auto* from) {
         const int id = netcdf::define_chunked(stats, name, type, {dims[0], dims[1]}, {chunk.chains, chunk.draws});

@@ -69,12 +69,12 @@ struct ThreeClasses {
     const decltype(p.reals("a", classes)) odds[] = {p.reals("a", classes), p.reals("b", classes),
                                                     p.reals("c", classes), p.reals("d", classes),
                                                     p.reals("e", classes), p.reals("f", classes)};
-    const auto none = 0 * odds[0][0];
-    auto lp = none;
+    const auto zero = 0 * odds[0][0];
+    auto lp = zero;
     for (const auto& of : odds)
       for (int k = 0; k < classes; ++k) lp += normal_lp(of[k], 0, 1.5);
     for (Index at = 0; at < d.y.size(); at += questions) {
-      auto a = none, b = none, c = none;
+      auto a = zero, b = zero, c = zero;
       for (int j = 0; j < questions; ++j) {
         a += d.y[at + j] * odds[j][0] - log1p_exp(odds[j][0]);
         b += d.y[at + j] * odds[j][1] - log1p_exp(odds[j][1]);
