@@ -55,6 +55,9 @@ class Density {
   Density(const std::string& name, std::uintptr_t address, std::uintptr_t user_data, const std::string& kind,
           std::size_t dim, const std::vector<std::string>& names)
       : target_(name, function(address, user_data, kind, dim, names)) {}
+  void set_chains(std::int64_t num_chains) const {
+    if (python_) python_->set_chains(num_chains);
+  }
   bool failed() const { return python_ && python_->failed(); }
   std::exception_ptr take_error() const { return python_ ? python_->take_error() : nullptr; }
 
@@ -216,6 +219,7 @@ class Run {
     options.keep_draws = keep_draws && !state;
     options.keep_warmup = keep_warmup;
     if (keep_draws && state) file_ = resume;
+    if (density_) density_->set_chains(options.num_chains);  // 0, as many as pay: no more than 64 on a CPU
     unlocked(density_.get(), [&] { prepared_.emplace(std::move(options)); });  // a density is asked how long it takes
   }
 

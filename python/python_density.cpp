@@ -27,12 +27,16 @@ int PythonDensity::call(std::size_t chains, std::size_t n, const double* x, std:
   if (failed_) return 1;
   const nb::gil_scoped_acquire lock;
   try {
-    const Points points(x, {chains, n}, nb::none(), {static_cast<std::int64_t>(row), 1});
-    const auto answer = nb::cast<nb::tuple>(f_(nb::cast(points, nb::rv_policy::reference)));
-    const auto values = nb::cast<Values>(answer[0]);
-    const auto gradients = nb::cast<Gradients>(answer[1]);
-    std::copy_n(values.data(), chains, lp);
-    for (std::size_t k = 0; k < chains; ++k) std::copy_n(gradients.data() + n * k, n, gradient + row * k);
+    const std::size_t most = most_;
+    for (std::size_t first = 0; first < chains; first += most) {
+      const std::size_t count = std::min(most, chains - first);
+      const Points points(x + row * first, {count, n}, nb::none(), {static_cast<std::int64_t>(row), 1});
+      const auto answer = nb::cast<nb::tuple>(f_(nb::cast(points, nb::rv_policy::reference)));
+      const auto values = nb::cast<Values>(answer[0]);
+      const auto gradients = nb::cast<Gradients>(answer[1]);
+      std::copy_n(values.data(), count, lp + first);
+      for (std::size_t k = 0; k < count; ++k) std::copy_n(gradients.data() + n * k, n, gradient + row * (first + k));
+    }
     return 0;
   } catch (...) {
     error_ = std::current_exception();

@@ -10,7 +10,7 @@ from kilochain import processor
 processor.require()  # before the extension is loaded
 
 from kilochain._core import version as __version__
-from kilochain.densities import from_batched, from_c, from_jax, from_pymc, from_stan, from_torch
+from kilochain.densities import from_batched, from_c, from_jax, from_numpyro, from_pymc, from_stan, from_torch
 from kilochain.errors import (
     ConvergenceWarning,
     DataError,
@@ -63,6 +63,7 @@ __all__ = [
     "from_batched",
     "from_c",
     "from_jax",
+    "from_numpyro",
     "from_pymc",
     "from_stan",
     "from_torch",

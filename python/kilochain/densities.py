@@ -1,4 +1,5 @@
-"""Densities of the caller's: functions of Python and C, Stan programs, functions of JAX and torch, PyMC models."""
+"""Densities of the caller's: functions of Python and C, Stan programs, functions of JAX and torch, models of PyMC and
+NumPyro."""
 
 import collections.abc
 import ctypes
@@ -23,9 +24,9 @@ def from_batched(f, dim, names=None, constrain=None, device="cpu") -> Target:
     """A density of many points in one call.
 
     f(x) -> (lp, gradient): x is (chains, dim), float64 and read-only, and its memory is valid in the call alone; lp is
-    (chains), gradient (chains, dim). It is called once a round for all chains that ask, by one thread at a time. A
-    point whose lp is not finite is a rejected proposal. What f raises ends the run and is raised again, with the
-    draws until then in its attribute `partial`. All coordinates are real; names: one for each. constrain(x) -> {name:
+    (chains), gradient (chains, dim). It is called once a round for all chains that ask, by one thread at a time, and
+    with no more points than the run has chains, or 64. A point whose lp is not finite is a rejected proposal. What f
+    raises ends the run and is raised again, with the draws until then in its attribute `partial`. All coordinates are real; names: one for each. constrain(x) -> {name:
     values} makes what is recorded of draws, x (chains, draws, dim) to arrays (chains, draws, ...); without it the
     coordinates are.
 
@@ -172,6 +173,27 @@ def _stan_file(text):
     return path
 
 
+def _give_jax_threads():
+    """jaxlib 0.10's Cholesky factors, triangular solutions and Fourier transforms of many points hold a thread of its pool
+    until other threads have done their part. With one for each of a few cores all can wait for ever. The pool's size is
+    read when JAX first computes; where it has, nothing changes."""
+    cores = len(os.sched_getaffinity(0))
+    if cores <= 8:
+        os.environ.setdefault("NPROC", str(2 * cores))
+
+
+def _compiled_sizes(x, xp):
+    """The points (n, dim) in one part or two of 16, 64, 256, ..., the last one filled up: JAX compiles for each number of
+    points, for a second or more, and what fills up is cheap."""
+    size = 16
+    while len(x) > 2 * size:
+        size *= 4
+    for first in range(0, len(x), size):
+        part = x[first : first + size]
+        missing = size - len(part)
+        yield xp.concatenate([part, xp.broadcast_to(x[0], (missing, x.shape[1]))]) if missing else part
+
+
 def from_jax(logp, dim, names=None, constrain=None, device="cpu") -> Target:
     """A density written for JAX: logp(x) of one point is a number. Gradients and many points at once are made of it
     (value_and_grad, vmap, jit), in double where JAX has it enabled (jax_enable_x64), else in single precision. dim: a
@@ -183,20 +205,17 @@ def from_jax(logp, dim, names=None, constrain=None, device="cpu") -> Target:
     >>> kilochain.sample(model, chains=64, progress=False)["posterior"]["a"].dims
     ('chain', 'draw', 'a_dim_0')
     """
+    _give_jax_threads()
     import jax
 
     dim, point, recorded, own_names = _layout(dim)
     of_chains = jax.jit(jax.vmap(jax.value_and_grad(lambda x: logp(point(x)))))
 
-    def f(x, *places_on_device):  # JAX compiles for each number of chains: powers of two, filled up, are few
+    def f(x, *places_on_device):
         xp = jax.numpy if places_on_device else np
         x = jax.dlpack.from_dlpack(x) if places_on_device else x
-        asking = len(x)
-        room = max(8, 1 << (asking - 1).bit_length())
-        if room > asking:
-            x = xp.concatenate([x, xp.broadcast_to(x[0], (room - asking, dim))])
-        lp, gradient = of_chains(x)
-        return xp.asarray(lp)[:asking], xp.asarray(gradient)[:asking]
+        lp, gradient = zip(*(of_chains(part) for part in _compiled_sizes(x, xp)))
+        return xp.concatenate(lp)[: len(x)], xp.concatenate(gradient)[: len(x)]
 
     return from_batched(f, dim, names or own_names, _constrained(recorded, constrain), device)
 
@@ -302,6 +321,55 @@ def from_pymc(model, **options) -> Target:
     target.constrain = constrain
     target.labels = dict(compiled.coords)
     return target
+
+
+def _initialised(model, args, kwargs):
+    """What NumPyro knows of the model at a point that has a density. It looks near one random point: a model that has none at
+    most points is asked again from others."""
+    import jax
+    from numpyro.infer.util import initialize_model
+
+    for seed in range(5):
+        try:
+            key = jax.random.PRNGKey(seed)
+            return initialize_model(key, model, model_args=args, model_kwargs=kwargs, validate_grad=False)
+        except (RuntimeError, ValueError) as error:
+            first = error if seed == 0 else first
+    raise first
+
+
+def from_numpyro(model, *args, device="cpu", **kwargs) -> Target:
+    """A NumPyro model with its arguments, as MCMC.run takes them. Latent variables and deterministics are recorded, in the
+    model's own units, under their names; a dimension that is a plate has the plate's name. Latent variables must be
+    continuous, or discrete and summed over (numpyro.contrib.funsor.config_enumerate, which needs funsor). Precision and
+    device: those of from_jax.
+
+    >>> import numpyro
+    >>> from numpyro.distributions import HalfNormal, Normal
+    >>> def model(y):
+    ...     numpyro.sample("y", Normal(0, numpyro.sample("sd", HalfNormal(5))), obs=y)
+    >>> tree = kilochain.sample(kilochain.from_numpyro(model, np.array([1.0, -2.0])), chains=64, progress=False)
+    >>> list(tree["posterior"].data_vars)
+    ['sd']
+    """
+    _give_jax_threads()
+    import jax
+
+    found = _initialised(model, args, kwargs)
+    of_draws = jax.jit(jax.vmap(jax.vmap(found.postprocess_fn)))
+
+    def dims(name, shape):
+        site = found.model_trace[name]
+        event_dims = site["fn"].event_dim if site["type"] == "sample" else 0
+        plates = {f.dim - event_dims: f for f in site.get("cond_indep_stack", ())}
+        own = [(plates.get(k - len(shape)), size) for k, size in enumerate(shape)]
+        return tuple(p.name if p and p.size == size else f"{name}_dim_{k}" for k, (p, size) in enumerate(own))
+
+    def constrain(draws):
+        values = {name: np.asarray(v) for name, v in of_draws(draws).items()}
+        return {name: (dims(name, v.shape[2:]), v) for name, v in values.items()}
+
+    return from_jax(lambda z: -found.potential_fn(z), found.param_info.z, constrain=constrain, device=device)
 
 
 with_settings(from_stan, "Further settings:", _core.targets()["stan"][1], ("model", "data"))

@@ -148,7 +148,7 @@ def _warn(result):
 def sample(
     model,
     *,
-    chains=1000,
+    chains="auto",
     warmup="auto",
     draws="auto",
     sampler="auto",
@@ -215,7 +215,7 @@ def resume(path, model=None, *, draws=None, max_seconds=None, progress=True, pro
     return run.wait()
 
 
-def estimate(model, *, chains=1000, warmup="auto", draws="auto", **settings) -> dict:
+def estimate(model, *, chains="auto", warmup="auto", draws="auto", **settings) -> dict:
     """What a run would take, before it runs: bytes on host, device and disk, seconds (-1: not known), and whether it
     fits.
 

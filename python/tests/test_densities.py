@@ -20,9 +20,17 @@ def test_a_function_of_many_points(gaussian):
     assert gaussian.most == SHORT["chains"]  # one call for all that ask
 
 
-def test_the_default_with_a_thousand_chains(gaussian):
+def test_the_default(gaussian):
     tree = k.sample(k.from_batched(gaussian, 3), progress=False)
+    assert tree["posterior"].sizes["chain"] in (16, 32, 64) and gaussian.most == 64  # as many chains as pay
+    assert tree.attrs["converged"] and "chains, because a gradient takes" in tree.attrs["notes"][0]
+    means_agree(tree, "x", [0, 1, 2])
+
+
+def test_the_default_with_a_thousand_chains(gaussian):
+    tree = k.sample(k.from_batched(gaussian, 3), chains=1000, progress=False)
     assert tree["posterior"].sizes["chain"] == 1000 and tree["posterior"].sizes["draw"] < 150
+    assert gaussian.most == 1000
     assert tree["posterior"].coords["superchain"][17] == 17 % tree.attrs["superchains"]
     means_agree(tree, "x", [0, 1, 2])
 
@@ -217,6 +225,16 @@ def test_jax():
     means_agree(tree, "x", [0, 1, 2])
 
 
+@pytest.mark.parametrize("asked", [1, 2, 31, 32, 33, 65, 257, 1000])
+def test_jax_compiles_for_few_numbers_of_points(asked):
+    from kilochain.densities import _compiled_sizes
+
+    x = np.arange(2.0 * asked).reshape(asked, 2)
+    parts = list(_compiled_sizes(x, np))
+    assert len(parts) <= 2 and len({len(p) for p in parts}) == 1 and len(parts[0]) in (16, 64, 256, 1024)
+    assert (np.concatenate(parts)[:asked] == x).all() and (np.concatenate(parts)[asked:] == x[0]).all()
+
+
 def test_jax_with_an_example_of_a_point():
     jax = pytest.importorskip("jax")
     jax.config.update("jax_enable_x64", True)
@@ -254,6 +272,35 @@ def test_pymc():
     assert posterior["mu"].dims == ("chain", "draw", "group")
     assert list(posterior["group"].values) == ["a", "b", "c"] and (posterior["twice"] == 2 * posterior["mu"]).all()
     assert abs(posterior["mu"].mean(("chain", "draw")) - y.mean(axis=0)).max() < 0.1
+
+
+def test_numpyro():
+    numpyro = pytest.importorskip("numpyro", reason="NumPyro is not installed: from_numpyro is not tested")
+    from numpyro.distributions import Dirichlet, HalfNormal, Multinomial, Normal
+
+    y = np.random.default_rng(0).normal([1, 2, 3], 2, size=(50, 3))
+    counts = np.array([10, 20, 30])
+
+    def model(y, scale=5.0):
+        sd = numpyro.sample("sd", HalfNormal(scale))
+        with numpyro.plate("group", 3):
+            mu = numpyro.sample("mu", Normal(0, 10))
+            numpyro.sample("pair", Normal(0, 1).expand([2]).to_event(1))
+            with numpyro.plate("row", 50):
+                numpyro.sample("y", Normal(mu, sd), obs=y)
+        numpyro.deterministic("twice", 2 * mu)
+        share = numpyro.sample("share", Dirichlet(np.ones(3)))
+        numpyro.sample("counts", Multinomial(60, share), obs=counts)
+
+    tree = k.sample(k.from_numpyro(model, y, scale=3.0), **SHORT)
+    posterior = tree["posterior"]
+    assert set(posterior.data_vars) == {"sd", "mu", "pair", "twice", "share"} and (posterior["sd"] > 0).all()
+    assert posterior["mu"].dims == ("chain", "draw", "group") and posterior["share"].sizes["share_dim_0"] == 3
+    assert posterior["pair"].dims == ("chain", "draw", "group", "pair_dim_1")
+    assert np.allclose(posterior["twice"], 2 * posterior["mu"]) and np.allclose(posterior["share"].sum("share_dim_0"), 1)
+    # Means of 2 400 draws, of which 500 count at least: 6 Monte Carlo errors at most.
+    assert abs(posterior["mu"].mean(("chain", "draw")) - y.mean(axis=0)).max() < 6 * 0.3 / np.sqrt(500)
+    assert abs(posterior["share"].mean(("chain", "draw")) - (counts + 1) / 63).max() < 6 * 0.065 / np.sqrt(500)
 
 
 def test_what_nutpie_compiles_keeps_names_and_shapes(monkeypatch):
