@@ -17,11 +17,9 @@ class PythonDensity {
   explicit PythonDensity(nanobind::callable f) : f_(std::move(f)) {}
   /// The interpreter's lock is held inside f alone. What f raises is kept, and from then on no point has a value.
   FunctionDensity function(std::size_t dim, const std::vector<std::string>& names);
-  /// f gets at most as many points in one call as the run has chains, or 64. What compiles for each number of points then
-  /// does so for few. It follows from that number alone, so a run that is resumed makes the same calls.
-  void set_chains(std::int64_t num_chains) {
-    most_ = static_cast<std::size_t>(std::max<std::int64_t>(64, num_chains));
-  }
+  /// f gets at most as many points in one call as the run has chains, or 64. What compiles for each number of points
+  /// then does so for few. It follows from that number alone, so a run that is resumed makes the same calls.
+  void set_chains(std::int64_t num_chains) { most_ = static_cast<std::size_t>(std::max<std::int64_t>(64, num_chains)); }
   bool failed() const { return failed_; }
   /// What f has raised, or null; it is raised once.
   std::exception_ptr take_error() {
