@@ -18,6 +18,7 @@ using Eigen::ArrayXd, Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 constexpr double least_gain = 1, of_coordinate = 0.05, of_direction = 0.1;  // of log det Cov(y) + log det Cov(g_y)
 constexpr double unmixed = 0.1;   // so far below 0 it may be, a coordinate, beside what few draws make of it
 constexpr double stands_out = 3;  // a parent's score, of the median
+constexpr double well_told = 10;  // by data, of what the prior says
 constexpr int candidates = 3, probes = 8;
 constexpr std::size_t most_steps = 8;
 constexpr Index most_searched = 256;  // beyond, the model's own scales alone
@@ -182,15 +183,16 @@ Learnt noncentred(Learnt at, std::vector<ScaledEffects> groups) {
   return at;
 }
 
-/// The effects of which data say at least as much as their priors.
-ScaledEffects told_by_data(const ScaledEffects& all) {
-  ScaledEffects some{all.parent, all.scale, {}, {}, all.mean, {}, {}};
+/// The effects of which data say from `least` to `most` times as much as their priors.
+ScaledEffects told_between(double least, double most, const ScaledEffects& all) {
+  ScaledEffects part{all.parent, all.scale, {}, {}, all.mean, {}, {}};
   for (std::size_t k = 0; k < all.told.size(); ++k)
-    if (all.told[k] > 1) {
-      some.effects.push_back(all.effects[k]);
-      some.precisions.push_back(all.precisions[k]);
+    if (all.told[k] > least && all.told[k] <= most) {
+      part.effects.push_back(all.effects[k]);
+      part.precisions.push_back(all.precisions[k]);
+      part.told.push_back(all.told[k]);
     }
-  return some;
+  return part;
 }
 
 struct Centred {
@@ -211,7 +213,7 @@ std::optional<Centred> centred(const Learnt& so_far, const ScaledEffects& scaled
     look(noncentred(*out, {scaled}), scaled.effects.size());
     look(*out, scaled.effects.size());
   }
-  const ScaledEffects some = told_by_data(scaled);
+  const ScaledEffects some = told_between(1, INFINITY, scaled);
   if (!some.effects.empty() && some.effects.size() < scaled.effects.size())
     if (auto out = with(so_far, centring(some, so_far.draws.x))) look(*std::move(out), some.effects.size());
   return best;
@@ -234,23 +236,25 @@ Learnt with_all(Learnt at, const EffectGroups& groups) {
 /// By each coordinate that scales effects, as long as it pays: first by the one with which it pays most. What is left
 /// to gain is `cost` of draws in coordinates to which a step of so many effects led; it has to be below that of none.
 /// After a step what the others gain is looked at again one by one, the largest first, and of all before it ends.
+/// Leaves in `groups` those that were not taken.
 template <class Cost>
-void centre(Learnt& so_far, const std::vector<ScaledEffects>& groups, const Cost& cost, int threads) {
+void centre_one_by_one(Learnt& so_far, std::vector<ScaledEffects>& groups, const Cost& cost, int threads) {
   struct Candidate {
-    const ScaledEffects* group;
+    ScaledEffects group;
     std::optional<Centred> found = {};
     double gain = INFINITY;
     bool looked_at = false;
   };
   std::vector<Candidate> candidates;
-  for (const ScaledEffects& group : groups) candidates.push_back({&group});
+  for (ScaledEffects& group : groups) candidates.push_back({std::move(group)});
+  groups.clear();
   double none = cost(so_far, 0);
   const auto look = [&](std::size_t count) {
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (std::size_t k = 0; k < count; ++k) {
       Candidate& one = candidates[k];
       if (std::exchange(one.looked_at, true)) continue;
-      one.found = centred(so_far, *one.group, cost);
+      one.found = centred(so_far, one.group, cost);
       one.gain = one.found ? none - one.found->left : -INFINITY;
     }
     std::ranges::stable_sort(candidates, std::ranges::greater{}, &Candidate::gain);
@@ -265,10 +269,36 @@ void centre(Learnt& so_far, const std::vector<ScaledEffects>& groups, const Cost
       none = cost(so_far, 0);
       for (Candidate& other : candidates) other.looked_at = false;
     } else {
-      if (std::ranges::all_of(candidates, &Candidate::looked_at)) return;
+      if (std::ranges::all_of(candidates, &Candidate::looked_at)) break;
       look(candidates.size());
     }
   }
+  for (Candidate& left : candidates) groups.push_back(std::move(left.group));
+}
+
+/// By all of them at once, the effects that data tell well: of x e^{v + w}, as of a horseshoe's coefficients, data tell
+/// the product, and centred by v or w alone it mixes no better. Whether it pays; then they are no more in `groups`.
+template <class Cost>
+bool centre_together(Learnt& so_far, std::vector<ScaledEffects>& groups, const Cost& cost) {
+  std::optional<Learnt> at = so_far;
+  Index parents = 0, touched = 0;
+  for (const ScaledEffects& group : groups) {
+    const ScaledEffects some = told_between(well_told, INFINITY, group);
+    if (some.effects.empty() || !at) continue;
+    at = with(*at, centring(some, at->draws.x));
+    ++parents, touched += 1 + std::ssize(some.effects);
+  }
+  if (parents < 2 || !at || !(cost(*at, touched - 1) < cost(so_far, 0))) return false;
+  so_far = *std::move(at);
+  for (ScaledEffects& group : groups) group = told_between(-1, well_told, group);
+  std::erase_if(groups, [](const ScaledEffects& group) { return group.effects.empty(); });
+  return true;
+}
+
+template <class Cost>
+void centre(Learnt& so_far, std::vector<ScaledEffects> groups, const Cost& cost, int threads) {
+  do centre_one_by_one(so_far, groups, cost, threads);
+  while (centre_together(so_far, groups, cost));
 }
 
 /// Priors, and scaled effects of parents that have none.

@@ -163,19 +163,21 @@ TEST(ScaledEffects, AreCentredAsFarAsTheDataTell) {
 
 /// A coefficient with a scale of its own, b_i = z_i e^{u_i}, z_i, u_i ~ N(0, 1), is a ridge where data tell b_i: each
 /// of few is centred, among many coordinates of which data tell nothing. So are, of the effects of a scale that all
-/// share, those alone that data tell.
+/// share, those alone that data tell; by both scales at once, where neither alone makes the ridge straight.
 TEST(ScaledEffects, AreCentredOneByOneWhereDataTellOneAlone) {
   constexpr Index pairs = 20, told = 3, n = 2 * pairs + 1, draws = 800;
   constexpr double noise = 0.1;
   std::mt19937_64 random(8);
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> uniform;
-  for (const bool shared : {false, true}) {  // the last coordinate v scales all: b_i = z_i e^{u_i + v}; v is any points
+  for (const double spread : {0.0, 0.5, 1.0}) {  // of the last coordinate v, any points: b_i = z_i e^{u_i + v}; 0: not
+    SCOPED_TRACE(spread);
+    const bool shared = spread > 0;
     DrawsAndGradients d{MatrixXd(n, draws), MatrixXd(n, draws)};
     for (Index s = 0; s < draws; ++s) {
       auto x = d.x.col(s), g = d.g.col(s);
-      const double v = x[2 * pairs] = 0.5 * normal(random);
-      g[2 * pairs] = -4 * v;
+      const double sd = shared ? spread : 1, v = x[2 * pairs] = sd * normal(random);
+      g[2 * pairs] = -v / (sd * sd);
       for (Index i = 0; i < pairs; ++i) {
         double u = normal(random), z = normal(random);
         if (i <
