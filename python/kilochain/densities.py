@@ -26,9 +26,9 @@ def from_batched(f, dim, names=None, constrain=None, device="cpu") -> Target:
     f(x) -> (lp, gradient): x is (chains, dim), float64 and read-only, and its memory is valid in the call alone; lp is
     (chains), gradient (chains, dim). It is called once a round for all chains that ask, by one thread at a time, and
     with no more points than the run has chains, or 64. A point whose lp is not finite is a rejected proposal. What f
-    raises ends the run and is raised again, with the draws until then in its attribute `partial`. All coordinates are real; names: one for each. constrain(x) -> {name:
-    values} makes what is recorded of draws, x (chains, draws, dim) to arrays (chains, draws, ...); without it the
-    coordinates are.
+    raises ends the run and is raised again, with the draws until then in its attribute `partial`. All coordinates are
+    real; names: one for each. constrain(x) -> {name: values} makes what is recorded of draws, x (chains, draws, dim) to
+    arrays (chains, draws, ...); without it the coordinates are.
 
     device="cuda": f(x, lp, gradient) is given three arrays of double on the run's device (`DeviceArray`: torch, JAX,
     CuPy, numba.cuda and Warp take them without a copy). It writes lp and gradient, by work that it queues on x.stream,
@@ -214,7 +214,9 @@ def from_jax(logp, dim, names=None, constrain=None, device="cpu") -> Target:
     def f(x, *places_on_device):
         xp = jax.numpy if places_on_device else np
         x = jax.dlpack.from_dlpack(x) if places_on_device else x
-        lp, gradient = zip(*(of_chains(part) for part in _compiled_sizes(x, xp)))
+        # On a CPU each part is waited for before the next: two at once can wait for each other in JAX's pool.
+        parts = [tuple(map(xp.asarray, of_chains(part))) for part in _compiled_sizes(x, xp)]
+        lp, gradient = zip(*parts)
         return xp.concatenate(lp)[: len(x)], xp.concatenate(gradient)[: len(x)]
 
     return from_batched(f, dim, names or own_names, _constrained(recorded, constrain), device)
