@@ -272,6 +272,7 @@ FrozenDraws<Real> EnsembleWarmUp<Real>::draw(std::int64_t iterations, bool adapt
                                     run_.file.append_warmup_stats(numbered);
                                   });
   run_.require_chains(out_.iterations);
+  drawn.running.clear();
   for (std::int64_t c = 0; const ChainControl& control : run_.chains.controls()) {
     if (control.status == ChainStatus::running) drawn.running.push_back(c);
     ++c;
@@ -334,17 +335,25 @@ AuditFigures EnsembleWarmUp<Real>::audit(std::int64_t iterations) {
   tell("audit");
   std::vector<Real>& began = stand_.began;
   if (!stand_.drawing) began = run_.chains.positions();
-  const FrozenDraws<Real> block = draw(iterations, false);
+  FrozenDraws<Real> block = draw(iterations, false);
   if (out_.interrupted) return {};
   if (run_.coordinates) run_.coordinates->gather(began);
   AuditFigures figures = audit_of<Real>(block, std::span<const Real>(began), run_.context.threads, [&](Count i) {
     return name_of_coordinate(run_.target.info(), static_cast<std::int64_t>(i));
   });
   usual_lp_ = figures.lp, lp_width_ = figures.lp_width;
-  if (run_.coordinates && (!figures.passed || !std::exchange(searched_, true)) && overlay(block, figures.passed)) {
-    if (figures.passed) figures.note = "a mode was found in which no chain was";
+  const bool passed = figures.passed, searches = run_.coordinates && !(passed && searched_);
+  if (searches && overlay(block, passed)) {
+    if (passed) figures.note = "a mode was found in which no chain was";
     figures.passed = false, figures.stuck.clear();
-  } else if (!figures.stuck.empty()) {
+  }
+  if (out_.interrupted) {  // when the run is resumed, modes are looked for again
+    stand_.drawn = std::move(block), stand_.drawing = true;
+    keeper_.save(keeper_.state());
+    return {};
+  }
+  searched_ |= passed;
+  if (!figures.stuck.empty()) {
     mass_ = mass_of_others(block, figures);
   }
   return figures;
@@ -354,7 +363,11 @@ AuditFigures EnsembleWarmUp<Real>::audit(std::int64_t iterations) {
 /// first one: those of no mode with some of the mass at the place of another, or about the mean where all are such.
 template <class Real>
 bool EnsembleWarmUp<Real>::overlay(const FrozenDraws<Real>& block, bool one_mode) {
-  const auto found = find_modes(run_, block, one_mode, out_.iterations, out_.gradients);
+  std::int64_t gradients = out_.gradients;
+  const auto found = find_modes(run_, block, one_mode, out_.iterations, gradients);
+  out_.interrupted = run_.stop;
+  if (out_.interrupted) return false;
+  out_.gradients = gradients;
   if (!found) return false;
   std::vector<Real> x = run_.chains.positions();
   run_.coordinates->gather(x);

@@ -37,7 +37,7 @@ std::vector<double> climb_in_one_place(const Phases<Real>& run, std::vector<Real
 template <class Real>
 std::vector<double> gather_in_one_place(const Phases<Real>& run, std::vector<std::vector<Real>>& points,
                                         std::int64_t& gradients) {
-  if (!run.coordinates || run.stop) return {};
+  if (!run.coordinates) return {};
   TargetInCoordinates<Real>& target = *run.coordinates;
   if (!target.symmetries().any()) {
     std::vector<Real> x;
