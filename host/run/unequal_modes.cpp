@@ -69,6 +69,7 @@ std::vector<Overlay::Law> laws_of(const FrozenDraws<Real>& draws, std::vector<in
   };
   std::vector<OfGroup> all;
   for (int group = 0; group <= std::ranges::max(groups); ++group) {
+    if (std::ranges::count(groups, group) == 0) continue;
     const auto x = draws_in(group, groups, draws, std::max<std::int64_t>(draws_of_law, 4 * draws.dim));
     std::vector<double> lp;
     Overlay::Law law = law_of(x, draws.dim, gradients_at, lp);
@@ -100,6 +101,13 @@ std::ptrdiff_t groups_of_chains(const std::vector<int>& groups) {
   std::ptrdiff_t out = 0;
   for (int group = 0; group <= std::ranges::max(groups); ++group) out += std::ranges::count(groups, group) > 1;
   return out;
+}
+
+/// Of chains that a search has sent, the last ones, two to a place: who is alone in a group is on its way, as along a
+/// funnel, and in none.
+void leave_strays(std::vector<int>& groups, std::size_t sent) {
+  for (int& group : groups | std::views::drop(groups.size() - sent))
+    if (std::ranges::count(groups, group) == 1) group = -1;
 }
 
 /// Of the draws, those whose mode by the laws is their chain's.
@@ -195,6 +203,7 @@ std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<
   all.x.insert(all.x.end(), more.begin(), more.end());
   if (!more.empty()) {
     found.of_chain = mode_groups(all, gradients_at, gradients);
+    leave_strays(found.of_chain, static_cast<std::size_t>(all.chains - draws.chains));
     found.overlay = Overlay(laws_of(all, found.of_chain, gradients_at, gradients));
   }
   const bool no_chain =

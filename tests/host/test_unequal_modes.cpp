@@ -81,6 +81,32 @@ TEST(UnequalModes, AreNotSeenWhereThereIsOne) {
   }
 }
 
+/// Observations of z e^u with error 1, e^u half-Cauchy: along its tails a ridge bends that climbs and short chains do
+/// not come down.
+struct HeavyScales {
+  VectorXd y;
+  Index dim() const { return 2 * y.size(); }
+  double lp(const VectorXd& x, VectorXd& g) const {
+    const Index n = y.size();
+    const auto u = x.head(n).array(), z = x.tail(n).array();
+    const Eigen::ArrayXd scale = u.exp(), off = y.array() - z * scale;
+    g.resize(2 * n);
+    g.head(n) = 1 - 2 * scale.square() / (1 + scale.square()) + off * z * scale;
+    g.tail(n) = -z + off * scale;
+    return (u - (1 + scale.square()).log() - z.square() / 2 - off.square() / 2).sum();
+  }
+};
+
+TEST(UnequalModes, PlacesAlongARidgeAreNone) {
+  StoppedTarget<HeavyScales> target{{VectorXd::LinSpaced(10, -0.2, 3)}};
+  for (const std::uint64_t seed : {4, 6}) {
+    Options o = options_of_mine(64);
+    o.seed = seed, o.num_samples = 10;
+    const Result r = run_quietly(o);
+    EXPECT_EQ(r.summary.unequal_modes, "") << seed;
+  }
+}
+
 /// Two Gaussians about 8 and -16, sds `sd` and 2, 0.4 of the mass in the first.
 struct TwoWidths {
   Index n;
