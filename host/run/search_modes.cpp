@@ -11,10 +11,13 @@
 namespace kilochain {
 namespace {
 
-constexpr int climbs = 64;       // from lines, and from all over
-constexpr int few_climbs = 24;   // from farther out, where one mode is known
-constexpr int most_rounds = 50;  // of a climb
-constexpr int stops = 30;        // on a line: 3, 3.3, 3.6, ... 48 standard deviations away
+constexpr int climbs = 64;                       // from lines, and from all over
+constexpr int few_climbs = 24;                   // from farther out, where one mode is known
+constexpr int most_climbs = 256, of_climb = 30;  // gradients of one
+constexpr int most_rounds = 50;                  // of a climb
+constexpr double little = 0.1;                   // it gains far out, where steps have yet to become long
+constexpr int most_stops = 4000;                 // on lines
+constexpr int stops = 30;                        // on a line: 3, 3.3, 3.6, ... 48 standard deviations away
 constexpr double first_stop = 3, from_stop_to_stop = 1.1;
 
 using Vector = Overlay::Vector;
@@ -91,12 +94,13 @@ class Ends {
       : run_(run), known_(known), gradients_(gradients), gradients_at_(run, run.coordinates->plain()) {}
 
   /// (point, n): one for each place that is no known mode.
-  std::vector<Real> elsewhere(std::int64_t most_on_lines) {
+  std::vector<Real> elsewhere(std::int64_t allowed) {
     const bool several = known_.size() > 1;
-    std::vector<Real> x = beyond(known_, most_on_lines, gradients_at_, gradients_), more;
-    more = from_all_over(run_, known_, several ? climbs : few_climbs);
+    std::vector<Real> x = beyond(known_, std::min<std::int64_t>(most_stops, allowed), gradients_at_, gradients_), more;
+    more = from_all_over(run_, known_,
+                         std::clamp<std::int64_t>(allowed / of_climb, several ? climbs : few_climbs, most_climbs));
     x.insert(x.end(), more.begin(), more.end());
-    Climbed<Real> way = climb<Real>(std::ref(gradients_at_), x, run_.dim(), run_.stop, 4, most_rounds);
+    Climbed<Real> way = climb<Real>(std::ref(gradients_at_), x, run_.dim(), run_.stop, little, most_rounds);
     gradients_ += way.gradients;
     run_.coordinates->gather_of_target(x);
     std::vector<Real> means;
@@ -166,9 +170,9 @@ class Ends {
 }  // namespace
 
 template <class Real>
-std::vector<Real> draws_elsewhere(const Phases<Real>& run, const Overlay& known, std::int64_t most_on_lines,
-                                  Count count, std::int64_t& gradients) {
-  std::vector<Real> places = Ends<Real>(run, known, gradients).elsewhere(most_on_lines);
+std::vector<Real> draws_elsewhere(const Phases<Real>& run, const Overlay& known, std::int64_t allowed, Count count,
+                                  std::int64_t& gradients) {
+  std::vector<Real> places = Ends<Real>(run, known, gradients).elsewhere(allowed);
   const std::vector<Real> once = places;
   places.insert(places.end(), once.begin(), once.end());  // one of two chains may go to another mode
   run.coordinates->from_target(places);

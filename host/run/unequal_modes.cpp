@@ -195,9 +195,8 @@ std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<
     found.overlay = Overlay(laws_of(all, found.of_chain, gradients_at, gradients));
   }
   if (found.overlay.size() < (one_mode ? 1 : 2)) return {};
-  const std::int64_t so_far = std::max(gradients, 2 * iterations * draws.chains),
-                     on_lines = std::min<std::int64_t>(4000, so_far / 10);
-  const std::vector<Real> more = draws_elsewhere(run, found.overlay, on_lines, draws.count, gradients);
+  const std::int64_t so_far = std::max(gradients, 2 * iterations * draws.chains), allowed = so_far / 10;
+  const std::vector<Real> more = draws_elsewhere(run, found.overlay, allowed, draws.count, gradients);
   for (std::size_t k = 0; k < more.size(); k += static_cast<std::size_t>(draws.count * draws.dim))
     all.running.push_back(all.chains++);
   all.x.insert(all.x.end(), more.begin(), more.end());
