@@ -38,12 +38,17 @@ class Groups {
     int alone = 0;
     for (int group = 0; !left.empty() && group < most_groups; ++group) {
       const std::int64_t first = left[0];
-      const auto there = lp_at([&](std::int64_t c) -> Eigen::VectorXd { return 0.5 * (mean(first) + mean(c)); });
+      std::vector<double> lowest(left.size(), INFINITY);  // a quarter, half and three quarters of the way
+      for (const double part : {0.25, 0.5, 0.75}) {
+        const auto there =
+            lp_at([&](std::int64_t c) -> Eigen::VectorXd { return mean(first) + part * (mean(c) - mean(first)); });
+        std::ranges::transform(there, lowest, lowest.begin(), [](double a, double b) { return a > b ? b : a; });
+      }
       std::vector<std::int64_t> others;
       std::int64_t size = 0;
       for (std::size_t k = 0; k < left.size(); ++k) {
         const std::int64_t c = left[k];
-        const bool same = c == first || (there[k] > lp[c] - wall_between_modes && !far(first, c));
+        const bool same = c == first || (lowest[k] > lp[c] - wall_between_modes && !far(first, c));
         if (same) groups[c] = group, ++size;
         if (!same) others.push_back(c);
       }

@@ -110,19 +110,42 @@ void leave_strays(std::vector<int>& groups, std::size_t sent) {
     if (std::ranges::count(groups, group) == 1) group = -1;
 }
 
-/// Of the draws, those whose mode by the laws is their chain's.
+/// Draws: (their chain's mode, theirs by the laws).
 template <class Real>
-double share_told_right(const FoundModes& found, const FrozenDraws<Real>& draws) {
-  std::int64_t right = 0, all = 0;
+Eigen::MatrixXd told_apart(const FoundModes& found, const FrozenDraws<Real>& draws) {
+  const auto modes = static_cast<Eigen::Index>(found.overlay.size());
+  Eigen::MatrixXd told = Eigen::MatrixXd::Zero(modes, modes);
   for (std::int64_t c = 0; c < draws.chains; ++c) {
     const int mode = found.of_chain[static_cast<std::size_t>(c)];
-    for (Count s = 0; mode >= 0 && s < draws.count; ++s, ++all) {
+    for (Count s = 0; mode >= 0 && s < draws.count; ++s) {
       Overlay::Vector at =
           Eigen::Map<const Eigen::Matrix<Real, -1, 1>>(draws.row(c, s), draws.dim).template cast<double>();
-      right += static_cast<int>(found.overlay.lay(at)) == mode;
+      ++told(mode, static_cast<Eigen::Index>(found.overlay.lay(at)));
     }
   }
-  return static_cast<double>(right) / static_cast<double>(std::max<std::int64_t>(1, all));
+  return told;
+}
+
+/// Groups between which chains go are one: as long as the laws do not tell draws apart, the two that they tell apart
+/// worst. Whether they do in the end.
+template <class Real>
+bool merge_until_apart(FoundModes& found, const FrozenDraws<Real>& draws, TargetGradients<Real>& gradients_at,
+                       std::int64_t& gradients) {
+  while (found.overlay.size() > 0) {
+    const Eigen::MatrixXd told = told_apart(found, draws);
+    if (told.trace() >= least_apart * told.sum()) return true;
+    if (told.rows() == 2) return false;
+    const Eigen::VectorXd each = told.rowwise().sum();
+    double worst = -1;
+    int one = 0, other = 1;
+    for (int a = 0; a < told.rows(); ++a)
+      for (int b = a + 1; b < told.rows(); ++b)
+        if (const double mixed = (told(a, b) + told(b, a)) / std::min(each[a], each[b]); mixed > worst)
+          worst = mixed, one = a, other = b;
+    std::ranges::replace(found.of_chain, other, one);
+    found.overlay = Overlay(laws_of(draws, found.of_chain, gradients_at, gradients));
+  }
+  return false;
 }
 
 }  // namespace
@@ -205,11 +228,11 @@ std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<
     leave_strays(found.of_chain, static_cast<std::size_t>(all.chains - draws.chains));
     found.overlay = Overlay(laws_of(all, found.of_chain, gradients_at, gradients));
   }
+  if (more.empty() && found.overlay.size() < 2) return {};
+  if (!merge_until_apart(found, all, gradients_at, gradients)) return {};
   const bool no_chain =
       std::ranges::all_of(found.of_chain | std::views::take(draws.chains), [](int mode) { return mode < 0; });
-  if (more.empty() && found.overlay.size() < 2) return {};
   if (found.overlay.size() < (no_chain ? 1 : 2) || found.overlay.size() > most_modes) return {};
-  if (share_told_right(found, all) < least_apart) return {};
   found.of_chain.resize(static_cast<std::size_t>(draws.chains));
   return found;
 }

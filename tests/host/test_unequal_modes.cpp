@@ -58,6 +58,13 @@ TEST(UnequalModes, TenOfThem) {
   EXPECT_TRUE(r.summary.unequal_modes.starts_with("10 that")) << r.summary.unequal_modes;
 }
 
+// Chains go between three of four: their means lie anywhere, and half of the way to the fourth one may be in a mode.
+TEST(UnequalModes, BesideSomeThatChainsGoBetween) {
+  Options o = mixture({{"dim", "1"}, {"means", "-10;-1;2;6.5"}, {"weights", "1.7,0.6,1,0.7"}, {"sds", "0.5,1,0.5,1"}});
+  o.num_chains = 64;
+  for (o.seed = 1; o.seed < 4; ++o.seed) expect_mean(run_quietly(o), (-17 - 0.6 + 2 + 4.55) / 4, "four in a row");
+}
+
 // All climbs end in the wide mode: a search finds the narrow one, with most of the mass, before the run is done.
 TEST(UnequalModes, InWhichNoChainIsAreFound) {
   for (const char* const sds : {"2,0.1", "1,2"}) {
