@@ -1,7 +1,7 @@
-// Chains told apart that stay in different modes. Between two of one mode the log density does not fall by 3 nats, at a
-// quarter, half and three quarters of the way from one mean to the other; nor are the means farther from each other than
-// 4 standard deviations of both, as seen along that way: the top of a wide mode may be lower than what is between it and
-// a narrow one.
+// Chains told apart that stay in different modes. Between two of one mode the log density does not fall by 3 nats, at
+// a quarter, half and three quarters of the way from one mean to the other; nor are the means farther from each other
+// than 4 standard deviations of both, as seen along that way: the top of a wide mode may be lower than what is between
+// it and a narrow one.
 // Cost: three gradients a chain for each group.
 #pragma once
 #include "host/learn/audit.hpp"
