@@ -12,8 +12,8 @@
 namespace kilochain {
 
 /// Draws of further chains in places that are in no mode of `known`, one or more, `count` each, (chain, count, dim), in
-/// the target's own coordinates; empty: there are none. allowed: gradients on lines, and of climbs but for the first 24.
-/// Adds to `gradients`.
+/// the target's own coordinates; empty: there are none. allowed: gradients on lines, and of climbs but for the
+/// first 24. Adds to `gradients`.
 template <class Real>
 std::vector<Real> draws_elsewhere(const Phases<Real>& run, const Overlay& known, std::int64_t allowed, Count count,
                                   std::int64_t& gradients);
