@@ -22,8 +22,8 @@ constexpr double first_stop = 3, from_stop_to_stop = 1.1;
 
 using Vector = Overlay::Vector;
 
-/// In turn as chains start and about known modes: each difference between these is drawn anew. Where one mode is known,
-/// from farther out than chains start.
+/// In turn from 3 and from 10 times as far out as chains start; where several modes are known, as chains start and
+/// about known modes as well: there each difference between these is drawn anew.
 template <class Real>
 std::vector<Real> from_all_over(const Phases<Real>& run, const Overlay& known, std::int64_t climbs) {
   const auto n = static_cast<Eigen::Index>(run.dim()), modes = static_cast<Eigen::Index>(known.size());
@@ -33,22 +33,22 @@ std::vector<Real> from_all_over(const Phases<Real>& run, const Overlay& known, s
   std::vector<Real> x;
   std::vector<double> z(padded(static_cast<std::size_t>(n + modes)) + 32);
   for (std::int64_t k = 0; k < climbs; ++k) {
-    if (modes > 1 && k % 2 == 0 && points.are_drawn()) {
+    const bool about = modes > 1 && k % 4 == 1;
+    if (modes > 1 && k % 4 == 0 && points.are_drawn()) {
       const std::vector<Real> one = points.again(static_cast<Index>(k), 1 + most_starts);
       x.insert(x.end(), one.begin(), one.end());
       continue;
     }
     normals(HostTeam{}, Rng{~run.options.seed, static_cast<std::uint32_t>(k), std::int64_t(1) << 36}, Purpose::mode,
             Row(z.data(), z.size()), static_cast<Index>(n + modes));
-    if (modes == 1) {
-      for (Eigen::Index i = 0; i < n; ++i)
-        x.push_back(static_cast<Real>((k % 2 ? 3 : 10) * z[static_cast<std::size_t>(i)]));
-      continue;
+    const Eigen::Map<const Vector> drawn(z.data(), n);
+    Vector at = (k % 2 ? 3 : 10) * drawn;
+    if (about) {
+      const Overlay::Law& law = known.laws()[static_cast<std::size_t>(k / 4 % modes)];
+      at = middle + law.factor.triangularView<Eigen::Lower>() * drawn;
+      for (Eigen::Index j = 0; j < modes; ++j)
+        at += z[static_cast<std::size_t>(n + j)] * (known.laws()[static_cast<std::size_t>(j)].mean - middle);
     }
-    const Overlay::Law& law = known.laws()[static_cast<std::size_t>(k / 2 % modes)];
-    Vector at = middle + law.factor.triangularView<Eigen::Lower>() * Eigen::Map<const Vector>(z.data(), n);
-    for (Eigen::Index j = 0; j < modes; ++j)
-      at += z[static_cast<std::size_t>(n + j)] * (known.laws()[static_cast<std::size_t>(j)].mean - middle);
     for (const double v : at) x.push_back(static_cast<Real>(v));
   }
   return x;

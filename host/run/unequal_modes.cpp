@@ -17,6 +17,7 @@ namespace {
 constexpr double negligible = 1e-4;                          // of the mass
 constexpr double least_apart = 0.9;                          // of draws, whose mode by the laws is their chain's
 constexpr std::int64_t most_searched = 64;                   // coordinates of a posterior that seems to have one mode
+constexpr int most_looks = 3;                                // for more modes, as long as there are
 constexpr std::int64_t draws_of_law = 1000, at_once = 1024;  // at_once: points that are evaluated together
 
 /// Of draws (draw, n) their law, as metrics are learnt; lp: of the draws.
@@ -219,17 +220,19 @@ std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<
   }
   if (found.overlay.size() < (one_mode ? 1 : 2)) return {};
   const std::int64_t so_far = std::max(gradients, 2 * iterations * draws.chains), allowed = so_far / 10;
-  const std::vector<Real> more = draws_elsewhere(run, found.overlay, allowed, draws.count, gradients);
-  for (std::size_t k = 0; k < more.size(); k += static_cast<std::size_t>(draws.count * draws.dim))
-    all.running.push_back(all.chains++);
-  all.x.insert(all.x.end(), more.begin(), more.end());
-  if (!more.empty()) {
+  for (int look = 0; look < most_looks && !run.stop; ++look) {
+    const std::vector<Real> more = draws_elsewhere(run, found.overlay, allowed, draws.count, gradients);
+    if (more.empty()) break;
+    for (std::size_t k = 0; k < more.size(); k += static_cast<std::size_t>(draws.count * draws.dim))
+      all.running.push_back(all.chains++);
+    all.x.insert(all.x.end(), more.begin(), more.end());
     found.of_chain = mode_groups(all, gradients_at, gradients);
     leave_strays(found.of_chain, static_cast<std::size_t>(all.chains - draws.chains));
+    const std::size_t known = found.overlay.size();
     found.overlay = Overlay(laws_of(all, found.of_chain, gradients_at, gradients));
+    if (found.overlay.size() <= known) break;
   }
-  if (more.empty() && found.overlay.size() < 2) return {};
-  if (!merge_until_apart(found, all, gradients_at, gradients)) return {};
+  if (found.of_chain.empty() || !merge_until_apart(found, all, gradients_at, gradients)) return {};
   const bool no_chain =
       std::ranges::all_of(found.of_chain | std::views::take(draws.chains), [](int mode) { return mode < 0; });
   if (found.overlay.size() < (no_chain ? 1 : 2) || found.overlay.size() > most_modes) return {};
