@@ -226,10 +226,15 @@ std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<
     for (std::size_t k = 0; k < more.size(); k += static_cast<std::size_t>(draws.count * draws.dim))
       all.running.push_back(all.chains++);
     all.x.insert(all.x.end(), more.begin(), more.end());
-    found.of_chain = mode_groups(all, gradients_at, gradients);
-    leave_strays(found.of_chain, static_cast<std::size_t>(all.chains - draws.chains));
+    std::vector<int> groups = mode_groups(all, gradients_at, gradients);
+    leave_strays(groups, static_cast<std::size_t>(all.chains - draws.chains));
+    Overlay seen(laws_of(all, groups, gradients_at, gradients));
     const std::size_t known = found.overlay.size();
-    found.overlay = Overlay(laws_of(all, found.of_chain, gradients_at, gradients));
+    if (look > 0 && seen.size() < known) {  // chains on their way all over hide modes that were found before
+      found.of_chain.resize(static_cast<std::size_t>(all.chains), -1);
+      break;
+    }
+    found.of_chain = std::move(groups), found.overlay = std::move(seen);
     if (found.overlay.size() <= known) break;
   }
   if (found.of_chain.empty() || !merge_until_apart(found, all, one_mode, gradients_at, gradients)) return {};
