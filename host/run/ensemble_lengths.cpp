@@ -25,9 +25,10 @@ constexpr double plenty = 0.1;          // draws that a gradient is worth, where
 constexpr double fair = 0.04;           // where else a metric would have to be learnt first
 constexpr std::int64_t law_draws = 4000, least_law = 16;  // that the bent law is learnt from again
 constexpr double first_bent = 17;                         // steps of trajectories of the bent law
-constexpr double most_stay = 1.0 / 6;     // draws that one may stand where the normal hardly goes, over the root of all
-constexpr double normal_accepted = 0.85;  // of draws of a normal: where it is less, chains far out may hardly move
-constexpr double quarter = 1.5;           // of a whitened Gaussian's period, less a little
+constexpr double most_stay = 1.0 / 6;  // draws that one may stand where the normal hardly goes, over the root of all
+constexpr double most_stay_in_mixture = 4;  // there modes without a law stand out by as much
+constexpr double normal_accepted = 0.85;    // of draws of a normal: where it is less, chains far out may hardly move
+constexpr double quarter = 1.5;             // of a whitened Gaussian's period, less a little
 
 }  // namespace
 
@@ -77,9 +78,10 @@ double EnsembleWarmUp<Real>::worth(bool adapting) {
   double accepted = 0;
   for (const auto c : block.running) accepted += block.accepted[c] / static_cast<double>(block.running.size());
   const bool normal = metric_.bent && metric_.bent->logit.empty();
-  if (metric_.turns && accepted < (normal ? normal_accepted : least_accepted)) return 0;
+  if (metric_.turns && accepted < (normal && !of_mixture() ? normal_accepted : least_accepted)) return 0;
   const auto draws_seen = static_cast<double>(std::ssize(block.running) * block.count);
-  if (normal && longest_stay(block, metric_.factor, metric_.mean) > most_stay * std::sqrt(draws_seen)) return 0;
+  const double stay = (of_mixture() ? most_stay_in_mixture : most_stay) * std::sqrt(draws_seen);
+  if (normal && longest_stay(block, metric_.factor, metric_.mean) > stay) return 0;
   return mixing_of(block, metric_.factor, !nearly_gaussian()) / (gradients_of(block.mean_steps()) + beside_gradients());
 }
 
@@ -206,30 +208,31 @@ void EnsembleWarmUp<Real>::learn_turns() {
   run_.chains.set_metric(metric_);
 }
 
-/// Trajectories of the bent law, or of the normal itself where that is nearly all: of as many steps as pay. Where they
+/// Trajectories of the bent law, or of the normal itself where that is nearly all or modes of a mixture are laid over
+/// each other: of as many steps as pay. Where they
 /// are worth little, chains go back to what they had.
 template <class Real>
 void EnsembleWarmUp<Real>::try_bent() {
   Stand& s = stand_;
-  const bool normal = nearly_gaussian();
+  const bool mixture = of_mixture(), normal = nearly_gaussian() && !mixture, alone = normal || mixture;
   if (s.bent.first == 0) {
     usual_ = metric_, usual_.step_size = run_.chains.averaged_step(), bends_ = true;
-    s.bent.first = s.bent.next = normal ? 1 : first_bent;
+    s.bent.first = s.bent.next = alone ? 1 : first_bent;
   }
   if (!normal && !s.drawing && s.multiplied == 0) bend(s.bent.first);
   if (!normal) multiply_anew(1);
-  if (from_rows_ && !normal) learn_law_again(s.bent.first);
+  if (from_rows_ && !alone) learn_law_again(s.bent.first);
   while (s.bent.next > 0 && !out_.interrupted) {
     if (!s.drawing) bend(s.bent.next);
     const double now = worth(false);
     if (out_.interrupted) return;
     s.bent.saw(
-        now, [&](double k) { return normal ? 0 : std::round(more * k); },
-        [&](double k) { return normal || k < 3 ? 0 : std::round(k / more); });
+        now, [&](double k) { return alone ? 0 : std::round(more * k); },
+        [&](double k) { return alone || k < 3 ? 0 : std::round(k / more); });
   }
   if (out_.interrupted) return;
   if (s.bent.worth > worth_bending()) {
-    if (!law_.factor.empty()) learn_law_again(s.bent.best);
+    if (!law_.factor.empty() && !mixture) learn_law_again(s.bent.best);
     if (out_.interrupted) return;
     bend(s.bent.best);
     return run_.chains.set_metric(metric_);
@@ -276,7 +279,7 @@ void EnsembleWarmUp<Real>::multiply_anew(int which) {
 /// Draws that a gradient is worth, of trajectories of the bent law that need not be compared.
 template <class Real>
 double EnsembleWarmUp<Real>::worth_bending() const {
-  return nearly_gaussian() ? 0 : from_rows_ ? fair : plenty;
+  return nearly_gaussian() || of_mixture() ? 0 : from_rows_ ? fair : plenty;
 }
 
 template <class Real>

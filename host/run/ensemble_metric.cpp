@@ -67,7 +67,8 @@ bool EnsembleWarmUp<Real>::learn_metric(std::int64_t iterations) {
   const FrozenDraws<Real> block = draw(std::clamp<std::int64_t>(affordable(metric_gradients / 4), 8, piece / 2), true);
   if (out_.interrupted) return false;
   const bool climbs = still_moves(block), first = !std::exchange(settled_, !climbs) && settled_,
-             may_move = run_.coordinates && dim <= most_coordinates && !all_above(out_.agreement, fits),
+             may_move =
+                 run_.coordinates && !of_mixture() && dim <= most_coordinates && !all_above(out_.agreement, fits),
              again = climbed_ < most_climbs && (climbs || stand_.moved || (first && may_move));
   climbed_ += again;
   return again;
@@ -92,6 +93,7 @@ template <class Real>
 void EnsembleWarmUp<Real>::learn_law(const std::vector<Real>& x) {
   const TargetInfo& info = run_.target.info();
   const Index room = bending_room(info);
+  if (of_mixture()) return;  // that of modes laid over each other stays
   law_ = {};
   if (room > 0 && !nearly_gaussian()) law_ = bent_law(*info.logistic, info.prior_sd, x, room).value_or(BentLaw{});
 }
@@ -102,7 +104,7 @@ template <class Real>
 std::optional<LearntCoordinates> EnsembleWarmUp<Real>::learn_coordinates(std::vector<Real>& gradients) {
   std::vector<Real>& x = stand_.x;
   const Index n = run_.dim(), count = static_cast<Index>(std::ssize(x) / n);
-  if (!run_.coordinates || n > most_coordinates) return {};
+  if (!run_.coordinates || n > most_coordinates || of_mixture()) return {};
   LearntCoordinates better = run_.coordinates->coordinates();
   MetricLearner learner(n);
   learner.add(x.data(), gradients.data(), count);

@@ -21,8 +21,9 @@ namespace {
 // Draws are those of all chains, the other numbers are iterations.
 constexpr std::int64_t metric_draws = 2000, audit_draws = 1000;
 constexpr std::int64_t attempts = 5, least = 50, settles = 50, most_room = 500;
-constexpr double long_steps = 8;   // of a trajectory: a metric that fits needs fewer
-constexpr double most_gone = 0.3;  // of the time limit, for another attempt: it takes twice as long as the last
+constexpr double long_steps = 8;        // of a trajectory: a metric that fits needs fewer
+constexpr double wider_than_law = 1.1;  // proposals of a mixture's: from its tails chains come back sooner
+constexpr double most_gone = 0.3;       // of the time limit, for another attempt: it takes twice as long as the last
 
 }  // namespace
 
@@ -63,7 +64,8 @@ void EnsembleWarmUp<Real>::operator()() {
     const std::int64_t chains = run_.options.num_chains;
     if (!stuck_.empty() && 2 * std::ssize(stuck_) < chains) relocate();  // where most are stuck, it is the step
     if (attempt_ > 0 && !resumed_) gather();
-    if (begins(metric))
+    const bool has_law = of_mixture() && from_rows_ && !refuted_;  // it may need no metric
+    if (begins(metric) && !has_law)
       while (learn_metric(iterations_of_metric())) stand_ = {};
     if (begins(lengths)) learn_length();
     if (needs_metric()) continue;
@@ -71,7 +73,7 @@ void EnsembleWarmUp<Real>::operator()() {
     if (begins(audits)) figures = audit(std::max(least, audit_draws / chains) << attempt_);
     if (out_.interrupted) break;
     ++attempt_, stage_ = metric, stand_ = {};
-    refuted_ |= bends_ && !figures.passed;
+    refuted_ |= bends_ && !figures.passed && !(of_mixture() && !figures.stuck.empty());  // those may be relocated
     stuck_ = figures.stuck;
     missing_ = figures.passed ? "" : "; audit " + std::to_string(attempt_) + ": " + figures.note;
   }
@@ -185,7 +187,8 @@ void EnsembleWarmUp<Real>::of_given_length(std::int64_t iterations) {
   if (begins(step)) settle(end_ - out_.iterations);
 }
 
-/// Where chains have the observations' metric and refuse to bend, they go back to learn one of their draws.
+/// Where chains have the observations' metric, or a mixture's, and refuse to bend, they go back to learn one of their
+/// draws.
 template <class Real>
 bool EnsembleWarmUp<Real>::needs_metric() {
   if (out_.interrupted || !from_rows_ || bends_) return false;
@@ -342,9 +345,9 @@ AuditFigures EnsembleWarmUp<Real>::audit(std::int64_t iterations) {
     return name_of_coordinate(run_.target.info(), static_cast<std::int64_t>(i));
   });
   usual_lp_ = figures.lp, lp_width_ = figures.lp_width;
-  const bool passed = figures.passed, searches = run_.coordinates && !(passed && searched_);
-  if (searches && overlay(block, passed)) {
-    if (passed) figures.note = "a mode was found in which no chain was";
+  const bool passed = figures.passed, searches = run_.coordinates && (!passed || !searched_ || fits_ == 1);
+  if (searches && overlay(block, figures)) {
+    if (passed) figures.note = fits_ > 0 ? "laws of modes were learnt again" : "a mode was found in which no chain was";
     figures.passed = false, figures.stuck.clear();
   }
   if (out_.interrupted) {  // when the run is resumed, modes are looked for again
@@ -361,10 +364,14 @@ AuditFigures EnsembleWarmUp<Real>::audit(std::int64_t iterations) {
 
 /// Where chains stay in modes, or one is found in which none is, these are laid over each other. Chains go on in the
 /// first one: those of no mode with some of the mass at the place of another, or about the mean where all are such.
+/// Laws of a mixture are learnt once more, from draws of all modes by what these weigh.
 template <class Real>
-bool EnsembleWarmUp<Real>::overlay(const FrozenDraws<Real>& block, bool one_mode) {
+bool EnsembleWarmUp<Real>::overlay(const FrozenDraws<Real>& block, const AuditFigures& figures) {
   std::int64_t gradients = out_.gradients;
-  const auto found = find_modes(run_, block, one_mode, out_.iterations, gradients);
+  const bool again = run_.coordinates->overlay().any();
+  if (again && fits_ != 1) return false;
+  const auto found = again ? fit_again(run_, block, figures.stuck, gradients)
+                           : find_modes(run_, block, figures.passed, out_.iterations, gradients);
   out_.interrupted = run_.stop;
   if (out_.interrupted) return false;
   out_.gradients = gradients;
@@ -372,6 +379,9 @@ bool EnsembleWarmUp<Real>::overlay(const FrozenDraws<Real>& block, bool one_mode
   std::vector<Real> x = run_.chains.positions();
   run_.coordinates->gather(x);
   run_.coordinates->to_target(x);
+  if (again)
+    put_into_modes(run_, x, [&](std::int64_t c) { return DrawId{~run_.options.seed, c, std::int64_t(1) << 38}; });
+  fits_ += found->mixed;
   const auto n = static_cast<Eigen::Index>(run_.dim());
   const auto place = [&](std::size_t c) {
     return Eigen::Map<Eigen::Matrix<Real, Eigen::Dynamic, 1>>(x.data() + static_cast<Eigen::Index>(c) * n, n);
@@ -401,10 +411,16 @@ bool EnsembleWarmUp<Real>::overlay(const FrozenDraws<Real>& block, bool one_mode
     while (modes[from] < 0);
     place(c) = place(from);
   }
-  const Eigen::MatrixXd rows = found->overlay.laws()[0].factor.transpose();
+  const Overlay::Law& law = found->overlay.laws()[0];
+  const Eigen::MatrixXd rows = law.factor.transpose();
   metric_ = {}, usual_ = {}, law_ = {}, bends_ = settled_ = false, climbed_ = 0;
   metric_.factor.assign(rows.data(), rows.data() + rows.size());
   metric_.step_size = 0.5, metric_.num_steps = 2;
+  if (found->mixed) {
+    law_.factor = metric_.factor, law_.mean.assign(law.mean.begin(), law.mean.end());
+    for (double& v : law_.factor) v *= wider_than_law;
+    from_rows_ = true, refuted_ = false;
+  }
   out_.agreement.clear(), out_.coordinates.clear(), out_.modes = found->overlay.to_numbers();
   run_.coordinates->set(LearntCoordinates{});
   run_.coordinates->set(found->overlay);

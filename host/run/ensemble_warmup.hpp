@@ -30,6 +30,7 @@ class EnsembleWarmUp {
     visit("mass", self.mass_.value), visit("mass_error", self.mass_.error);
     visit("usual_lp", self.usual_lp_), visit("lp_width", self.lp_width_);
     visit("climbed", self.climbed_), visit("settled", self.settled_), visit("searched", self.searched_);
+    visit("fits", self.fits_);
     visit("agreement", self.out_.agreement), visit("scouting", self.scouting_);
     visit("factor", self.metric_.factor), visit("step_size", self.metric_.step_size);
     visit("num_steps", self.metric_.num_steps), visit("spread", self.metric_.spread);
@@ -115,6 +116,8 @@ class EnsembleWarmUp {
   void learn_law(const std::vector<Real>& x);
   void move_chains(LearntCoordinates coordinates);
   bool nearly_gaussian() const;
+  /// Whether the law is the normal that modes of a mixture are laid over each other as.
+  bool of_mixture() const { return !law_.factor.empty() && law_.bending.logit.empty(); }
   void learn_length();
   void learn_usual();
   void try_lengths();
@@ -139,7 +142,7 @@ class EnsembleWarmUp {
   std::string trajectories() const;
   void settle(std::int64_t iterations);
   AuditFigures audit(std::int64_t iterations);
-  bool overlay(const FrozenDraws<Real>& block, bool one_mode);
+  bool overlay(const FrozenDraws<Real>& block, const AuditFigures& figures);
   LogMass mass_of_others(const FrozenDraws<Real>& block, const AuditFigures& figures);
   FrozenDraws<Real> draw(std::int64_t iterations, bool adapting);
   void tell(const std::string& stage) { run_.reporter.waits_for(stage + missing_); }
@@ -153,12 +156,13 @@ class EnsembleWarmUp {
   BentLaw law_;                               ///< of the draws that the metric is of; none: without a factor
   bool bends_ = false;                        ///< trajectories are of that law, or of the normal alone
   bool refuted_ = false;                      ///< by an audit
-  bool from_rows_ = false;                    ///< the metric is of observations alone: row_start.hpp
+  bool from_rows_ = false;                    ///< the metric is of observations alone (row_start.hpp), or a mixture's
   std::string missing_;                       ///< in the last audit, for people
   int stage_ = scouts;
   std::int64_t attempt_ = 0, relocated_ = 0;  ///< relocated: chains
   std::int64_t climbed_ = 0;                  ///< metrics that were learnt while chains were on their way
   bool searched_ = false;                     ///< for modes that no chain has found
+  int fits_ = 0;                              ///< of a mixture to draws, whose laws modes are laid over each other by
   bool settled_ = false;                      ///< chains no longer climb: their draws tell coordinates
   std::vector<std::int64_t> stuck_;           ///< chains that accepted nothing in the last audit
   LogMass mass_{0, 0};                        ///< of the others' place

@@ -19,7 +19,7 @@ std::string modes_in_words(std::size_t modes, const std::vector<double>& draws) 
   const double all = std::reduce(draws.begin(), draws.end());
   std::vector<std::string> shares;
   for (const double in_one : draws) shares.push_back(fmt::format("{:.3g}", in_one / all));
-  return fmt::format("{} that chains do not go between, laid over each other{}", modes,
+  return fmt::format("{}, laid over each other{}", modes,
                      all > 0 ? fmt::format("; they have {} of the draws", fmt::join(shares, ", ")) : "");
 }
 

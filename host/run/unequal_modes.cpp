@@ -5,6 +5,7 @@
 #include <ranges>
 
 #include "host/learn/learnt_metric.hpp"
+#include "host/learn/normal_mixture.hpp"
 #include "host/run/mode_groups.hpp"
 #include "host/run/relocate.hpp"
 #include "host/run/search_modes.hpp"
@@ -14,10 +15,12 @@
 namespace kilochain {
 namespace {
 
-constexpr double negligible = 1e-4;                          // of the mass
-constexpr double least_apart = 0.9;                          // of draws, whose mode by the laws is their chain's
-constexpr std::int64_t most_searched = 64;                   // coordinates of a posterior that seems to have one mode
-constexpr int most_looks = 3;                                // for more modes, as long as there are
+constexpr double negligible = 1e-4;         // of the mass
+constexpr double least_apart = 0.9;         // of draws, whose mode by the laws is their chain's
+constexpr std::int64_t most_searched = 64;  // coordinates of a posterior that seems to have one mode
+constexpr int most_looks = 3;               // for more modes, as long as there are
+constexpr std::int64_t most_mixed = 32;     // coordinates: of more, draws tell no covariances
+constexpr std::int64_t draws_of_mixture = 4000;
 constexpr std::int64_t draws_of_law = 1000, at_once = 1024;  // at_once: points that are evaluated together
 
 /// Of draws (draw, n) their law, as metrics are learnt; lp: of the draws.
@@ -149,6 +152,39 @@ bool merge_until_apart(FoundModes& found, const FrozenDraws<Real>& draws, bool m
   return false;
 }
 
+/// Draws of running chains that are not their chain's last one again, about `wanted` of them at most: a chain that
+/// stands for long would look like a narrow mode.
+template <class Real>
+std::vector<Real> different_draws(const FrozenDraws<Real>& draws, std::int64_t wanted) {
+  std::vector<const Real*> rows;
+  for (const std::int64_t c : draws.running)
+    for (Count s = 0; s < draws.count; ++s)
+      if (s == 0 || !std::equal(draws.row(c, s), draws.row(c, s) + draws.dim, draws.row(c, s - 1)))
+        rows.push_back(draws.row(c, s));
+  const std::size_t every = std::max<std::size_t>(1, rows.size() / static_cast<std::size_t>(wanted));
+  std::vector<Real> out;
+  for (std::size_t k = 0; k < rows.size(); k += every) out.insert(out.end(), rows[k], rows[k] + draws.dim);
+  return out;
+}
+
+/// Where chains go between modes, as over a floor, each draw (draw, n) is in one all the same: a mixture's laws tell.
+/// One law is wide, for what is between the others.
+template <class Real>
+bool mix(FoundModes& found, const std::vector<Real>& x, Eigen::Index n) {
+  const Eigen::MatrixXd at =
+      Eigen::Map<const Eigen::Matrix<Real, -1, -1>>(x.data(), n, std::ssize(x) / n).template cast<double>();
+  std::vector<Overlay::Law> laws = found.overlay.laws();
+  if (!found.mixed) {
+    if (auto wide = law_of_all(at)) laws.push_back(std::move(*wide));
+    for (Overlay::Law& law : laws) law.log_share = 0;
+  }
+  laws = fit_mixture(at, std::move(laws));
+  if (laws.size() < 2) return false;
+  found.overlay = Overlay(std::move(laws)), found.mixed = true;
+  std::ranges::fill(found.of_chain, 0);
+  return true;
+}
+
 }  // namespace
 
 template <class Real>
@@ -237,11 +273,27 @@ std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<
     found.of_chain = std::move(groups), found.overlay = std::move(seen);
     if (found.overlay.size() <= known) break;
   }
-  if (found.of_chain.empty() || !merge_until_apart(found, all, one_mode, gradients_at, gradients)) return {};
+  if (found.of_chain.empty()) return {};
+  if (!merge_until_apart(found, all, one_mode, gradients_at, gradients))
+    if (one_mode || all.dim > most_mixed || !mix(found, different_draws(all, draws_of_mixture), all.dim)) return {};
   const bool no_chain =
       std::ranges::all_of(found.of_chain | std::views::take(draws.chains), [](int mode) { return mode < 0; });
   if (found.overlay.size() < (no_chain ? 1 : 2) || found.overlay.size() > most_modes) return {};
   found.of_chain.resize(static_cast<std::size_t>(draws.chains));
+  return found;
+}
+
+template <class Real>
+std::optional<FoundModes> fit_again(const Phases<Real>& run, const FrozenDraws<Real>& draws,
+                                    const std::vector<std::int64_t>& stuck, std::int64_t& gradients) {
+  FrozenDraws<Real> moving = draws;
+  std::erase_if(moving.running, [&](std::int64_t c) { return std::ranges::find(stuck, c) != stuck.end(); });
+  std::vector<Real> x = different_draws(moving, draws_of_mixture);
+  run.coordinates->to_target(x);
+  put_into_modes(run, x, [&](std::int64_t k) { return DrawId{~run.options.seed, k, std::int64_t(1) << 39}; });
+  FoundModes found{run.coordinates->overlay(), std::vector<int>(static_cast<std::size_t>(draws.chains)), true};
+  gradients += std::ssize(x) / draws.dim * std::ssize(found.overlay.laws());
+  if (!mix(found, x, draws.dim)) return {};
   return found;
 }
 
@@ -252,5 +304,9 @@ template std::optional<FoundModes> find_modes(const Phases<float>&, const Frozen
                                               std::int64_t&);
 template std::optional<FoundModes> find_modes(const Phases<double>&, const FrozenDraws<double>&, bool, std::int64_t,
                                               std::int64_t&);
+template std::optional<FoundModes> fit_again(const Phases<float>&, const FrozenDraws<float>&,
+                                             const std::vector<std::int64_t>&, std::int64_t&);
+template std::optional<FoundModes> fit_again(const Phases<double>&, const FrozenDraws<double>&,
+                                             const std::vector<std::int64_t>&, std::int64_t&);
 
 }  // namespace kilochain

@@ -31,6 +31,7 @@ InModes put_into_modes(const Phases<Real>& run, std::vector<Real>& points,
 struct FoundModes {
   Overlay overlay;            ///< the mode with most of the mass first
   std::vector<int> of_chain;  ///< (chain): -1 of those that are in none of them
+  bool mixed = false;         ///< the laws are a mixture's that fits all draws
 };
 /// Modes with laws of their draws; none where there are not two, or one beside a place of next to no mass where all
 /// chains are. draws: those of an audit, in the coordinates of `run`;
@@ -38,5 +39,10 @@ struct FoundModes {
 template <class Real>
 std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<Real>& draws, bool one_mode,
                                      std::int64_t iterations, std::int64_t& gradients);
+/// Modes by a mixture's laws, learnt again from draws that see them laid over each other, but those of chains that are
+/// stuck. draws: as of find_modes. Adds to `gradients`.
+template <class Real>
+std::optional<FoundModes> fit_again(const Phases<Real>& run, const FrozenDraws<Real>& draws,
+                                    const std::vector<std::int64_t>& stuck, std::int64_t& gradients);
 
 }  // namespace kilochain
