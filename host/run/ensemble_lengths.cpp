@@ -8,6 +8,9 @@
 #include "host/learn/learnt_metric.hpp"
 #include "host/learn/mixing.hpp"
 #include "host/run/ensemble_warmup.hpp"
+#include "host/run/target_gradients.hpp"
+#include "host/statistics/pareto_tail.hpp"
+#include "kernels/random/draw.hpp"
 
 namespace kilochain {
 namespace {
@@ -25,10 +28,11 @@ constexpr double plenty = 0.1;          // draws that a gradient is worth, where
 constexpr double fair = 0.04;           // where else a metric would have to be learnt first
 constexpr std::int64_t law_draws = 4000, least_law = 16;  // that the bent law is learnt from again
 constexpr double first_bent = 17;                         // steps of trajectories of the bent law
-constexpr double most_stay = 1.0 / 6;  // draws that one may stand where the normal hardly goes, over the root of all
-constexpr double most_stay_in_mixture = 4;  // there modes without a law stand out by as much
-constexpr double normal_accepted = 0.85;    // of draws of a normal: where it is less, chains far out may hardly move
-constexpr double quarter = 1.5;             // of a whitened Gaussian's period, less a little
+constexpr double most_stay = 1.0 / 6;     // draws that one may stand where the normal hardly goes, over the root of all
+constexpr std::int64_t weighed = 8000;    // draws of a mixture's normal
+constexpr double heaviest = 0.7;          // shape of the tail of their weights
+constexpr double normal_accepted = 0.85;  // of draws of a normal: where it is less, chains far out may hardly move
+constexpr double quarter = 1.5;           // of a whitened Gaussian's period, less a little
 
 }  // namespace
 
@@ -80,9 +84,38 @@ double EnsembleWarmUp<Real>::worth(bool adapting) {
   const bool normal = metric_.bent && metric_.bent->logit.empty();
   if (metric_.turns && accepted < (normal && !of_mixture() ? normal_accepted : least_accepted)) return 0;
   const auto draws_seen = static_cast<double>(std::ssize(block.running) * block.count);
-  const double stay = (of_mixture() ? most_stay_in_mixture : most_stay) * std::sqrt(draws_seen);
-  if (normal && longest_stay(block, metric_.factor, metric_.mean) > stay) return 0;
+  const auto stays = [&] {
+    if (of_mixture()) return tail_of_proposals() > heaviest;
+    return longest_stay(block, metric_.factor, metric_.mean) > most_stay * std::sqrt(draws_seen);
+  };
+  if (normal && stays()) return 0;
   return mixing_of(block, metric_.factor, !nearly_gaussian()) / (gradients_of(block.mean_steps()) + beside_gradients());
+}
+
+/// Of weights of the law's draws, by the density that chains see: where it is heavy, chains would stay for long where
+/// they seldom come.
+template <class Real>
+double EnsembleWarmUp<Real>::tail_of_proposals() {
+  const Index n = run_.dim();
+  std::vector<double> z(padded(static_cast<std::size_t>(n)) + 32), log_weights;
+  std::vector<Real> x;
+  for (std::int64_t k = 0; k < weighed; ++k) {
+    normals(HostTeam{}, Rng{~run_.options.seed, static_cast<std::uint32_t>(k), out_.iterations}, Purpose::mode,
+            Row(z.data(), z.size()), n);
+    double square = 0;
+    for (Index i = 0; i < n; ++i) {
+      double at = law_.mean[static_cast<std::size_t>(i)];
+      for (Index j = 0; j <= i; ++j) at += law_.factor[static_cast<std::size_t>(i * n + j)] * z[j];
+      x.push_back(static_cast<Real>(at)), square += z[i] * z[i];
+    }
+    log_weights.push_back(square / 2);
+  }
+  std::vector<double> lp;
+  TargetGradients<Real> gradients_at(run_);
+  gradients_at(x, &lp);
+  out_.gradients += weighed;
+  for (std::size_t k = 0; k < lp.size(); ++k) log_weights[k] = std::isnan(lp[k]) ? -INFINITY : log_weights[k] + lp[k];
+  return pareto_tail(std::move(log_weights));
 }
 
 /// What a trajectory costs, in gradients: of a normal alone a log density, which is half of one; of a bent one two, and

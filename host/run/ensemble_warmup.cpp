@@ -371,7 +371,7 @@ bool EnsembleWarmUp<Real>::overlay(const FrozenDraws<Real>& block, const AuditFi
   const bool again = run_.coordinates->overlay().any();
   if (again && fits_ != 1) return false;
   const auto found = again ? fit_again(run_, block, figures.stuck, gradients)
-                           : find_modes(run_, block, figures.passed, out_.iterations, gradients);
+                           : find_modes(run_, block, figures, out_.iterations, gradients);
   out_.interrupted = run_.stop;
   if (out_.interrupted) return false;
   out_.gradients = gradients;

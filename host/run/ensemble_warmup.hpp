@@ -135,6 +135,7 @@ class EnsembleWarmUp {
   double worth(bool adapting);
   double gradients_of(double steps) const;
   double beside_gradients() const;
+  double tail_of_proposals();
   Metric while_adapting() const;
   void leapfrog(double num_steps, double step);
   void turns(double time, double number);

@@ -21,6 +21,7 @@ constexpr std::int64_t most_searched = 64;  // coordinates of a posterior that s
 constexpr int most_looks = 3;               // for more modes, as long as there are
 constexpr std::int64_t most_mixed = 32;     // coordinates: of more, draws tell no covariances
 constexpr std::int64_t draws_of_mixture = 4000;
+constexpr double stays = 0.9;                                // correlation of where chains began with where they are
 constexpr std::int64_t draws_of_law = 1000, at_once = 1024;  // at_once: points that are evaluated together
 
 /// Of draws (draw, n) their law, as metrics are learnt; lp: of the draws.
@@ -237,8 +238,9 @@ InModes put_into_modes(const Phases<Real>& run, std::vector<Real>& points,
 }
 
 template <class Real>
-std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<Real>& draws, bool one_mode,
+std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<Real>& draws, const AuditFigures& audit,
                                      std::int64_t iterations, std::int64_t& gradients) {
+  const bool one_mode = audit.passed, may_mix = audit.stuck.empty() && draws.dim <= most_mixed;  // stuck: in tails
   if (draws.dim > (one_mode ? most_searched : most_overlaid) || run.coordinates->overlay().any() || run.stop) return {};
   TargetGradients<Real> gradients_at(run, run.coordinates->plain());
   FrozenDraws<Real> all = draws;
@@ -275,7 +277,7 @@ std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<
   }
   if (found.of_chain.empty()) return {};
   if (!merge_until_apart(found, all, one_mode, gradients_at, gradients))
-    if (one_mode || all.dim > most_mixed || !mix(found, different_draws(all, draws_of_mixture), all.dim)) return {};
+    if (one_mode || !may_mix || !mix(found, different_draws(all, draws_of_mixture), all.dim)) return {};
   const bool no_chain =
       std::ranges::all_of(found.of_chain | std::views::take(draws.chains), [](int mode) { return mode < 0; });
   if (found.overlay.size() < (no_chain ? 1 : 2) || found.overlay.size() > most_modes) return {};
@@ -300,10 +302,10 @@ std::optional<FoundModes> fit_again(const Phases<Real>& run, const FrozenDraws<R
 template InModes put_into_modes(const Phases<float>&, std::vector<float>&, const std::function<DrawId(std::int64_t)>&);
 template InModes put_into_modes(const Phases<double>&, std::vector<double>&,
                                 const std::function<DrawId(std::int64_t)>&);
-template std::optional<FoundModes> find_modes(const Phases<float>&, const FrozenDraws<float>&, bool, std::int64_t,
-                                              std::int64_t&);
-template std::optional<FoundModes> find_modes(const Phases<double>&, const FrozenDraws<double>&, bool, std::int64_t,
-                                              std::int64_t&);
+template std::optional<FoundModes> find_modes(const Phases<float>&, const FrozenDraws<float>&, const AuditFigures&,
+                                              std::int64_t, std::int64_t&);
+template std::optional<FoundModes> find_modes(const Phases<double>&, const FrozenDraws<double>&, const AuditFigures&,
+                                              std::int64_t, std::int64_t&);
 template std::optional<FoundModes> fit_again(const Phases<float>&, const FrozenDraws<float>&,
                                              const std::vector<std::int64_t>&, std::int64_t&);
 template std::optional<FoundModes> fit_again(const Phases<double>&, const FrozenDraws<double>&,

@@ -34,10 +34,10 @@ struct FoundModes {
   bool mixed = false;         ///< the laws are a mixture's that fits all draws
 };
 /// Modes with laws of their draws; none where there are not two, or one beside a place of next to no mass where all
-/// chains are. draws: those of an audit, in the coordinates of `run`;
-/// one_mode: it has passed; iterations: that chains have made. Adds to `gradients`.
+/// chains are. draws: those of an audit, in the coordinates of `run`; iterations: that chains have made. Adds to
+/// `gradients`.
 template <class Real>
-std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<Real>& draws, bool one_mode,
+std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<Real>& draws, const AuditFigures& audit,
                                      std::int64_t iterations, std::int64_t& gradients);
 /// Modes by a mixture's laws, learnt again from draws that see them laid over each other, but those of chains that are
 /// stuck. draws: as of find_modes. Adds to `gradients`.
