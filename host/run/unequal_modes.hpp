@@ -1,7 +1,8 @@
 // Modes that chains do not go between and that are no images of each other. When an audit has failed, chains are told
 // apart (mode_groups.hpp), and modes looked for that none has found (search_modes.hpp). Of each that has some of the
 // mass the draws tell a normal law, and the modes are laid over each other (docs/decisions/0035-unequal-modes.md). When
-// an audit has passed, modes are looked for once.
+// an audit has passed, modes are looked for once. Where chains go between modes, a mixture tells the laws
+// (normal_mixture.hpp).
 // Cost: a gradient a chain for each mode, a thousand for its law and n^3.
 #pragma once
 #include <functional>
