@@ -7,8 +7,8 @@
 
 namespace kilochain {
 
-/// Of the largest min(S/5, 3 sqrt(S)) of S weights, given by their logs; infinite of fewer than 25 weights, or where one
-/// is not a number or infinite. Logs may be -infinity.
+/// Of the largest min(S/5, 3 sqrt(S)) of S weights, given by their logs, which may be -infinity. Infinite of fewer than
+/// 25 weights, or where one is not a number or infinite.
 double pareto_tail(std::vector<double> log_weights);
 
 }  // namespace kilochain
