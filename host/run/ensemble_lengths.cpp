@@ -241,9 +241,8 @@ void EnsembleWarmUp<Real>::learn_turns() {
   run_.chains.set_metric(metric_);
 }
 
-/// Trajectories of the bent law, or of the normal itself where that is nearly all or modes of a mixture are laid over
-/// each other: of as many steps as pay. Where they
-/// are worth little, chains go back to what they had.
+/// Trajectories of the bent law, of as many steps as pay; or proposals of the normal itself, where that is nearly all,
+/// or modes of a mixture are laid over each other. Where they are worth little, chains go back to what they had.
 template <class Real>
 void EnsembleWarmUp<Real>::try_bent() {
   Stand& s = stand_;

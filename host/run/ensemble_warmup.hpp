@@ -117,7 +117,7 @@ class EnsembleWarmUp {
   void move_chains(LearntCoordinates coordinates);
   bool nearly_gaussian() const;
   /// Whether the law is the normal that modes of a mixture are laid over each other as.
-  bool of_mixture() const { return !law_.factor.empty() && law_.bending.logit.empty(); }
+  bool of_mixture() const { return fits_ > 0; }
   void learn_length();
   void learn_usual();
   void try_lengths();

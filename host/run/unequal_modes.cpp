@@ -21,7 +21,6 @@ constexpr std::int64_t most_searched = 64;  // coordinates of a posterior that s
 constexpr int most_looks = 3;               // for more modes, as long as there are
 constexpr std::int64_t most_mixed = 32;     // coordinates: of more, draws tell no covariances
 constexpr std::int64_t draws_of_mixture = 4000;
-constexpr double stays = 0.9;                                // correlation of where chains began with where they are
 constexpr std::int64_t draws_of_law = 1000, at_once = 1024;  // at_once: points that are evaluated together
 
 /// Of draws (draw, n) their law, as metrics are learnt; lp: of the draws.
