@@ -73,7 +73,7 @@ def test_modes_that_differ_have_their_weights():
         return lp, -share * (x + 10) - (1 - share) * (x - 15) / 4
 
     tree = k.sample(k.from_batched(density, 3), chains=16, seed=1, progress=False)
-    assert tree.attrs["converged"] and tree.attrs["unequal_modes"].startswith("2 that chains"), tree.attrs
+    assert tree.attrs["converged"] and tree.attrs["unequal_modes"].startswith("2, laid over"), tree.attrs
     x = tree["posterior"]["x"].values
     share = (x[..., 0] > 0).mean()
     assert abs(share - 0.7) < 5 * np.sqrt(0.21 / x[..., 0].size), share  # a false alarm in 1.7 million
