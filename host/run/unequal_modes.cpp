@@ -171,6 +171,7 @@ std::vector<Real> different_draws(const FrozenDraws<Real>& draws, std::int64_t w
 /// One law is wide, for what is between the others.
 template <class Real>
 bool mix(FoundModes& found, const std::vector<Real>& x, Eigen::Index n) {
+  if (x.empty()) return false;
   const Eigen::MatrixXd at =
       Eigen::Map<const Eigen::Matrix<Real, -1, -1>>(x.data(), n, std::ssize(x) / n).template cast<double>();
   std::vector<Overlay::Law> laws = found.overlay.laws();
