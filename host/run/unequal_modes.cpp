@@ -167,6 +167,14 @@ std::vector<Real> different_draws(const FrozenDraws<Real>& draws, std::int64_t w
   return out;
 }
 
+/// (chain): each is in the first mode, but those that are quarantined in none.
+template <class Real>
+std::vector<int> all_in_first(const FrozenDraws<Real>& draws) {
+  std::vector<int> modes(static_cast<std::size_t>(draws.chains), -1);
+  for (const std::int64_t c : draws.running) modes[static_cast<std::size_t>(c)] = 0;
+  return modes;
+}
+
 /// Where chains go between modes, as over a floor, each draw (draw, n) is in one all the same: a mixture's laws tell.
 /// One law is wide, for what is between the others.
 template <class Real>
@@ -182,7 +190,6 @@ bool mix(FoundModes& found, const std::vector<Real>& x, Eigen::Index n) {
   laws = fit_mixture(at, std::move(laws));
   if (laws.size() < 2) return false;
   found.overlay = Overlay(std::move(laws)), found.mixed = true;
-  std::ranges::fill(found.of_chain, 0);
   return true;
 }
 
@@ -278,6 +285,7 @@ std::optional<FoundModes> find_modes(const Phases<Real>& run, const FrozenDraws<
   if (found.of_chain.empty()) return {};
   if (!merge_until_apart(found, all, one_mode, gradients_at, gradients))
     if (one_mode || !may_mix || !mix(found, different_draws(all, draws_of_mixture), all.dim)) return {};
+  if (found.mixed) found.of_chain = all_in_first(all);
   const bool no_chain =
       std::ranges::all_of(found.of_chain | std::views::take(draws.chains), [](int mode) { return mode < 0; });
   if (found.overlay.size() < (no_chain ? 1 : 2) || found.overlay.size() > most_modes) return {};
@@ -293,7 +301,7 @@ std::optional<FoundModes> fit_again(const Phases<Real>& run, const FrozenDraws<R
   std::vector<Real> x = different_draws(moving, draws_of_mixture);
   run.coordinates->to_target(x);
   put_into_modes(run, x, [&](std::int64_t k) { return DrawId{~run.options.seed, k, std::int64_t(1) << 39}; });
-  FoundModes found{run.coordinates->overlay(), std::vector<int>(static_cast<std::size_t>(draws.chains)), true};
+  FoundModes found{run.coordinates->overlay(), all_in_first(draws), true};
   gradients += std::ssize(x) / draws.dim * std::ssize(found.overlay.laws());
   if (!mix(found, x, draws.dim)) return {};
   return found;
