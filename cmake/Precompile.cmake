@@ -1,5 +1,5 @@
 # kilochain_precompile(TARGET [FURTHER HEADERS...]): the standard library and fmt are read once for the target's sources,
-# and for those of kilochain_precompile_as(TARGET OTHER), which has OTHER's flags. (Not JSON: to load it costs the many more than it saves the few.)
+# and for those of kilochain_precompile_as(TARGET OTHER), which has OTHER's flags and headers. (Not JSON: to load it costs the many more than it saves the few.)
 # A source with flags of its own stays outside: SKIP_PRECOMPILE_HEADERS.
 option(KILOCHAIN_PRECOMPILE "Compile the headers of libraries once for all sources" ON)
 function(kilochain_precompile target)
@@ -9,16 +9,19 @@ function(kilochain_precompile target)
   endif()
 endfunction()
 function(kilochain_precompile_as target other)
-  if(KILOCHAIN_PRECOMPILE)
+  get_target_property(headers ${other} PRECOMPILE_HEADERS)
+  if(headers)
     target_precompile_headers(${target} REUSE_FROM ${other})
+  else()
+    kilochain_precompile(${target})
   endif()
 endfunction()
 # kilochain_together(TARGET [FOLDER...]): several sources are compiled as one, for they read the same headers and use the same
-# templates: that takes a third of the time. All sources, six at a time, or those of each folder. Not in sanitized trees, which
-# find out whether each source includes what it needs.
+# templates: that takes a third of the time. All sources, six at a time, or those of each folder, ten at most. The preset
+# `nightly` finds out whether each source includes what it needs.
 option(KILOCHAIN_TOGETHER "Compile sources several at a time where they are small" ON)
 function(kilochain_together target)
-  if(KILOCHAIN_TOGETHER AND NOT KILOCHAIN_SANITIZE AND NOT KILOCHAIN_THREAD_SANITIZE)
+  if(KILOCHAIN_TOGETHER AND NOT KILOCHAIN_SANITIZE STREQUAL "ALL")
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
     if(ARGN)
       set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
@@ -27,7 +30,12 @@ function(kilochain_together target)
         set(together ${sources})
         list(FILTER together INCLUDE REGEX "(^|/)${folder}/[^/]*[.]cpp$")
         string(MAKE_C_IDENTIFIER ${folder} group)
-        set_source_files_properties(${together} PROPERTIES UNITY_GROUP ${group})
+        list(LENGTH together count)
+        foreach(source ${together})
+          list(FIND together ${source} k)
+          math(EXPR part "${k} * ((${count} + 9) / 10) / ${count}")
+          set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${part})
+        endforeach()
       endforeach()
     endif()
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # a source seems to be a header of its batch

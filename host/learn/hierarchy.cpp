@@ -9,21 +9,21 @@
 namespace kilochain {
 namespace {
 
-using Eigen::ArrayXd, Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+using Eigen::ArrayXd, Eigen::MatrixXd, Eigen::VectorXd;
 
 // Of a direction's precision, at the parent's median: 1 where the data say nothing; beyond, it is no such model.
 constexpr double least_share = 0.01, most_share = 1.3;
 constexpr double trusted = 10;  // times a prior's precision: beyond, its error is more than what the data say
 
 /// Of the prior of centred effects, where their parent is at its median.
-MatrixXd precision_of(const ScaledEffects& e, Index n) {
+MatrixXd effects_precision(const ScaledEffects& e, Eigen::Index n) {
   MatrixXd out = MatrixXd::Zero(n, n);
   if (e.precision.size() > 0) {
     out(e.effects, e.effects) = e.precision;
     return out;
   }
   for (std::size_t k = 0; k < e.effects.size(); ++k) {
-    const Index i = e.effects[k];
+    const Eigen::Index i = e.effects[k];
     out(i, i) += e.precisions[k];
     if (!e.mean) continue;
     out(*e.mean, *e.mean) += e.precisions[k];
@@ -32,7 +32,7 @@ MatrixXd precision_of(const ScaledEffects& e, Index n) {
   return out;
 }
 
-VectorXd about_of(const ScaledEffects& e, Index n) {
+VectorXd about_of(const ScaledEffects& e, Eigen::Index n) {
   VectorXd out = VectorXd::Zero(n);
   if (e.about.size() > 0) out(e.effects) = e.about;
   return out;
@@ -40,9 +40,9 @@ VectorXd about_of(const ScaledEffects& e, Index n) {
 
 }  // namespace
 
-std::optional<Given> given(Index v, const ScaleLaw& scale, const DrawsAndGradients& d, const Whitened& w) {
+std::optional<Given> given(Eigen::Index v, const ScaleLaw& scale, const DrawsAndGradients& d, const Whitened& w) {
   Given out{v, scale, scale.u(median(d.x.row(v))), {}, {}, {}, {}, {}, {}, {}};
-  for (Index i = 0; i < d.x.rows(); ++i)
+  for (Eigen::Index i = 0; i < d.x.rows(); ++i)
     if (i != v) out.others.push_back(i);
   auto L = cholesky(times_own_transpose(w.L)(out.others, out.others));
   if (!L || !(robust_sd(d.x.row(v)) > 0)) return {};
@@ -58,7 +58,7 @@ std::optional<Given> given(Index v, const ScaleLaw& scale, const DrawsAndGradien
 }
 
 std::optional<Hierarchy> fitted(const Given& at, double c) {
-  const Index m = at.z.rows(), draws = at.z.cols();
+  const Eigen::Index m = at.z.rows(), draws = at.z.cols();
   if (draws < 3 * (m + 1)) return {};
   const ArrayXd above = (-2 * c * at.t).min(30).exp();
   MatrixXd basis(2 * m + 3, draws);
@@ -88,19 +88,19 @@ std::optional<Hierarchy> fitted(const Given& at, double c) {
 }
 
 std::optional<DataPrecision> data_precision(const DrawsAndGradients& draws, const std::vector<ScaledEffects>& groups) {
-  const Index n = draws.x.rows(), count = draws.x.cols();
+  const Eigen::Index n = draws.x.rows(), count = draws.x.cols();
   MatrixXd g = draws.g;
-  std::vector<Index> others;
-  for (Index i = 0; i < n; ++i)
+  std::vector<Eigen::Index> others;
+  for (Eigen::Index i = 0; i < n; ++i)
     if (std::ranges::none_of(groups, [i](const ScaledEffects& e) { return e.parent == i; })) others.push_back(i);
   Eigen::RowVectorXd narrow = Eigen::RowVectorXd::Constant(count, trusted);  // the narrowest prior at each draw
   for (const ScaledEffects& e : groups) {
     const ArrayXd t = e.scale.u(ArrayXd(draws.x.row(e.parent).transpose())) - e.scale.u(median(draws.x.row(e.parent))),
                   scale = (-2 * e.scale.rate * t).min(60).exp();
-    g += times(precision_of(e, n), draws.x.colwise() - about_of(e, n)) * scale.matrix().asDiagonal();
+    g += times(effects_precision(e, n), draws.x.colwise() - about_of(e, n)) * scale.matrix().asDiagonal();
     narrow = narrow.cwiseMax(scale.matrix().transpose());
   }
-  const Index m = std::ssize(others);
+  const Eigen::Index m = std::ssize(others);
   if (m < 1 || count < 2 * m + 2) return {};
   MatrixXd x = draws.x(others, Eigen::all), rest = g(others, Eigen::all);
   const VectorXd mean = x.rowwise().mean();
@@ -130,14 +130,14 @@ std::optional<DataPrecision> data_precision(const DrawsAndGradients& draws, cons
 
 Hierarchy model_of(std::size_t k, const Given& at, const std::vector<ScaledEffects>& groups, const DataPrecision& data,
                    const VectorXd& origin) {
-  const Index n = data.pull.size();
+  const Eigen::Index n = data.pull.size();
   const VectorXd mean = at.mean + origin(at.others);
-  const MatrixXd own = precision_of(groups[k], n)(at.others, at.others);
+  const MatrixXd own = effects_precision(groups[k], n)(at.others, at.others);
   MatrixXd rest = data.precision;
   VectorXd pulls = data.pull;
   for (std::size_t other = 0; other < groups.size(); ++other)
     if (other != k) {
-      const MatrixXd P = precision_of(groups[other], n);
+      const MatrixXd P = effects_precision(groups[other], n);
       rest += P, pulls += VectorXd(times(P, about_of(groups[other], n)));
     }
   // Other parents are left alone, as wide as they are.
@@ -145,7 +145,7 @@ Hierarchy model_of(std::size_t k, const Given& at, const std::vector<ScaledEffec
   VectorXd pull = pulls(at.others) - VectorXd(times(R, mean));
   for (const ScaledEffects& e : groups)
     if (e.parent != at.v) {
-      const Index i = e.parent - (e.parent > at.v);
+      const Eigen::Index i = e.parent - (e.parent > at.v);
       R(i, i) = 1 / at.L.row(i).squaredNorm(), pull[i] = 0;
     }
   const MatrixXd own_L = times(own, at.L);
@@ -155,7 +155,7 @@ Hierarchy model_of(std::size_t k, const Given& at, const std::vector<ScaledEffec
 }
 
 std::optional<Noncentring> step_of(const Given& at, double c, const Hierarchy& model) {
-  const Index n = at.L.rows() + 1, m = n - 1;
+  const Eigen::Index n = at.L.rows() + 1, m = n - 1;
   // B = P + R = C C^T; C^-1 P C^-T = U share U^T.
   const auto whole = symmetric_eigen(model.P + model.R);
   if (!whole) return {};
@@ -163,11 +163,11 @@ std::optional<Noncentring> step_of(const Given& at, double c, const Hierarchy& m
   const MatrixXd C = whole->with_values(roots), inverse = whole->with_values(roots.cwiseInverse());
   const auto eigen = symmetric_eigen(times(times(inverse, model.P), inverse));
   if (!eigen || !(eigen->values[m - 1] < most_share + model.noise)) return {};
-  std::vector<Index> kept;
-  for (Index k = 0; k < m; ++k)
+  std::vector<Eigen::Index> kept;
+  for (Eigen::Index k = 0; k < m; ++k)
     if (eigen->values[k] > std::max(least_share, model.noise)) kept.push_back(k);
   if (kept.empty()) return {};
-  const auto count = static_cast<Index>(kept.size());
+  const auto count = static_cast<Eigen::Index>(kept.size());
   const MatrixXd U = eigen->vectors(Eigen::all, kept), W = times(inverse, U), CU = times(C, U);
   const ArrayXd share = eigen->values(kept).array().min(1);
   Noncentring step{at.v, at.centre, MatrixXd::Zero(n, count), MatrixXd::Zero(n, count), {}, {}, {}, {}, {}, at.scale};

@@ -13,7 +13,7 @@
 namespace kilochain {
 namespace {
 
-using Eigen::ArrayXd, Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+using Eigen::ArrayXd, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr double least_gain = 1, of_coordinate = 0.05, of_direction = 0.1;  // of log det Cov(y) + log det Cov(g_y)
 constexpr double unmixed = 0.1;   // so far below 0 it may be, a coordinate, beside what few draws make of it
@@ -21,7 +21,7 @@ constexpr double stands_out = 3;  // a parent's score, of the median
 constexpr double well_told = 10;  // by data, of what the prior says
 constexpr int candidates = 3, probes = 8;
 constexpr std::size_t most_steps = 8;
-constexpr Index most_searched = 256;  // beyond, the model's own scales alone
+constexpr Eigen::Index most_searched = 256;  // beyond, the model's own scales alone
 
 /// v about its median, in standard deviations, with what lies far out drawn in.
 ArrayXd along(const VectorXd& v) {
@@ -31,9 +31,9 @@ ArrayXd along(const VectorXd& v) {
 
 /// For each coordinate v the squared size of its covariance with z z^T - h h^T, estimated by random signs.
 VectorXd scores(const MatrixXd& x, const Whitened& w) {
-  const Index n = x.rows(), draws = x.cols();
+  const Eigen::Index n = x.rows(), draws = x.cols();
   MatrixXd t(n, draws);
-  for (Index i = 0; i < n; ++i) t.row(i) = along(x.row(i)).matrix().transpose();
+  for (Eigen::Index i = 0; i < n; ++i) t.row(i) = along(x.row(i)).matrix().transpose();
   t.colwise() -= t.rowwise().mean();
   t *= weights_of(w.z, w.h).matrix().asDiagonal();
   std::mt19937_64 random(1);
@@ -51,9 +51,9 @@ VectorXd scores(const MatrixXd& x, const Whitened& w) {
 /// f(x, g): of some of the draws at a time.
 template <class F>
 void in_blocks(DrawsAndGradients& d, F&& f) {
-  constexpr Index block = 64;
-  for (Index first = 0; first < d.x.cols(); first += block) {
-    const Index count = std::min(block, d.x.cols() - first);
+  constexpr Eigen::Index block = 64;
+  for (Eigen::Index first = 0; first < d.x.cols(); first += block) {
+    const Eigen::Index count = std::min(block, d.x.cols() - first);
     f(d.x.middleCols(first, count), d.g.middleCols(first, count));
   }
 }
@@ -68,7 +68,7 @@ DrawsAndGradients out_of(const LearntCoordinates& coordinates, DrawsAndGradients
   return d;
 }
 
-struct Learnt {
+struct LearntSoFar {
   LearntCoordinates coordinates;
   DrawsAndGradients draws;  ///< in them
   mutable std::optional<Whitened> found = {};
@@ -84,39 +84,40 @@ struct Learnt {
 
 /// As many draws as the looks for effects need.
 DrawsAndGradients some_of(const DrawsAndGradients& d) {
-  const Index n = d.x.rows(), count = std::min(d.x.cols(), std::max<Index>(200, 4 * n)), every = d.x.cols() / count;
+  const Eigen::Index n = d.x.rows(), count = std::min(d.x.cols(), std::max<Eigen::Index>(200, 4 * n)),
+                     every = d.x.cols() / count;
   const auto some = Eigen::seqN(0, count, every);
   return {d.x(Eigen::all, some), d.g(Eigen::all, some)};
 }
 
-double least_gain_of(Index n, Index directions) {
+double least_gain_of(Eigen::Index n, Eigen::Index directions) {
   return least_gain + of_coordinate * static_cast<double>(n) + of_direction * static_cast<double>(directions);
 }
 
 /// Centred effects u_i = x_i e^{c t} in place of x_i.
 Noncentring centring(const ScaledEffects& scaled, const MatrixXd& x) {
-  const auto k = static_cast<Index>(scaled.effects.size());
+  const auto k = static_cast<Eigen::Index>(scaled.effects.size());
   const ArrayXd zero = ArrayXd::Zero(k), rates = ArrayXd::Constant(k, -scaled.scale.rate);
   const double centre = scaled.scale.u(median(x.row(scaled.parent)));
   return {scaled.parent, centre, {}, {}, rates, zero, zero, zero, zero, scaled.scale, scaled.effects};
 }
 
 /// So far, and one step more by it; none where that is not finite.
-std::optional<Learnt> with(const Learnt& so_far, const Noncentring& step) {
+std::optional<LearntSoFar> with(const LearntSoFar& so_far, const Noncentring& step) {
   LearntCoordinates one;
   one.add(step);
-  Learnt next{so_far.coordinates, draws_in(one, so_far.draws)};
+  LearntSoFar next{so_far.coordinates, draws_in(one, so_far.draws)};
   if (!next.draws.x.allFinite() || !next.draws.g.allFinite()) return {};
   next.coordinates.add(step);
   return next;
 }
 
 /// One step by `parent`, whichever law of its scale fits best.
-std::optional<Learnt> improved_by(Index parent, const Learnt& so_far, int threads) {
+std::optional<LearntSoFar> improved_by(Eigen::Index parent, const LearntSoFar& so_far, int threads) {
   const auto at = given(parent, {}, so_far.draws, *so_far.white());
   if (!at) return {};
   constexpr int laws = std::size(scale_laws);
-  std::optional<Learnt> found[laws];
+  std::optional<LearntSoFar> found[laws];
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
   for (int k = 0; k < laws; ++k) {
     const ScaleLaw& scale = scale_laws[k];
@@ -125,29 +126,29 @@ std::optional<Learnt> improved_by(Index parent, const Learnt& so_far, int thread
     auto step = model ? step_of(*at, scale.rate, *model) : std::nullopt;
     if (!step) continue;
     step->scale = scale;
-    const Index directions = step->rates.size();
+    const Eigen::Index directions = step->rates.size();
     auto next = with(so_far, *step);
     if (next && next->divergence() < so_far.divergence() - least_gain_of(so_far.draws.x.rows(), directions))
       found[k] = std::move(next);
   }
-  std::optional<Learnt>* best = found;
+  std::optional<LearntSoFar>* best = found;
   for (auto& one : found)
     if (one && (!*best || one->divergence() < (*best)->divergence())) best = &one;
   return std::move(*best);
 }
 
 /// One step more, by the parent that stands out most among those with which it pays.
-bool improve(Learnt& so_far, int threads) {
-  const Index n = so_far.draws.x.rows();
+bool improve(LearntSoFar& so_far, int threads) {
+  const Eigen::Index n = so_far.draws.x.rows();
   const Whitened* const white = so_far.white();
   if (!white) return false;
   const VectorXd score = scores(so_far.draws.x, *white);
-  std::vector<Index> order(static_cast<std::size_t>(n));
+  std::vector<Eigen::Index> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return score[a] > score[b]; });
+  std::sort(order.begin(), order.end(), [&](Eigen::Index a, Eigen::Index b) { return score[a] > score[b]; });
   const double usual = score[order[static_cast<std::size_t>(n / 2)]];
-  order.resize(static_cast<std::size_t>(std::min<Index>(candidates, n)));
-  for (const Index parent : order) {
+  order.resize(static_cast<std::size_t>(std::min<Eigen::Index>(candidates, n)));
+  for (const Eigen::Index parent : order) {
     if (score[parent] < stands_out * usual) return false;
     if (auto next = improved_by(parent, so_far, threads)) {
       so_far = *std::move(next);
@@ -159,7 +160,7 @@ bool improve(Learnt& so_far, int threads) {
 
 /// Of centred effects the directions of which the data say little non-centred, group after group: first those whose
 /// scale varies most, for a step knows others' scales at their medians alone.
-Learnt noncentred(Learnt at, std::vector<ScaledEffects> groups) {
+LearntSoFar noncentred(LearntSoFar at, std::vector<ScaledEffects> groups) {
   const auto varies = [&](const ScaledEffects& e) {
     return std::abs(e.scale.rate) * robust_sd(e.scale.u(ArrayXd(at.draws.x.row(e.parent).transpose())));
   };
@@ -196,17 +197,17 @@ ScaledEffects told_between(double least, double most, const ScaledEffects& all) 
 }
 
 struct Centred {
-  Learnt learnt;
+  LearntSoFar learnt;
   double left = INFINITY;  ///< to gain, and for the noise of the step that led there
 };
 
 /// A group of scaled effects centred, and of these the directions of which the data say little non-centred again; or
 /// those alone that data tell.
 template <class Cost>
-std::optional<Centred> centred(const Learnt& so_far, const ScaledEffects& scaled, const Cost& cost) {
+std::optional<Centred> centred(const LearntSoFar& so_far, const ScaledEffects& scaled, const Cost& cost) {
   std::optional<Centred> best;
-  const auto look = [&](Learnt at, std::size_t effects) {
-    const double left = cost(at, static_cast<Index>(effects));
+  const auto look = [&](LearntSoFar at, std::size_t effects) {
+    const double left = cost(at, static_cast<Eigen::Index>(effects));
     if (!best || left < best->left) best = Centred{std::move(at), left};
   };
   if (const auto out = with(so_far, centring(scaled, so_far.draws.x))) {
@@ -226,7 +227,7 @@ struct EffectGroups {
 };
 
 /// All effects centred, and of all the directions of which the data say little non-centred.
-Learnt with_all(Learnt at, const EffectGroups& groups) {
+LearntSoFar with_all(LearntSoFar at, const EffectGroups& groups) {
   std::vector<ScaledEffects> all = groups.centred;
   for (const ScaledEffects& effects : groups.scaled)
     if (auto next = with(at, centring(effects, at.draws.x))) at = *std::move(next), all.push_back(effects);
@@ -238,7 +239,7 @@ Learnt with_all(Learnt at, const EffectGroups& groups) {
 /// After a step what the others gain is looked at again one by one, the largest first, and of all before it ends.
 /// Leaves in `groups` those that were not taken.
 template <class Cost>
-void centre_one_by_one(Learnt& so_far, std::vector<ScaledEffects>& groups, const Cost& cost, int threads) {
+void centre_one_by_one(LearntSoFar& so_far, std::vector<ScaledEffects>& groups, const Cost& cost, int threads) {
   struct Candidate {
     ScaledEffects group;
     std::optional<Centred> found = {};
@@ -279,9 +280,9 @@ void centre_one_by_one(Learnt& so_far, std::vector<ScaledEffects>& groups, const
 /// By all of them at once, the effects that data tell well: of x e^{v + w}, as of a horseshoe's coefficients, data tell
 /// the product, and centred by v or w alone it mixes no better. Whether it pays; then they are no more in `groups`.
 template <class Cost>
-bool centre_together(Learnt& so_far, std::vector<ScaledEffects>& groups, const Cost& cost) {
-  std::optional<Learnt> at = so_far;
-  Index parents = 0, touched = 0;
+bool centre_together(LearntSoFar& so_far, std::vector<ScaledEffects>& groups, const Cost& cost) {
+  std::optional<LearntSoFar> at = so_far;
+  Eigen::Index parents = 0, touched = 0;
   for (const ScaledEffects& group : groups) {
     const ScaledEffects some = told_between(well_told, INFINITY, group);
     if (some.effects.empty() || !at) continue;
@@ -296,7 +297,7 @@ bool centre_together(Learnt& so_far, std::vector<ScaledEffects>& groups, const C
 }
 
 template <class Cost>
-void centre(Learnt& so_far, std::vector<ScaledEffects> groups, const Cost& cost, int threads) {
+void centre(LearntSoFar& so_far, std::vector<ScaledEffects> groups, const Cost& cost, int threads) {
   do centre_one_by_one(so_far, groups, cost, threads);
   while (centre_together(so_far, groups, cost));
 }
@@ -336,25 +337,27 @@ DrawsAndGradients draws_in(const LearntCoordinates& coordinates, const DrawsAndG
 
 Learning learn_coordinates(LearntCoordinates& coordinates, DrawsAndGradients& draws, const KnownPriors& known,
                            int threads) {
-  const Index n = draws.x.rows();
+  const Eigen::Index n = draws.x.rows();
   if (n < 2 || n > most_coordinates || draws.x.cols() < 3 * n) return Learning::none;
   const std::optional<Whitened> now = whitened(draws);
-  Learnt learnt{{}, out_of(coordinates, draws)};
+  LearntSoFar learnt{{}, out_of(coordinates, draws)};
   if (!now || !learnt.white()) return Learning::none;
   const double size = static_cast<double>(n), bar = -size * (unmixed + size / static_cast<double>(draws.x.cols()));
   if (std::min(now->divergence, learnt.divergence()) < bar) return Learning::unmixed;
-  const auto divergence = [](const Learnt& l) { return l.divergence(); };
+  const auto divergence = [](const LearntSoFar& l) { return l.divergence(); };
   const EffectGroups groups =
       all_groups(some_of(learnt.draws), known ? known(learnt.draws) : std::vector<ScaledEffects>{}, threads);
-  const auto improved = [n, threads](Learnt at) {
+  const auto improved = [n, threads](LearntSoFar at) {
     while (n <= most_searched && at.coordinates.size() < most_steps && improve(at, threads)) continue;
     return at;
   };
-  std::optional<Learnt> all;
+  std::optional<LearntSoFar> all;
   if (!groups.centred.empty()) all = improved(with_all(learnt, groups));
   centre(
       learnt, groups.scaled,
-      [&](const Learnt& l, Index effects) { return divergence(l) + (effects > 0 ? least_gain_of(effects + 1, 0) : 0); },
+      [&](const LearntSoFar& l, Eigen::Index effects) {
+        return divergence(l) + (effects > 0 ? least_gain_of(effects + 1, 0) : 0);
+      },
       threads);
   learnt = improved(std::move(learnt));
   if (all && divergence(*all) < divergence(learnt)) learnt = *std::move(all);
@@ -372,18 +375,19 @@ LearntCoordinates centre_exact_effects(const DrawsAndGradients& points, std::vec
 EffectCoordinates centre_effects(const DrawsAndGradients& points, const std::vector<ScaledEffects>& priors,
                                  int threads) {
   const EffectGroups groups = all_groups(points, priors, threads);
-  Learnt learnt{{}, points};
+  LearntSoFar learnt{{}, points};
   if (groups.none() || !learnt.white()) return {};
-  const auto bends = [](const Learnt& l) { return l.white() ? nonlinearity(*l.white()) : INFINITY; };
+  const auto bends = [](const LearntSoFar& l) { return l.white() ? nonlinearity(*l.white()) : INFINITY; };
   EffectCoordinates out;
   out.before = bends(learnt);
   if (!groups.centred.empty()) {
-    Learnt all = with_all(learnt, groups);
+    LearntSoFar all = with_all(learnt, groups);
     out.to_try = std::move(all.coordinates), out.points = std::move(all.draws);
   }
   centre(
       learnt, groups.scaled,
-      [&](const Learnt& l, Index effects) { return bends(l) + (effects > 0 ? 0.1 * out.before : 0); }, threads);
+      [&](const LearntSoFar& l, Eigen::Index effects) { return bends(l) + (effects > 0 ? 0.1 * out.before : 0); },
+      threads);
   out.coordinates = std::move(learnt.coordinates);
   return out;
 }

@@ -8,23 +8,23 @@
 
 namespace kilochain {
 
-using Eigen::ArrayXd, Eigen::Index, Eigen::MatrixXd, Eigen::Ref;
+using Eigen::ArrayXd, Eigen::MatrixXd, Eigen::Ref;
 namespace {
 
 /// Of values above 0, by products of four.
 double sum_of_logs(const ArrayXd& values) {
-  const Index fours = values.size() / 4;
+  const Eigen::Index fours = values.size() / 4;
   double out = 0;
-  for (Index k = 0; k < fours; ++k) out += std::log(values.segment<4>(4 * k).prod());
-  for (Index i = 4 * fours; i < values.size(); ++i) out += std::log(values[i]);
+  for (Eigen::Index k = 0; k < fours; ++k) out += std::log(values.segment<4>(4 * k).prod());
+  for (Eigen::Index i = 4 * fours; i < values.size(); ++i) out += std::log(values[i]);
   return out;
 }
 
 /// k values of each of so many points. Every column begins where a processor's registers do, so that the order in which
 /// Eigen adds its values does not depend on how many there are.
 template <class Values>
-auto room_for(Values& memory, Index k, Index points) {
-  constexpr Index lanes = 8;
+auto room_for(Values& memory, Eigen::Index k, Eigen::Index points) {
+  constexpr Eigen::Index lanes = 8;
   memory.resize((k + lanes - 1) / lanes * lanes, points);
   return memory.topRows(k);
 }
@@ -33,19 +33,20 @@ auto room_for(Values& memory, Index k, Index points) {
 
 void Noncentring::along_of(const Ref<const MatrixXd>& y, Ref<MatrixXd> values) const {
   if (effects.empty()) return transposed_product(along, y, values);
-  for (Index c = 0; c < y.cols(); ++c) values.col(c) = (y.col(c)(effects).array() - (mean ? y(*mean, c) : 0)).matrix();
+  for (Eigen::Index c = 0; c < y.cols(); ++c)
+    values.col(c) = (y.col(c)(effects).array() - (mean ? y(*mean, c) : 0)).matrix();
 }
 void Noncentring::move(Ref<MatrixXd> y, const Ref<const MatrixXd>& values) const {
   if (effects.empty()) return add_product(directions, values, y);
-  for (Index c = 0; c < y.cols(); ++c) y.col(c)(effects) += values.col(c);
+  for (Eigen::Index c = 0; c < y.cols(); ++c) y.col(c)(effects) += values.col(c);
 }
 void Noncentring::pull_of(const Ref<const MatrixXd>& g, Ref<MatrixXd> values) const {
   if (effects.empty()) return transposed_product(directions, g, values);
-  for (Index c = 0; c < g.cols(); ++c) values.col(c) = g.col(c)(effects);
+  for (Eigen::Index c = 0; c < g.cols(); ++c) values.col(c) = g.col(c)(effects);
 }
 void Noncentring::add_along(Ref<MatrixXd> g, const Ref<const MatrixXd>& values) const {
   if (effects.empty()) return add_product(along, values, g);
-  for (Index c = 0; c < g.cols(); ++c) {
+  for (Eigen::Index c = 0; c < g.cols(); ++c) {
     g.col(c)(effects) += values.col(c);
     if (mean) g(*mean, c) -= values.col(c).sum();
   }
@@ -71,7 +72,7 @@ void LearntCoordinates::to_target(Points y, Trace& trace) const {
          all_rates = all_of(of.rates);
     auto values = all_of(trace.values);
     step.along_of(y, values);
-    for (Index c = 0; c < y.cols(); ++c) {
+    for (Eigen::Index c = 0; c < y.cols(); ++c) {
       const double v = y(step.parent, c), t = step.scale.u(v) - step.centre, speed = step.scale.slope(v);
       auto along = values.col(c).array();
       auto scales = all_scales.col(c), above = all_above.col(c), slopes = all_slopes.col(c), rates = all_rates.col(c);
@@ -96,7 +97,7 @@ void LearntCoordinates::from_target(Points x) const {
   for (const Noncentring& step : steps_) {
     auto values = room_for(memory, step.size(), x.cols());
     step.along_of(x, values);
-    for (Index c = 0; c < x.cols(); ++c) {
+    for (Eigen::Index c = 0; c < x.cols(); ++c) {
       auto along = values.col(c).array();
       along -= step.fixed;
       step.by_rates(step.scale.u(x(step.parent, c)) - step.centre, by_rates);
@@ -113,10 +114,10 @@ void LearntCoordinates::pull_back(Points gradient, Trace& trace) const {
   for (std::size_t s = 0; s < steps_.size(); ++s) {
     const Noncentring& step = steps_[s];
     const auto& [scales, above, slopes, rates] = trace.steps[s];
-    const Index k = step.size();
+    const Eigen::Index k = step.size();
     auto values = room_for(trace.values, k, gradient.cols());
     step.pull_of(gradient, values);
-    for (Index c = 0; c < gradient.cols(); ++c) {
+    for (Eigen::Index c = 0; c < gradient.cols(); ++c) {
       auto g = values.col(c).array();
       gradient(step.parent, c) += (g * slopes.col(c).head(k) + rates.col(c).head(k)).sum();
       g *= scales.col(c).head(k) - 1;
@@ -129,10 +130,10 @@ void LearntCoordinates::push_forward(Points gradient, Trace& trace) const {
   for (std::size_t s = steps_.size(); s-- > 0;) {
     const Noncentring& step = steps_[s];
     const auto& [scales, above, slopes, rates] = trace.steps[s];
-    const Index k = step.size();
+    const Eigen::Index k = step.size();
     auto values = room_for(trace.values, k, gradient.cols());
     step.pull_of(gradient, values);
-    for (Index c = 0; c < gradient.cols(); ++c) {
+    for (Eigen::Index c = 0; c < gradient.cols(); ++c) {
       auto g = values.col(c).array();
       g /= scales.col(c).head(k);
       gradient(step.parent, c) -= (g * slopes.col(c).head(k) + rates.col(c).head(k)).sum();

@@ -6,12 +6,12 @@
 
 namespace kilochain {
 
-using Eigen::Index, Eigen::MatrixXd, Eigen::RowVectorXd, Eigen::VectorXd;
+using Eigen::MatrixXd, Eigen::RowVectorXd, Eigen::VectorXd;
 
 VectorXd standardise(Eigen::Ref<MatrixXd> rows) {
   rows.colwise() -= VectorXd(rows.rowwise().mean());
   VectorXd lengths = rows.rowwise().norm();
-  for (Index i = 0; i < rows.rows(); ++i) rows.row(i) *= lengths[i] > 0 ? 1 / lengths[i] : 0;
+  for (Eigen::Index i = 0; i < rows.rows(); ++i) rows.row(i) *= lengths[i] > 0 ? 1 / lengths[i] : 0;
   return lengths;
 }
 
@@ -20,7 +20,7 @@ MatrixXd smooth_functions(const RowVectorXd& v, const RowVectorXd& weights) {
   const RowVectorXd t = ((v.array() - middle) / std::max(sd, 1e-300)).max(-4).min(4);
   MatrixXd out(powers + 1, v.size());
   out.row(0) = t.cwiseProduct(weights);
-  for (Index k = 1; k < powers; ++k) out.row(k) = out.row(k - 1).cwiseProduct(t);
+  for (Eigen::Index k = 1; k < powers; ++k) out.row(k) = out.row(k - 1).cwiseProduct(t);
   out.row(powers) = weights;
   standardise(out);
   return out;

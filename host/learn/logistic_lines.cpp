@@ -8,13 +8,13 @@
 namespace kilochain {
 namespace {
 
-using Eigen::ArrayXd, Eigen::MatrixXd, Eigen::VectorXd, Eigen::Index;
+using Eigen::ArrayXd, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr double most_products = 2e9;  // of observations, coordinates and draws
-constexpr Index most = 2000;           // draws
-constexpr Index block = 512;           // observations: their logits stay in a cache
+constexpr Eigen::Index most = 2000;    // draws
+constexpr Eigen::Index block = 512;    // observations: their logits stay in a cache
 constexpr int parts = 8;               // of observations, for threads
-constexpr double far = 4;              // standard deviations of a logit
+constexpr double most_sds = 4;         // standard deviations of a logit
 
 /// log sigma(u).
 double log_sigma(double u) { return std::min(u, 0.0) - std::log1p(std::exp(-std::abs(u))); }
@@ -22,23 +22,23 @@ double log_sigma(double u) { return std::min(u, 0.0) - std::log1p(std::exp(-std:
 }  // namespace
 
 LogisticRows::LogisticRows(const Design& design, double prior_sd)
-    : x_(design.x.data(), static_cast<Index>(design.rows), static_cast<Index>(design.columns)),
+    : x_(design.x.data(), static_cast<Eigen::Index>(design.rows), static_cast<Eigen::Index>(design.columns)),
       sign_(2 * Eigen::Map<const ArrayXd>(design.y.data(), x_.rows()) - 1),
       prior_sd_(prior_sd) {}
 
-Index LogisticRows::most_draws() const {
+Eigen::Index LogisticRows::most_draws() const {
   const double affordable = most_products / (static_cast<double>(rows()) * static_cast<double>(dim()));
-  return static_cast<Index>(std::min<double>(affordable, most));
+  return static_cast<Eigen::Index>(std::min<double>(affordable, most));
 }
 
 LogisticLines LogisticRows::lines(const MatrixXd& draws) const {
   LogisticLines out{ArrayXd(rows()), ArrayXd(rows()), ArrayXd(rows()), ArrayXd(rows()), ArrayXd(rows())};
   const Eigen::Map<const MatrixXd> columns(x_.data(), dim(), rows());  // an observation each
 #pragma omp parallel for schedule(static)
-  for (Index first = 0; first < rows(); first += block) {
-    const Index count = std::min(block, rows() - first);
+  for (Eigen::Index first = 0; first < rows(); first += block) {
+    const Eigen::Index count = std::min(block, rows() - first);
     const MatrixXd logits = transposed_times(draws, columns.middleCols(first, count));
-    for (Index k = 0; k < count; ++k) {
+    for (Eigen::Index k = 0; k < count; ++k) {
       const double s = sign_[first + k];
       const ArrayXd t = logits.col(k), r = s / (1 + (s * t).exp());
       const double mean = t.mean(), residual = r.mean(), variance = (t - mean).square().mean(),
@@ -49,7 +49,7 @@ LogisticLines LogisticRows::lines(const MatrixXd& draws) const {
       };
       // log sigma(u) = u + log(1 - sigma(u)), u = s t
       out.log_likelihood[first + k] = s * mean + (s * r).max(1e-300).log().mean();
-      const double away = far * std::sqrt(variance);
+      const double away = most_sds * std::sqrt(variance);
       out.logit[first + k] = mean, out.residual[first + k] = residual, out.slope[first + k] = std::min(slope, 0.0);
       out.leaves[first + k] = std::max(leaves(away), leaves(-away));
     }
@@ -59,16 +59,16 @@ LogisticLines LogisticRows::lines(const MatrixXd& draws) const {
 
 std::optional<LogisticRows::Normal> LogisticRows::normal(const LogisticLines& lines, const ArrayXd& slope,
                                                          const VectorXd& middle) const {
-  const Index n = dim();
+  const Eigen::Index n = dim();
   const double prior = 1 / (prior_sd_ * prior_sd_);
   const Eigen::Map<const MatrixXd> columns(x_.data(), n, rows());
   std::vector<MatrixXd> sums(parts, MatrixXd::Zero(n, n));  // whatever the number of threads
-  const Index each = (rows() + parts - 1) / parts;
+  const Eigen::Index each = (rows() + parts - 1) / parts;
 #pragma omp parallel for schedule(static)
   for (int k = 0; k < parts; ++k) {
-    const Index end = std::min(rows(), (k + 1) * each);
-    for (Index first = k * each; first < end; first += block) {
-      const Index count = std::min(block, end - first);
+    const Eigen::Index end = std::min(rows(), (k + 1) * each);
+    for (Eigen::Index first = k * each; first < end; first += block) {
+      const Eigen::Index count = std::min(block, end - first);
       const VectorXd root = (-slope.segment(first, count)).sqrt();
       sums[static_cast<std::size_t>(k)] += times_own_transpose(columns.middleCols(first, count) * root.asDiagonal());
     }

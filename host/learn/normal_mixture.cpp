@@ -9,10 +9,10 @@
 namespace kilochain {
 namespace {
 
-constexpr int most_rounds = 50;
-constexpr double gain = 1e-3;        // nats a draw, of a round
-constexpr double least_draws = 3;    // a coordinate
-constexpr double narrowest = 1e-10;  // of all draws' variances
+constexpr int most_rounds_of_em = 50;
+constexpr double gain = 1e-3;             // nats a draw, of a round
+constexpr double least_draws_of_law = 3;  // a coordinate
+constexpr double narrowest = 1e-10;       // of all draws' variances
 
 /// Of draws that count `weights` each.
 std::optional<Overlay::Law> weighted_law(const Eigen::MatrixXd& x, const Eigen::VectorXd& weights) {
@@ -36,16 +36,16 @@ Eigen::MatrixXd heights(const Eigen::MatrixXd& x, const std::vector<Overlay::Law
   return out;
 }
 
-struct Fit {
+struct Fitted {
   std::vector<Overlay::Law> laws;  ///< the largest share first
   double height = -INFINITY;       ///< mean log density of a draw
 };
 
-Fit fit(const Eigen::MatrixXd& x, std::vector<Overlay::Law> laws) {
+Fitted fit(const Eigen::MatrixXd& x, std::vector<Overlay::Law> laws) {
   const auto draws = static_cast<double>(x.cols());
   const Eigen::VectorXd least = narrowest * (x.colwise() - x.rowwise().mean()).rowwise().squaredNorm() / draws;
   double before = -INFINITY;
-  for (int round = 0; round < most_rounds && !laws.empty(); ++round) {
+  for (int round = 0; round < most_rounds_of_em && !laws.empty(); ++round) {
     Eigen::MatrixXd parts = heights(x, laws);
     const Eigen::VectorXd top = parts.rowwise().maxCoeff();
     parts = (parts.colwise() - top).array().exp();
@@ -56,7 +56,7 @@ Fit fit(const Eigen::MatrixXd& x, std::vector<Overlay::Law> laws) {
     parts = all.cwiseInverse().asDiagonal() * parts;
     std::vector<Overlay::Law> next;
     for (Eigen::Index k = 0; k < parts.cols(); ++k) {
-      if (parts.col(k).sum() < least_draws * static_cast<double>(x.rows())) continue;
+      if (parts.col(k).sum() < least_draws_of_law * static_cast<double>(x.rows())) continue;
       auto law = weighted_law(x, parts.col(k));
       if (law && (law->factor.rowwise().squaredNorm().array() > least.array()).all()) next.push_back(std::move(*law));
     }
@@ -75,13 +75,13 @@ std::optional<Overlay::Law> law_of_all(const Eigen::MatrixXd& x) {
 }
 
 std::vector<Overlay::Law> fit_mixture(const Eigen::MatrixXd& x, std::vector<Overlay::Law> laws) {
-  Fit best = fit(x, std::move(laws));
+  Fitted best = fit(x, std::move(laws));
   const auto n = static_cast<double>(x.rows()), draws = static_cast<double>(x.cols()),
              of_law = 0.5 * std::log(draws) * (1 + n + n * (n + 1) / 2) / draws;
   for (std::size_t k = best.laws.size(); k-- > 0 && best.laws.size() > 1;) {
     std::vector<Overlay::Law> fewer = best.laws;
     fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k));
-    Fit next = fit(x, std::move(fewer));
+    Fitted next = fit(x, std::move(fewer));
     const auto dropped = static_cast<double>(best.laws.size() - next.laws.size());
     if (best.height - next.height > of_law * dropped) continue;
     best = std::move(next), k = best.laws.size();

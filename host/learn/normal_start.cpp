@@ -17,11 +17,11 @@ constexpr int looks = 2;                        // at draws: the second of the c
 constexpr double nearly_gaussian = 0.9;         // agreement of positions and gradients
 constexpr int rounds = 2;                       // of probes, and of climbs after them
 constexpr double little = 0.01;                 // times n, of log density, that steps of those gain before they end
-constexpr int most_steps = 32;                  // of those: of what is nearly normal few are needed
+constexpr int further_steps = 32;               // of those: of what is nearly normal few are needed
 constexpr double near_mode = 0.1, level = 0.5;  // g^T A g over the n that it is at draws; of modes' log densities
 constexpr double most_rise = 4;                 // times n, of log density: a climb that ended may still rise
 constexpr double quick = 0.02;                  // seconds of all draws' gradients
-constexpr Index draws_in_all = 256, least_draws = 16;
+constexpr Index draws_of_normals = 256, least_draws = 16;
 
 struct Evaluated {
   MatrixXd g;
@@ -83,7 +83,7 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
       if (lps) *lps = e.lp;
       return values_of<double>(transposed_times(F, e.g));
     };
-    const Climbed<double> further = climb<double>(gradients, at, n, stop, little, most_steps);
+    const Climbed<double> further = climb<double>(gradients, at, n, stop, little, further_steps);
     tops = times(F, columns_of(at, n)), whitened = columns_of(further.g, n), lp = further.lp;
     g = solve_lower_transposed(F, whitened);
     steepest = 0;
@@ -98,7 +98,7 @@ NormalStart<Real> normal_start(const GradientsAt<Real>& gradients_at, const std:
   tops += times(F, whitened);
 
   const auto climbs = static_cast<Index>(stay.size()),
-             each = std::max(least_draws, (draws_in_all + climbs - 1) / climbs);
+             each = std::max(least_draws, (draws_of_normals + climbs - 1) / climbs);
   std::vector<Real> points;
   for (int look = 0; look < looks && !out.fits && F.allFinite(); ++look) {
     const MatrixXd z = normals(each * climbs, rounds + 2 * look);

@@ -10,18 +10,18 @@
 namespace kilochain {
 namespace {
 
-using Eigen::ArrayXd, Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+using Eigen::ArrayXd, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr double tells_nothing = 1e-3;  // data of an effect, of its prior
 constexpr std::size_t most_movers = 16, most_others = 8;
-constexpr Index fewest = 8;  // effects: of one or two a law may seem to hold by chance
+constexpr Eigen::Index fewest = 8;  // effects: of one or two a law may seem to hold by chance
 
 /// Of each effect a sign, and all of them moved by as many sds.
 template <class Real>
-VectorXd random_signs(const std::vector<Index>& effects, const Around<Real>& around, std::mt19937_64& random,
-                      std::vector<std::pair<Index, double>>& there) {
+VectorXd random_signs(const std::vector<Eigen::Index>& effects, const Around<Real>& around, std::mt19937_64& random,
+                      std::vector<std::pair<Eigen::Index, double>>& there) {
   VectorXd signs(std::ssize(effects));
-  for (Index j = 0; const Index i : effects) {
+  for (Eigen::Index j = 0; const Eigen::Index i : effects) {
     signs[j] = random() >> 63 ? 1 : -1;
     there.emplace_back(i, signs[j++] * around.sd(i));
   }
@@ -31,7 +31,7 @@ VectorXd random_signs(const std::vector<Index>& effects, const Around<Real>& aro
 /// What prior and data tell of each effect, in standard deviations: its precision, if none goes with another's. By two
 /// moves of all of them, there and back.
 template <class Real>
-VectorXd told_of_each(const std::vector<Index>& effects, const Around<Real>& around) {
+VectorXd told_of_each(const std::vector<Eigen::Index>& effects, const Around<Real>& around) {
   std::mt19937_64 random(1);
   VectorXd out = VectorXd::Zero(std::ssize(effects));
   for (int k = 0; k < 2; ++k) {
@@ -47,13 +47,13 @@ VectorXd told_of_each(const std::vector<Index>& effects, const Around<Real>& aro
 
 /// Of effects whose priors are independent, in standard deviations: what two moves of all of them at once tell.
 struct Independent {
-  VectorXd prior, data;  ///< their precisions: (effect); that of data not below 0
-  VectorXd pull;         ///< of data
-  Index widest = 0;      ///< with the largest precision: if they are not independent, their mean
+  VectorXd prior, data;     ///< their precisions: (effect); that of data not below 0
+  VectorXd pull;            ///< of data
+  Eigen::Index widest = 0;  ///< with the largest precision: if they are not independent, their mean
 };
 /// None where two moves tell different precisions, so that one effect's prior goes with another.
 template <class Real>
-std::optional<Independent> independent(const ScaleOfPrior& p, const std::vector<Index>& effects,
+std::optional<Independent> independent(const ScaleOfPrior& p, const std::vector<Eigen::Index>& effects,
                                        const Around<Real>& around, Independent& seen) {
   std::mt19937_64 random(1);
   VectorXd before;
@@ -78,11 +78,11 @@ std::optional<Independent> independent(const ScaleOfPrior& p, const std::vector<
 /// as data tell each of them.
 template <class Real>
 std::optional<Noncentring> of_centred(const ScaleOfPrior& p, double middle, const Around<Real>& around) {
-  std::vector<Index> effects = p.effects();
+  std::vector<Eigen::Index> effects = p.effects();
   if (std::ssize(effects) < fewest) return {};
   Independent seen;
   auto found = independent(p, effects, around, seen);
-  std::optional<Index> mean;
+  std::optional<Eigen::Index> mean;
   if (!found) {
     mean = effects[static_cast<std::size_t>(seen.widest)];
     effects.erase(effects.begin() + seen.widest);
@@ -91,8 +91,8 @@ std::optional<Noncentring> of_centred(const ScaleOfPrior& p, double middle, cons
   }
   const auto k = std::ssize(effects);
   VectorXd sds(k), from(k), about(k);
-  for (Index j = 0; j < k; ++j) {
-    const Index i = effects[static_cast<std::size_t>(j)];
+  for (Eigen::Index j = 0; j < k; ++j) {
+    const Eigen::Index i = effects[static_cast<std::size_t>(j)];
     sds[j] = around.sd(i), from[j] = around.at(i) - (mean ? around.at(*mean) : 0);
   }
   about = from + VectorXd(p.change(effects)).cwiseProduct(sds).cwiseQuotient(found->prior);  // of their priors
@@ -111,9 +111,9 @@ std::optional<Noncentring> of_centred(const ScaleOfPrior& p, double middle, cons
 
 /// A coordinate along which many gradients change: it may scale effects.
 struct Mover {
-  Index v = 0;
+  Eigen::Index v = 0;
   VectorXd change;  ///< a step away
-  Index moved() const { return (change.array() != 0).count(); }
+  Eigen::Index moved() const { return (change.array() != 0).count(); }
 };
 
 /// What scales them, and the precision of their priors, which is the same of all.
@@ -123,13 +123,13 @@ struct Scaled {
 };
 /// Whether e^{c u(v)} x_i stands wherever these effects do, but in their own priors.
 template <class Real>
-std::optional<Scaled> scaled_by(const Mover& m, const std::vector<Index>& effects, const VectorXd& here,
+std::optional<Scaled> scaled_by(const Mover& m, const std::vector<Eigen::Index>& effects, const VectorXd& here,
                                 const Around<Real>& around) {
   const double v = around.at(m.v), by = around.step(m.v);
   for (const ScaleLaw& scale : scale_laws) {
     const double f = std::exp(-scale.rate * (scale.u(v + by) - scale.u(v)));
     typename Around<Real>::Moves moves(1);
-    for (const Index i : effects) moves[0].emplace_back(i, (f - 1) * around.at(i));
+    for (const Eigen::Index i : effects) moves[0].emplace_back(i, (f - 1) * around.at(i));
     moves[0].emplace_back(m.v, by);
     VectorXd there = around.at(moves).col(0), others = there - here;
     others[m.v] = 0;
@@ -139,8 +139,8 @@ std::optional<Scaled> scaled_by(const Mover& m, const std::vector<Index>& effect
     if (!(others.norm() < bar)) continue;
     // Theirs are those of before over f, less their priors': x and g in standard deviations.
     VectorXd x(std::ssize(effects)), sds(x.size());
-    for (Index j = 0; j < x.size(); ++j) {
-      const Index i = effects[static_cast<std::size_t>(j)];
+    for (Eigen::Index j = 0; j < x.size(); ++j) {
+      const Eigen::Index i = effects[static_cast<std::size_t>(j)];
       sds[j] = around.sd(i), x[j] = around.at(i) * sds[j];
     }
     const VectorXd off = there(effects) - here(effects) / f, per = (1 / f - f) * x;
@@ -154,11 +154,11 @@ std::optional<Scaled> scaled_by(const Mover& m, const std::vector<Index>& effect
 template <class Real>
 std::optional<Noncentring> of_scaled(const Mover& m, double middle, const Around<Real>& around) {
   const VectorXd here = around.at({{}}).col(0);
-  std::vector<Index> effects;
-  for (Index i = 0; i < m.change.size(); ++i)
+  std::vector<Eigen::Index> effects;
+  for (Eigen::Index i = 0; i < m.change.size(); ++i)
     if (m.change[i] != 0) effects.push_back(i);
   // Coordinates in which the density is narrow stand beside all effects: they are others.
-  std::ranges::sort(effects, [&](Index a, Index b) { return around.sd(a) < around.sd(b); });
+  std::ranges::sort(effects, [&](Eigen::Index a, Eigen::Index b) { return around.sd(a) < around.sd(b); });
   std::optional<Scaled> scaled;
   for (std::size_t k = 0; k <= most_others && std::ssize(effects) >= fewest; ++k, effects.erase(effects.begin()))
     if ((scaled = scaled_by(m, effects, here, around))) break;
@@ -166,8 +166,8 @@ std::optional<Noncentring> of_scaled(const Mover& m, double middle, const Around
   std::ranges::sort(effects);
   const auto k = std::ssize(effects);
   VectorXd sds(k), x(k), prior(k);
-  for (Index j = 0; j < k; ++j) {
-    const Index i = effects[static_cast<std::size_t>(j)];
+  for (Eigen::Index j = 0; j < k; ++j) {
+    const Eigen::Index i = effects[static_cast<std::size_t>(j)];
     sds[j] = around.sd(i), x[j] = around.at(i), prior[j] = scaled->prior * sds[j] * sds[j];
   }
   const VectorXd data = (told_of_each(effects, around) - prior).cwiseMax(tells_nothing * prior);
@@ -189,7 +189,7 @@ LearntCoordinates centred_one_by_one(const std::vector<Real>& place, const Vecto
   const Around<Real> around(place, sds, gradients_at);
   std::vector<ScaleOfPrior> priors;
   std::vector<Mover> movers;
-  each_along(around, [&](Index v, const VectorXd& one, const VectorXd& two) {
+  each_along(around, [&](Eigen::Index v, const VectorXd& one, const VectorXd& two) {
     ScaleOfPrior found = scale_of_prior(around, v, one, two);
     if (found.pull > 0) return priors.push_back(std::move(found));
     movers.push_back({v, one});
@@ -197,9 +197,10 @@ LearntCoordinates centred_one_by_one(const std::vector<Real>& place, const Vecto
       movers.erase(std::ranges::min_element(movers, {}, &Mover::moved));
   });
   keep_most(priors);
-  std::vector<Index> taken;
+  std::vector<Eigen::Index> taken;
   const auto add = [&](const std::optional<Noncentring>& step) {
-    if (!step || std::ranges::any_of(step->effects, [&](Index i) { return std::ranges::count(taken, i) > 0; })) return;
+    if (!step || std::ranges::any_of(step->effects, [&](Eigen::Index i) { return std::ranges::count(taken, i) > 0; }))
+      return;
     taken.insert(taken.end(), step->effects.begin(), step->effects.end());
     out.add(*step);
   };

@@ -11,12 +11,12 @@ namespace {
 
 using Eigen::ArrayXd, Eigen::MatrixXd, Eigen::VectorXd;
 
-constexpr int most_steps = 50, halvings = 6;
-constexpr double little = 0.005;  // times n: what a step gains at last
-constexpr Eigen::Index fewest_draws = 256, wanted_draws = 1024;
+constexpr int newton_steps = 50, halvings = 6;
+constexpr double last_gain = 0.005;  // times n: what a step gains at last
+constexpr Eigen::Index fewest_observed = 256, wanted_draws = 1024;
 
 /// A normal, and the observations' lines over its draws mean + factor z. Of one z, 0, it is a point.
-struct Fit {
+struct NormalFit {
   LogisticRows::Normal normal;
   ArrayXd slope;  ///< that the factor is made of
   LogisticLines lines;
@@ -29,11 +29,11 @@ class Climb {
  public:
   Climb(const LogisticRows& observed, MatrixXd z) : observed_(observed), z_(std::move(z)), point_(z_.cols() == 1) {}
 
-  std::optional<Fit> from(Fit fit) const {
+  std::optional<NormalFit> from(NormalFit fit) const {
     evaluate(fit);
     double part = 1;
-    for (int k = 0; k < most_steps && std::isfinite(fit.bound); ++k) {
-      Fit next;
+    for (int k = 0; k < newton_steps && std::isfinite(fit.bound); ++k) {
+      NormalFit next;
       for (int half = 0; half < halvings && !(next.bound > fit.bound); ++half) {
         next.slope = (1 - part) * fit.slope + part * fit.lines.slope;
         const auto normal = observed_.normal(fit.lines, next.slope, fit.normal.mean);
@@ -44,14 +44,14 @@ class Climb {
       }
       const double gain = next.bound - fit.bound;
       if (gain > 0) fit = std::move(next);
-      if (!(gain > little * static_cast<double>(observed_.dim()))) return fit;
+      if (!(gain > last_gain * static_cast<double>(observed_.dim()))) return fit;
       part = std::min(1.0, 2 * part);
     }
     return {};
   }
 
  private:
-  void evaluate(Fit& fit) const {
+  void evaluate(NormalFit& fit) const {
     MatrixXd draws = fit.normal.mean;
     if (!point_) draws = (fit.normal.factor * z_).colwise() + fit.normal.mean;
     fit.lines = observed_.lines(draws);
@@ -69,13 +69,13 @@ class Climb {
 
 std::optional<RowStart> row_start(const Design& design, double prior_sd, const Rng& rng) {
   const LogisticRows observed(design, prior_sd);
-  const Eigen::Index n = observed.dim(), fewest = std::max(fewest_draws, 2 * n);
+  const Eigen::Index n = observed.dim(), fewest = std::max(fewest_observed, 2 * n);
   if (n > most_dense || observed.most_draws() < fewest) return {};
   const auto normals = [&](Eigen::Index count, int use) {
     return normals_of(n, static_cast<Index>(count), {rng.seed, rng.chain, rng.iteration + use});
   };
-  const Fit zero{{MatrixXd::Identity(n, n), VectorXd::Zero(n)}, ArrayXd::Constant(observed.rows(), -0.25), {}};
-  std::optional<Fit> fit = Climb(observed, VectorXd::Zero(n)).from(zero);  // Newton's method
+  const NormalFit zero{{MatrixXd::Identity(n, n), VectorXd::Zero(n)}, ArrayXd::Constant(observed.rows(), -0.25), {}};
+  std::optional<NormalFit> fit = Climb(observed, VectorXd::Zero(n)).from(zero);  // Newton's method
   if (!fit) return {};
   const auto about = observed.normal(fit->lines, fit->lines.slope, fit->normal.mean);
   if (!about) return {};

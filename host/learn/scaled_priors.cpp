@@ -8,7 +8,7 @@
 namespace kilochain {
 namespace {
 
-using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+using Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr double negligible = 1e-8;   // eigenvalues, of the largest
 constexpr double least_width = 0.15;  // of the log scale: below, a normal about numbers is the data's, and no funnel
@@ -17,7 +17,7 @@ constexpr double bent = 1e-3;         // what rounding leaves of a second differ
 template <class Real>
 std::vector<ScaleOfPrior> scales_of_priors(const Around<Real>& around) {
   std::vector<ScaleOfPrior> out;
-  each_along(around, [&](Index v, const VectorXd& one, const VectorXd& two) {
+  each_along(around, [&](Eigen::Index v, const VectorXd& one, const VectorXd& two) {
     ScaleOfPrior found = scale_of_prior(around, v, one, two);
     if (found.pull > 0) out.push_back(std::move(found));
   });
@@ -26,13 +26,13 @@ std::vector<ScaleOfPrior> scales_of_priors(const Around<Real>& around) {
 }
 
 /// The coordinates whose pull by v is a linear function of all of them: those in which it bends most go first.
-std::vector<Index> linear_ones(std::vector<Index> left, const MatrixXd& bends, const MatrixXd& slopes) {
+std::vector<Eigen::Index> linear_ones(std::vector<Eigen::Index> left, const MatrixXd& bends, const MatrixXd& slopes) {
   while (!left.empty()) {
     const MatrixXd of = bends(left, left);
     const double bar = bent * slopes(left, left).norm();
     const VectorXd sums = of.rowwise().squaredNorm() + of.colwise().squaredNorm().transpose();
     if (of.norm() <= bar) break;
-    Index worst = 0;
+    Eigen::Index worst = 0;
     sums.maxCoeff(&worst);
     left.erase(left.begin() + worst);
   }
@@ -57,17 +57,17 @@ std::optional<VectorXd> mean_of(const MatrixXd& P, const VectorXd& x, const Vect
 
 template <class Real>
 std::optional<ScaledEffects> prior_of(const ScaleOfPrior& p, const VectorXd& sds, const Around<Real>& around) {
-  std::vector<Index> effects = p.effects();
+  std::vector<Eigen::Index> effects = p.effects();
   const double along = around.step(p.v), q = p.q;
   typename Around<Real>::Moves moves;
-  for (const Index j : effects)
+  for (const Eigen::Index j : effects)
     for (const double k : {1.0, 2.0})
       for (const double by : {0.0, along}) moves.push_back({{j, k * sds[j]}, {p.v, by}});
   const MatrixXd g = around.at(moves);
-  const Index n = sds.size(), count = std::ssize(effects);
+  const Eigen::Index n = sds.size(), count = std::ssize(effects);
   MatrixXd slopes = MatrixXd::Zero(n, n), bends = slopes;
-  for (Index k = 0; k < count; ++k) {
-    const Index j = effects[static_cast<std::size_t>(k)];
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const Eigen::Index j = effects[static_cast<std::size_t>(k)];
     const VectorXd one = (g.col(4 * k + 1) - g.col(4 * k)) / (q - 1) - p.change,
                    two = (g.col(4 * k + 3) - g.col(4 * k + 2)) / (q - 1) - p.change;
     slopes.col(j) = one;
@@ -79,8 +79,8 @@ std::optional<ScaledEffects> prior_of(const ScaleOfPrior& p, const VectorXd& sds
   // In standard deviations: change = -P x, a slope is -P's column.
   const MatrixXd P = -slopes(effects, effects);
   VectorXd x(std::ssize(effects));
-  for (Index k = 0; k < x.size(); ++k) {
-    const Index i = effects[static_cast<std::size_t>(k)];
+  for (Eigen::Index k = 0; k < x.size(); ++k) {
+    const Eigen::Index i = effects[static_cast<std::size_t>(k)];
     x[k] = around.at(i) / sds[i];
   }
   const VectorXd change = p.change(effects);

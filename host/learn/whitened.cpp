@@ -4,7 +4,7 @@
 
 namespace kilochain {
 
-using Eigen::ArrayXd, Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+using Eigen::ArrayXd, Eigen::MatrixXd, Eigen::VectorXd;
 
 ArrayXd weights_of(const MatrixXd& z, const MatrixXd& h) {
   const ArrayXd longest = z.colwise().squaredNorm().cwiseMax(h.colwise().squaredNorm()).transpose();
@@ -12,23 +12,23 @@ ArrayXd weights_of(const MatrixXd& z, const MatrixXd& h) {
 }
 
 template <class Real>
-DrawsAndGradients finite_of(const std::vector<Real>& x, const std::vector<Real>& g, Index n) {
+DrawsAndGradients finite_of(const std::vector<Real>& x, const std::vector<Real>& g, Eigen::Index n) {
   using Columns = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
-  const auto count = static_cast<Index>(std::ssize(x) / n);
+  const auto count = static_cast<Eigen::Index>(std::ssize(x) / n);
   const Eigen::Map<const Columns> points(x.data(), n, count), slopes(g.data(), n, count);
-  std::vector<Index> finite;
-  for (Index k = 0; k < count; ++k)
+  std::vector<Eigen::Index> finite;
+  for (Eigen::Index k = 0; k < count; ++k)
     if (points.col(k).allFinite() && slopes.col(k).allFinite()) finite.push_back(k);
   return {points(Eigen::all, finite).template cast<double>(), slopes(Eigen::all, finite).template cast<double>()};
 }
-template DrawsAndGradients finite_of(const std::vector<float>&, const std::vector<float>&, Index);
-template DrawsAndGradients finite_of(const std::vector<double>&, const std::vector<double>&, Index);
+template DrawsAndGradients finite_of(const std::vector<float>&, const std::vector<float>&, Eigen::Index);
+template DrawsAndGradients finite_of(const std::vector<double>&, const std::vector<double>&, Eigen::Index);
 
 std::optional<Whitened> whitened(const DrawsAndGradients& d) {
-  const Index n = d.x.rows();
+  const Eigen::Index n = d.x.rows();
   Whitened out;
   VectorXd scale(n), middle(n);
-  for (Index i = 0; i < n; ++i) {
+  for (Eigen::Index i = 0; i < n; ++i) {
     middle[i] = median(d.x.row(i));
     const double s = std::sqrt(robust_sd(d.x.row(i)) / median(d.g.row(i).cwiseAbs()));
     if (!(s > 0 && std::isfinite(s))) return {};

@@ -6,6 +6,7 @@
 #include "host/chains/cpu_chains.hpp"
 #include "kernels/samplers/adaptive_metropolis.hpp"
 #include "kernels/samplers/gad_mala_exact.hpp"
+#include "tests/contract/common.hpp"
 #include "tests/support/chains.hpp"
 #include "tests/support/curved_targets.hpp"
 #include "tests/support/mutants.hpp"
@@ -17,7 +18,6 @@
 namespace kilochain::testing_support {
 namespace {
 
-const Context context = cpu_context(1);
 using Dense = std::vector<std::vector<double>>;
 
 std::vector<double> times(const Dense& L, const std::vector<double>& v, bool transposed) {

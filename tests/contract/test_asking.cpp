@@ -8,12 +8,11 @@
 
 #include "kernels/sampler_concept.hpp"
 #include "kernels/samplers/barker.hpp"
+#include "tests/contract/common.hpp"
 #include "tests/support/chains.hpp"
 
 namespace kilochain::testing_support {
 namespace {
-
-const Context context = cpu_context(1);
 
 /// A standard normal that does what exchange.most allows and no more, as a target of many chains may: what it leaves
 /// out is NaN. It records what it was told and asked.
@@ -72,11 +71,6 @@ TEST_P(EverySamplerAsks, ForNoMoreAndNoLessThanItSaysInEachPhase) {
   }
 }
 
-std::vector<std::string> sampler_names() {
-  std::vector<std::string> out;
-  for (const auto& e : samplers_of(Family::density)) out.push_back(e.name);
-  return out;
-}
 INSTANTIATE_TEST_SUITE_P(Registry, EverySamplerAsks, ::testing::ValuesIn(sampler_names()),
                          [](const auto& p) { return p.param; });
 

@@ -5,6 +5,7 @@
 #include "host/chains/cpu_chains.hpp"
 #include "kernels/samplers/ensemble_hmc.hpp"
 #include "targets/data/dataset.hpp"
+#include "tests/contract/common.hpp"
 #include "tests/gpu/logistic_table.hpp"
 #include "tests/support/learnt_trajectories.hpp"
 #include "tests/support/scratch_files.hpp"
@@ -13,8 +14,6 @@ namespace kilochain::testing_support {
 namespace {
 
 constexpr double limit = 5;
-const Context context = cpu_context(1);
-
 /// A normal about a point near the mean, bent by `count` observations of no table.
 Metric bent_by(Index count, Index dim, double step, double num_steps) {
   Metric m{unit_factor(dim), step, num_steps, 0.25, 1, true};

@@ -2,6 +2,7 @@
 // the run is interrupted and resumed; for every registered sampler, while adapting and after, at awkward sizes.
 #include <gtest/gtest.h>
 
+#include "tests/contract/common.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/chains.hpp"
 #include "tests/support/tolerance.hpp"
@@ -130,11 +131,6 @@ TEST_P(EverySamplerBits, OtherChainsGetOtherDraws) {
   EXPECT_NE(a.kept.draw(0, 5)[0], a.kept.draw(1, 5)[0]);
 }
 
-std::vector<std::string> sampler_names() {
-  std::vector<std::string> out;
-  for (const auto& e : samplers_of(Family::density)) out.push_back(e.name);
-  return out;
-}
 INSTANTIATE_TEST_SUITE_P(Registry, EverySamplerBits, ::testing::ValuesIn(sampler_names()),
                          [](const auto& p) { return p.param; });
 

@@ -8,6 +8,7 @@
 #include "host/chains/cpu_chains.hpp"
 #include "kernels/samplers/entropy_hmc.hpp"
 #include "kernels/samplers/gad_mala_fast.hpp"
+#include "tests/contract/common.hpp"
 #include "tests/support/chains.hpp"
 #include "tests/support/curved_targets.hpp"
 #include "tests/support/oracle.hpp"
@@ -21,8 +22,6 @@ namespace {
 using Entropy = EntropyHmc<double>;
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
-const Context context = cpu_context(1);
-
 Vector vector_of(Row<double> row, Index n) { return Eigen::Map<const Vector>(row.data, n); }
 
 /// A trajectory as it was, and what F is of it for another factor.

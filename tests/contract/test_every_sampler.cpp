@@ -7,12 +7,11 @@
 #include <limits>
 
 #include "kernels/sampler_concept.hpp"
+#include "tests/contract/common.hpp"
 #include "tests/support/chains.hpp"
 
 namespace kilochain::testing_support {
 namespace {
-
-const Context context = cpu_context(1);
 
 /// Has neither signal nor adapt, which what does not adapt need not define.
 template <bool adapts>
@@ -219,11 +218,6 @@ TEST_P(EverySampler, SaysWhatItSteersItsAcceptanceTo) {
   EXPECT_EQ(entry.target_accept({{"target_accept", "0.375"}}), 0.375);
 }
 
-std::vector<std::string> sampler_names() {
-  std::vector<std::string> out;
-  for (const auto& e : samplers_of(Family::density)) out.push_back(e.name);
-  return out;
-}
 INSTANTIATE_TEST_SUITE_P(Registry, EverySampler, ::testing::ValuesIn(sampler_names()),
                          [](const auto& p) { return p.param; });
 

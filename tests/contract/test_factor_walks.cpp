@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "host/chains/cpu_chains.hpp"
+#include "tests/contract/common.hpp"
 #include "tests/support/chains.hpp"
 #include "tests/support/single_chain.hpp"
 #include "tests/support/tolerance.hpp"
@@ -14,7 +15,6 @@
 namespace kilochain::testing_support {
 namespace {
 
-const Context context = cpu_context(1);
 using Vector = std::vector<double>;
 
 struct Matrix {

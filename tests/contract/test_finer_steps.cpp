@@ -5,14 +5,13 @@
 
 #include "host/chains/cpu_chains.hpp"
 #include "kernels/samplers/ensemble_hmc.hpp"
+#include "tests/contract/common.hpp"
 #include "tests/support/learnt_trajectories.hpp"
 
 namespace kilochain::testing_support {
 namespace {
 
 constexpr double limit = 5;
-const Context context = cpu_context(1);
-
 /// With this bar most trajectories are made again.
 struct Often : EnsembleRule {
   static constexpr double error_bar = 0.1;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "host/chains/cpu_chains.hpp"
+#include "tests/contract/common.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/law.hpp"
 #include "tests/support/mutants.hpp"
@@ -13,8 +14,6 @@ namespace kilochain::testing_support {
 namespace {
 
 constexpr double limit = 5;
-const Context context = cpu_context(1);
-
 struct Law {
   std::string name, target;
   SettingTexts settings;
@@ -57,11 +56,6 @@ TEST_P(EverySamplerLaw, UnchangedAtAwkwardSizesInSinglePrecision) {
   }
 }
 
-std::vector<std::string> sampler_names() {
-  std::vector<std::string> out;
-  for (const auto& e : samplers_of(Family::density)) out.push_back(e.name);
-  return out;
-}
 INSTANTIATE_TEST_SUITE_P(Registry, EverySamplerLaw, ::testing::ValuesIn(sampler_names()),
                          [](const auto& p) { return p.param; });
 

@@ -6,6 +6,7 @@
 
 #include "host/chains/cpu_chains.hpp"
 #include "kernels/samplers/gad_mala_low_rank.hpp"
+#include "tests/contract/common.hpp"
 #include "tests/support/chains.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/single_chain.hpp"
@@ -14,7 +15,6 @@ namespace kilochain::testing_support {
 namespace {
 
 using LowRank = GadMalaLowRank<double>;
-const Context context = cpu_context(1);
 constexpr Index n = 4, r = 3;
 
 /// log d, then the columns of U.

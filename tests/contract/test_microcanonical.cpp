@@ -7,13 +7,13 @@
 
 #include "kernels/samplers/chees_hmc.hpp"
 #include "kernels/samplers/mams.hpp"
+#include "tests/contract/common.hpp"
 #include "tests/support/chains.hpp"
 #include "tests/support/single_chain.hpp"
 
 namespace kilochain::testing_support {
 namespace {
 
-const Context context = cpu_context(1);
 using Vector = std::vector<double>;
 
 double dot(const Vector& a, const Vector& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }

@@ -6,13 +6,13 @@
 #include "host/registry/settings.hpp"
 #include "kernels/samplers/hmc.hpp"
 #include "kernels/samplers/nuts.hpp"
+#include "tests/contract/common.hpp"
 #include "tests/support/chains.hpp"
 #include "tests/support/single_chain.hpp"
 
 namespace kilochain::testing_support {
 namespace {
 
-const Context context = cpu_context(1);
 const SettingTexts curved = {{"dim", "5"}, {"bend", "0.3"}, {"variance", "2"}};
 
 Hmc<double>::Settings hmc_settings(int steps, double size) {

@@ -12,7 +12,7 @@
 namespace kilochain {
 namespace {
 
-using Eigen::ArrayXd, Eigen::Index, Eigen::VectorXd;
+using Eigen::ArrayXd, Eigen::VectorXd;
 using testing_support::options_of_mine;
 using testing_support::run_quietly;
 using testing_support::ScratchFiles;
@@ -21,7 +21,7 @@ using testing_support::StoppedTarget;
 /// y_j ~ N(x_j, s_j^2), x_j ~ N(m, e^{2 v}), m ~ N(0, 5^2), v ~ N(0, 1); s_j grow from `least` to 10 times as much.
 /// Coordinates: m, x_1, ..., x_k, v; or non-centred, z_j = (x_j - m) e^-v in place of x_j.
 struct Groups {
-  Index k;
+  Eigen::Index k;
   double least;
   bool centred;
   ArrayXd sds = least * ArrayXd::LinSpaced(k, 0, 1).unaryExpr([](double t) { return std::pow(10.0, t); }), y = data();
@@ -30,10 +30,10 @@ struct Groups {
     std::mt19937_64 random(11);
     std::normal_distribution<double> normal;
     ArrayXd out(k);
-    for (Index j = 0; j < k; ++j) out[j] = 2 + 0.5 * normal(random) + sds[j] * normal(random);
+    for (Eigen::Index j = 0; j < k; ++j) out[j] = 2 + 0.5 * normal(random) + sds[j] * normal(random);
     return out;
   }
-  Index dim() const { return k + 2; }
+  Eigen::Index dim() const { return k + 2; }
   double lp(const VectorXd& at, VectorXd& g) const {
     const double m = at[0], v = at[k + 1], scale = std::exp(v);
     const ArrayXd inner = at.segment(1, k), z = centred ? ArrayXd((inner - m) / scale) : inner,
@@ -63,7 +63,7 @@ struct Groups {
 // Of 16 figures one beyond 4.5 standard errors: 1 in 9 000.
 TEST(ClimbCoordinates, AHierarchicalModelIsSampledWithoutScouts) {
   const ScratchFiles files;
-  for (const Index k : {8, 33})
+  for (const Eigen::Index k : {8, 33})
     for (const double least : {0.02, 0.5})
       for (const bool centred : {true, false}) {
         StoppedTarget<Groups> target{{k, least, centred}};

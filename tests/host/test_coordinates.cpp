@@ -19,7 +19,7 @@
 namespace kilochain {
 namespace {
 
-using Eigen::ArrayXd, Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+using Eigen::ArrayXd, Eigen::MatrixXd, Eigen::VectorXd;
 using testing_support::run_quietly;
 using testing_support::ScratchFiles;
 
@@ -29,7 +29,7 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : bits_(seed) {}
   double normal() { return normal_(bits_); }
-  VectorXd normals(Index n) {
+  VectorXd normals(Eigen::Index n) {
     return VectorXd::NullaryExpr(n, [&] { return normal(); });
   }
 
@@ -39,13 +39,13 @@ class Random {
 };
 
 /// k directions of n coordinates by coordinate `parent`, of every kind.
-Noncentring some_step(Index n, Index k, Index parent, Random& random) {
+Noncentring some_step(Eigen::Index n, Eigen::Index k, Eigen::Index parent, Random& random) {
   MatrixXd square(n - 1, n - 1);
-  for (Index j = 0; j < n - 1; ++j)
+  for (Eigen::Index j = 0; j < n - 1; ++j)
     square.col(j) = 0.3 * random.normals(n - 1) / std::sqrt(n) + VectorXd::Unit(n - 1, j);
   const MatrixXd inverse = square.inverse();
   Noncentring step{parent, 0.3 * random.normal(), MatrixXd::Zero(n, k), MatrixXd::Zero(n, k), {}, {}, {}, {}, {}};
-  for (Index i = 0, row = 0; i < n; ++i) {
+  for (Eigen::Index i = 0, row = 0; i < n; ++i) {
     if (i == parent) continue;
     step.directions.row(i) = square.row(row).head(k);
     step.along.row(i) = inverse.col(row).head(k).transpose();
@@ -59,25 +59,25 @@ Noncentring some_step(Index n, Index k, Index parent, Random& random) {
 }
 
 /// The same of coordinates alone: all but the parent, the last one, and their mean, the first.
-Noncentring step_of_effects(Index n, Random& random) {
+Noncentring step_of_effects(Eigen::Index n, Random& random) {
   Noncentring step = some_step(n, n - 1 - (n > 2), n - 1, random);
   step.directions.resize(0, 0), step.along.resize(0, 0);
   if (n > 2) step.mean = 0;
-  for (Index i = n > 2; i < n - 1; ++i) step.effects.push_back(i);
+  for (Eigen::Index i = n > 2; i < n - 1; ++i) step.effects.push_back(i);
   return step;
 }
 
-LearntCoordinates some_coordinates(Index n, Random& random) {
+LearntCoordinates some_coordinates(Eigen::Index n, Random& random) {
   LearntCoordinates out;
   out.add(step_of_effects(n, random));
-  for (const auto& [k, parent] : {std::pair<Index, Index>{1, 0}, {n - 1, n - 1}, {(n + 1) / 2, n / 2}})
-    out.add(some_step(n, std::max<Index>(1, std::min(k, n - 1)), parent, random));
+  for (const auto& [k, parent] : {std::pair<Eigen::Index, Eigen::Index>{1, 0}, {n - 1, n - 1}, {(n + 1) / 2, n / 2}})
+    out.add(some_step(n, std::max<Eigen::Index>(1, std::min(k, n - 1)), parent, random));
   return out;
 }
 
 TEST(LearntCoordinates, GoThereAndBack) {
   Random random(1);
-  for (const Index n : {2, 3, 31, 32, 33, 65}) {
+  for (const Eigen::Index n : {2, 3, 31, 32, 33, 65}) {
     const LearntCoordinates coordinates = some_coordinates(n, random);
     LearntCoordinates::Trace trace;
     const VectorXd y = 0.3 * random.normals(n), g = random.normals(n);
@@ -96,16 +96,16 @@ TEST(LearntCoordinates, GoThereAndBack) {
 /// Chains that are evaluated together must not know of each other.
 TEST(LearntCoordinates, APointHasTheBitsOfOneAmongOthers) {
   Random random(4);
-  for (const Index n : {2, 3, 31, 32, 33, 65}) {
+  for (const Eigen::Index n : {2, 3, 31, 32, 33, 65}) {
     const LearntCoordinates coordinates = some_coordinates(n, random);
-    for (const Index points : {2, 3, 5, 8, 13}) {
+    for (const Eigen::Index points : {2, 3, 5, 8, 13}) {
       MatrixXd y(n, points), g(n, points);
-      for (Index c = 0; c < points; ++c) y.col(c) = 0.3 * random.normals(n), g.col(c) = random.normals(n);
+      for (Eigen::Index c = 0; c < points; ++c) y.col(c) = 0.3 * random.normals(n), g.col(c) = random.normals(n);
       MatrixXd x = y, slopes = g, back = y, forward = g;
       LearntCoordinates::Trace trace, of_one;
       coordinates.to_target(x, trace), coordinates.pull_back(slopes, trace), coordinates.push_forward(forward, trace);
       coordinates.from_target(back);
-      for (Index c = 0; c < points; ++c) {
+      for (Eigen::Index c = 0; c < points; ++c) {
         VectorXd one = y.col(c), slope = g.col(c), one_back = y.col(c), slope_forward = g.col(c);
         coordinates.to_target(one, of_one), coordinates.pull_back(slope, of_one);
         coordinates.push_forward(slope_forward, of_one), coordinates.from_target(one_back);
@@ -122,7 +122,7 @@ TEST(LearntCoordinates, APointHasTheBitsOfOneAmongOthers) {
 /// The Jacobian by central differences: its determinant is the one told, and log density and gradient go with it.
 TEST(LearntCoordinates, JacobianAndGradientAreThoseOfDifferences) {
   Random random(2);
-  for (const Index n : {2, 5, 9}) {
+  for (const Eigen::Index n : {2, 5, 9}) {
     const LearntCoordinates coordinates = some_coordinates(n, random);
     const VectorXd y = 0.3 * random.normals(n), pull = random.normals(n);
     // lp(x) = pull . x - x . x / 2
@@ -139,7 +139,7 @@ TEST(LearntCoordinates, JacobianAndGradientAreThoseOfDifferences) {
     coordinates.pull_back(gradient, trace);
     constexpr double step = 1e-5;  // error: step^2 by third derivatives, eps / step by rounding
     MatrixXd jacobian(n, n);
-    for (Index i = 0; i < n; ++i) {
+    for (Eigen::Index i = 0; i < n; ++i) {
       VectorXd above = y, below = y;
       above[i] += step, below[i] -= step;
       const double slope = (lp(above) - lp(below)) / (2 * step);
@@ -189,10 +189,10 @@ struct Hierarchy {
     return -v * v / (2 * sd * sd) + U.diagonal().array().log().sum() - (U * (x - mean)).squaredNorm() / 2;
   }
   /// v is the last coordinate.
-  DrawsAndGradients draws(Index count, Random& random) const {
-    const Index m = P.rows();
+  DrawsAndGradients draws(Eigen::Index count, Random& random) const {
+    const Eigen::Index m = P.rows();
     DrawsAndGradients out{MatrixXd(m + 1, count), MatrixXd(m + 1, count)};
-    for (Index k = 0; k < count; ++k) {
+    for (Eigen::Index k = 0; k < count; ++k) {
       const double v = sd * random.normal();
       const auto [llt, mean] = given(v);
       const VectorXd x = mean + llt.matrixU().solve(random.normals(m));
@@ -206,10 +206,10 @@ struct Hierarchy {
 };
 
 /// m effects about a mean of their own, which is the last of x.
-Hierarchy effects(Index m, double rate, double data_precision) {
+Hierarchy effects(Eigen::Index m, double rate, double data_precision) {
   Hierarchy out;
   out.P = MatrixXd::Zero(m + 1, m + 1);
-  for (Index i = 0; i < m; ++i) {
+  for (Eigen::Index i = 0; i < m; ++i) {
     VectorXd difference = VectorXd::Zero(m + 1);
     difference[i] = 1, difference[m] = -1;
     out.P += difference * difference.transpose();
@@ -228,7 +228,7 @@ double least_agreement(const DrawsAndGradients& d) {
   double least = 1;
   const MatrixXd x = d.x.colwise() - d.x.rowwise().mean(), g = d.g.colwise() - d.g.rowwise().mean();
   const MatrixXd A = x * x.transpose() / static_cast<double>(x.cols()), fits = -(A * g);
-  for (Index i = 0; i < x.rows(); ++i)
+  for (Eigen::Index i = 0; i < x.rows(); ++i)
     least = std::min(least, x.row(i).dot(fits.row(i)) / (x.row(i).norm() * fits.row(i).norm()));
   return least;
 }
@@ -237,11 +237,11 @@ double least_agreement(const DrawsAndGradients& d) {
 TEST(LearnCoordinates, FindAConjugateHierarchy) {
   for (const double rate : {1.0, 0.5, -1.0})
     for (const double data : {0.0, 0.01, 1.0})
-      for (const Index m : {2, 8, 31}) {
+      for (const Eigen::Index m : {2, 8, 31}) {
         if (data == 1 && m == 2) continue;  // two effects with data: next to a Gaussian
         Random random(7);
         const Hierarchy model = effects(m, rate, data);
-        DrawsAndGradients draws = model.draws(std::max<Index>(600, 12 * m), random);
+        DrawsAndGradients draws = model.draws(std::max<Eigen::Index>(600, 12 * m), random);
         const double before = least_agreement(draws);
         LearntCoordinates coordinates;
         SCOPED_TRACE(testing::Message() << "rate " << rate << ", data " << data << ", effects " << m);
@@ -260,12 +260,12 @@ TEST(LearnCoordinates, FindAConjugateHierarchy) {
 /// been counted. One would cost speed alone.
 TEST(LearnCoordinates, AreNoneOfOthers) {
   Random random(9);
-  for (const Index n : {1, 2, 5, 31, 65}) {
-    const Index count = 12 * n + 100;
+  for (const Eigen::Index n : {1, 2, 5, 31, 65}) {
+    const Eigen::Index count = 12 * n + 100;
     MatrixXd L = MatrixXd::Identity(n, n);
-    for (Index i = 1; i < n; ++i) L(i, i - 1) = 2;
+    for (Eigen::Index i = 1; i < n; ++i) L(i, i - 1) = 2;
     DrawsAndGradients gaussian{MatrixXd(n, count), MatrixXd(n, count)}, student = gaussian, far = gaussian;
-    for (Index k = 0; k < count; ++k) {
+    for (Eigen::Index k = 0; k < count; ++k) {
       const VectorXd z = random.normals(n);
       gaussian.x.col(k) = L * z;
       gaussian.g.col(k) = -L.transpose().triangularView<Eigen::Upper>().solve(z);

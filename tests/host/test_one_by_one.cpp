@@ -11,7 +11,7 @@
 namespace kilochain {
 namespace {
 
-using Eigen::ArrayXd, Eigen::Index, Eigen::VectorXd;
+using Eigen::ArrayXd, Eigen::VectorXd;
 using testing_support::options_of_mine;
 using testing_support::StoppedTarget;
 
@@ -21,23 +21,23 @@ enum class About { zero, number, coordinate };
 /// x_{i-1}. `scaled`: x_i ~ N(0, 1/0.7), y_i ~ N(x_i e^{c u} + w, 1/R_i). Coordinates: v, w, mu, x_1, ..., x_k.
 /// Of s_i^2 1 and 2, of R_i 0, 0.3 and 4.
 struct Many {
-  Index effects;
+  Eigen::Index effects;
   ScaleLaw scale;
   About about = About::zero;
   bool walk = false, scaled = false;
   static constexpr double prior = 0.7;
 
-  Index dim() const { return effects + 3; }
-  double variance(Index i) const { return 1 + static_cast<double>(i % 2); }
-  double data(Index i) const { return i % 3 == 0 ? 0 : i % 3 == 1 ? 0.3 : 4; }
-  double y(Index i) const { return 0.2 * static_cast<double>(i * 7 % 11) - 0.6; }
+  Eigen::Index dim() const { return effects + 3; }
+  double variance(Eigen::Index i) const { return 1 + static_cast<double>(i % 2); }
+  double data(Eigen::Index i) const { return i % 3 == 0 ? 0 : i % 3 == 1 ? 0.3 : 4; }
+  double y(Eigen::Index i) const { return 0.2 * static_cast<double>(i * 7 % 11) - 0.6; }
   double lp(const VectorXd& x, VectorXd& g) const {
     const double log_scale = scale.rate * scale.u(x[0]), precision = std::exp(-2 * log_scale),
                  slope = scale.rate * scale.slope(x[0]);
     g = VectorXd::Zero(dim());
     g.head(3) = -x.head(3);
     double out = -x.head(3).squaredNorm() / 2;
-    for (Index i = 0; i < effects; ++i) {
+    for (Eigen::Index i = 0; i < effects; ++i) {
       if (scaled) {
         const double e = std::exp(log_scale), z = x[3 + i], rest = y(i) - z * e - x[1];
         out -= (prior * z * z + data(i) * rest * rest) / 2;
@@ -63,7 +63,7 @@ struct Many {
   VectorXd place() const {
     VectorXd x(dim());
     x.head(3) << -0.4, 0.2, 0.7;
-    for (Index i = 0; i < effects; ++i) x[3 + i] = std::cos(0.9 * static_cast<double>(i)) - 0.1;
+    for (Eigen::Index i = 0; i < effects; ++i) x[3 + i] = std::cos(0.9 * static_cast<double>(i)) - 0.1;
     return x;
   }
   template <class Real>
@@ -99,11 +99,11 @@ void expect_found(const Many& model, double relative) {
   const bool about_mean = model.about == About::coordinate;
   EXPECT_EQ(step.parent, 0);
   EXPECT_EQ(step.scale, model.scale);
-  EXPECT_EQ(step.mean, about_mean ? std::optional<Index>(2) : std::nullopt);
+  EXPECT_EQ(step.mean, about_mean ? std::optional<Eigen::Index>(2) : std::nullopt);
   ASSERT_EQ(std::ssize(step.effects), model.effects);
   const double variance = std::exp(2 * model.scale.rate * model.scale.u(middle)),
                fixed = model.about == About::number ? 1.5 : 0;
-  for (Index i = 0; i < model.effects; ++i) {
+  for (Eigen::Index i = 0; i < model.effects; ++i) {
     EXPECT_EQ(step.effects[static_cast<std::size_t>(i)], 3 + i);
     EXPECT_NEAR(step.data[i], model.data(i) * variance * model.variance(i), 10 * relative);
     EXPECT_NEAR(step.fixed[i], fixed, 5 * relative);
@@ -113,7 +113,7 @@ void expect_found(const Many& model, double relative) {
 }
 
 TEST(OneByOne, EffectsAreFoundExactly) {
-  for (const Index effects : {8, 31, 65, 700})
+  for (const Eigen::Index effects : {8, 31, 65, 700})
     for (const About about : {About::zero, About::number, About::coordinate})
       for (const ScaleLaw& scale : scale_laws)
         // Of a quadratic density differences are exact but for rounding: some 10 operations of numbers below 100.
@@ -130,11 +130,11 @@ TEST(OneByOne, TheirPrecisionDoesNotDependOnTheirScale) {
                             Many{33, {-0.5}, About::zero, false, true}}) {
     const LearntCoordinates found = model.found<double>(-1);
     ASSERT_EQ(found.size(), 1u);
-    Index wanted = 0;  // of effects that are scaled those alone of which there are data
-    for (Index i = 0; i < model.effects; ++i) wanted += !model.scaled || model.data(i) > 0;
+    Eigen::Index wanted = 0;  // of effects that are scaled those alone of which there are data
+    for (Eigen::Index i = 0; i < model.effects; ++i) wanted += !model.scaled || model.data(i) > 0;
     EXPECT_EQ(std::ssize(found.steps()[0].effects), wanted);
     EXPECT_EQ(found.steps()[0].scale, model.scale);
-    for (const Index i : {0, 1, 2}) {
+    for (const Eigen::Index i : {0, 1, 2}) {
       const double square = std::exp(2 * model.scale.rate * model.scale.u(-1));
       double wanted = 1 / (square * model.variance(i)) + model.data(i);
       if (model.scaled) wanted = model.prior + model.data(i) * square;
@@ -168,7 +168,7 @@ TEST(OneByOne, ARunIsRightAndResumedInTheirCoordinates) {
   for (double v = -2; v < 2; v += 0.02)
     for (double w = -1; w < 1; w += 0.02) {
       double lp = -(v * v + w * w) / 2;
-      for (Index i = 0; i < model.effects; ++i) {
+      for (Eigen::Index i = 0; i < model.effects; ++i) {
         if (model.data(i) == 0) continue;
         const double variance = std::exp(2 * v) * model.variance(i) + 1 / model.data(i), away = model.y(i) - w;
         lp -= (away * away / variance + std::log(variance)) / 2;

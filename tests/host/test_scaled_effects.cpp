@@ -14,7 +14,7 @@
 namespace kilochain {
 namespace {
 
-using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+using Eigen::MatrixXd, Eigen::VectorXd;
 using testing_support::options_of_mine;
 using testing_support::StoppedTarget;
 
@@ -22,18 +22,18 @@ using testing_support::StoppedTarget;
 /// Coordinates: b, z (k), v, w.
 class Splines {
  public:
-  Splines(Index effects, const ScaleLaw& law, double prior_sd, double noise)
+  Splines(Eigen::Index effects, const ScaleLaw& law, double prior_sd, double noise)
       : k_(effects), law_(law), precision_(1 / (prior_sd * prior_sd)), Z_(4 * effects, effects) {
     std::mt19937_64 random(5);
     std::normal_distribution<double> normal;
-    for (Index i = 0; i < Z_.rows(); ++i)
-      for (Index j = 0; j < k_; ++j) Z_(i, j) = normal(random) + 1;
+    for (Eigen::Index i = 0; i < Z_.rows(); ++i)
+      for (Eigen::Index j = 0; j < k_; ++j) Z_(i, j) = normal(random) + 1;
     VectorXd z(k_);
     for (double& value : z) value = prior_sd * normal(random);
     y_ = Z_ * z;
     for (double& value : y_) value += 2 + noise * normal(random);
   }
-  Index dim() const { return k_ + 3; }
+  Eigen::Index dim() const { return k_ + 3; }
   double lp(const VectorXd& x, VectorXd& g) const {
     const double b = x[0], v = x[k_ + 1], w = x[k_ + 2], scale = std::exp(law_.rate * law_.u(v));
     const VectorXd z = x.segment(1, k_), r = y_ - (scale * (Z_ * z)).array().operator+(b).matrix(),
@@ -47,12 +47,12 @@ class Splines {
            w * w / 2;
   }
   /// Points about the origin: no draws of the posterior.
-  DrawsAndGradients points(Index count) const {
+  DrawsAndGradients points(Eigen::Index count) const {
     std::mt19937_64 random(7);
     std::normal_distribution<double> normal;
     DrawsAndGradients out{MatrixXd(dim(), count), MatrixXd(dim(), count)};
     VectorXd g;
-    for (Index s = 0; s < count; ++s) {
+    for (Eigen::Index s = 0; s < count; ++s) {
       VectorXd x(dim());
       for (double& value : x) value = 0.5 * normal(random);
       lp(x, g);
@@ -62,7 +62,7 @@ class Splines {
   }
 
  private:
-  Index k_;
+  Eigen::Index k_;
   ScaleLaw law_;
   double precision_;
   MatrixXd Z_;
@@ -70,7 +70,7 @@ class Splines {
 };
 
 TEST(ScaledEffects, AreFoundWithTheirRateAndPriors) {
-  for (const Index effects : {1, 2, 31, 33})
+  for (const Eigen::Index effects : {1, 2, 31, 33})
     for (const ScaleLaw& law : {ScaleLaw{1}, ScaleLaw{0.5}, ScaleLaw{-0.5}, ScaleLaw{1, true}})
       for (const double prior_sd : {1.0, 2.5}) {
         const Splines model(effects, law, prior_sd, 0.3);
@@ -81,7 +81,7 @@ TEST(ScaledEffects, AreFoundWithTheirRateAndPriors) {
         EXPECT_EQ(found[0].parent, effects + 1);
         EXPECT_EQ(found[0].scale, law);
         ASSERT_EQ(std::ssize(found[0].effects), effects);
-        for (Index k = 0; k < effects; ++k) {
+        for (Eigen::Index k = 0; k < effects; ++k) {
           EXPECT_EQ(found[0].effects[static_cast<std::size_t>(k)], k + 1);
           // Least squares with a ridge of 1e-9 of the features' squares, some of which cancel to 1e-3.
           EXPECT_NEAR(found[0].precisions[static_cast<std::size_t>(k)], 1 / (prior_sd * prior_sd), 0.01);
@@ -90,17 +90,17 @@ TEST(ScaledEffects, AreFoundWithTheirRateAndPriors) {
 }
 
 TEST(ScaledEffects, AreNoneOfOthers) {
-  for (const Index n : {1, 2, 5, 33}) {
+  for (const Eigen::Index n : {1, 2, 5, 33}) {
     std::mt19937_64 random(3);
     std::normal_distribution<double> normal;
     DrawsAndGradients gaussian{MatrixXd(n, 8 * n + 20), MatrixXd(n, 8 * n + 20)}, centred = gaussian;
-    for (Index s = 0; s < gaussian.x.cols(); ++s) {
-      for (Index i = 0; i < n; ++i) gaussian.x(i, s) = normal(random), gaussian.g(i, s) = -gaussian.x(i, s);
+    for (Eigen::Index s = 0; s < gaussian.x.cols(); ++s) {
+      for (Eigen::Index i = 0; i < n; ++i) gaussian.x(i, s) = normal(random), gaussian.g(i, s) = -gaussian.x(i, s);
       if (n < 2) continue;
       // Centred effects with data of their own: v's gradient is one of squares over e^{2 v}.
       const double v = normal(random);
       centred.x(0, s) = v, centred.g(0, s) = -v - static_cast<double>(n - 1);
-      for (Index i = 1; i < n; ++i) {
+      for (Eigen::Index i = 1; i < n; ++i) {
         const double z = normal(random);
         centred.x(i, s) = z * std::exp(v), centred.g(i, s) = -z * std::exp(-v) + 1 - centred.x(i, s);
         centred.g(0, s) += z * z;
@@ -119,10 +119,10 @@ TEST(ScaledEffects, AreThoseOfAFunnel) {
   std::mt19937_64 random(3);
   std::normal_distribution<double> normal;
   DrawsAndGradients funnel{MatrixXd(6, 60), MatrixXd(6, 60)};
-  for (Index s = 0; s < 60; ++s) {
+  for (Eigen::Index s = 0; s < 60; ++s) {
     const double v = funnel.x(0, s) = normal(random);
     funnel.g(0, s) = -v / 9 - 5;
-    for (Index i = 1; i < 6; ++i) {
+    for (Eigen::Index i = 1; i < 6; ++i) {
       const double z = normal(random);
       funnel.x(i, s) = z * std::exp(v), funnel.g(i, s) = -z * std::exp(-v), funnel.g(0, s) += z * z;
     }
@@ -137,11 +137,11 @@ TEST(ScaledEffects, AreThoseOfAFunnel) {
 /// With many data the effects want to be centred, and the mean that they share with b as well; with none nothing is
 /// changed.
 TEST(ScaledEffects, AreCentredAsFarAsTheDataTell) {
-  const std::pair<Index, double> cases[] = {{9, 0.05}, {9, 100}, {254, 0.05}};
+  const std::pair<Eigen::Index, double> cases[] = {{9, 0.05}, {9, 100}, {254, 0.05}};
   for (const auto& [effects, noise] : cases) {
     SCOPED_TRACE(effects);
     const Splines model(effects, {1}, 1, noise);
-    const DrawsAndGradients points = model.points(std::max<Index>(200, 4 * model.dim()));
+    const DrawsAndGradients points = model.points(std::max<Eigen::Index>(200, 4 * model.dim()));
     const auto white = whitened(points);
     ASSERT_TRUE(white);
     const EffectCoordinates found = centre_effects(points);
@@ -150,7 +150,7 @@ TEST(ScaledEffects, AreCentredAsFarAsTheDataTell) {
     EXPECT_EQ(found.to_try.size(), 0u);
     DrawsAndGradients there = points;
     LearntCoordinates::Trace trace;
-    for (Index s = 0; s < points.x.cols(); ++s) {
+    for (Eigen::Index s = 0; s < points.x.cols(); ++s) {
       found.coordinates.from_target(there.x.col(s));
       VectorXd y = there.x.col(s);
       found.coordinates.to_target(y, trace);
@@ -165,7 +165,7 @@ TEST(ScaledEffects, AreCentredAsFarAsTheDataTell) {
 /// of few is centred, among many coordinates of which data tell nothing. So are, of the effects of a scale that all
 /// share, those alone that data tell; by both scales at once, where neither alone makes the ridge straight.
 TEST(ScaledEffects, AreCentredOneByOneWhereDataTellOneAlone) {
-  constexpr Index pairs = 20, told = 3, n = 2 * pairs + 1, draws = 800;
+  constexpr Eigen::Index pairs = 20, told = 3, n = 2 * pairs + 1, draws = 800;
   constexpr double noise = 0.1;
   std::mt19937_64 random(8);
   std::normal_distribution<double> normal;
@@ -174,11 +174,11 @@ TEST(ScaledEffects, AreCentredOneByOneWhereDataTellOneAlone) {
     SCOPED_TRACE(spread);
     const bool shared = spread > 0;
     DrawsAndGradients d{MatrixXd(n, draws), MatrixXd(n, draws)};
-    for (Index s = 0; s < draws; ++s) {
+    for (Eigen::Index s = 0; s < draws; ++s) {
       auto x = d.x.col(s), g = d.g.col(s);
       const double sd = shared ? spread : 1, v = x[2 * pairs] = sd * normal(random);
       g[2 * pairs] = -v / (sd * sd);
-      for (Index i = 0; i < pairs; ++i) {
+      for (Eigen::Index i = 0; i < pairs; ++i) {
         double u = normal(random), z = normal(random);
         if (i <
             told) {  // b about 3; u given b by rejection from N(-1, 1), which is its law but for N(b e^{-u-v}; 0, 1)
@@ -195,12 +195,12 @@ TEST(ScaledEffects, AreCentredOneByOneWhereDataTellOneAlone) {
     }
     LearntCoordinates learnt;
     ASSERT_EQ(learn_coordinates(learnt, d), Learning::better);
-    std::vector<Index> parents;
+    std::vector<Eigen::Index> parents;
     for (const Noncentring& step : learnt.steps()) {
       parents.push_back(step.parent);
       EXPECT_LE(step.rates.size(), told) << step.parent;
     }
-    for (Index i = 0; i < told; ++i) EXPECT_EQ(std::ranges::count(parents, pairs + i), 1) << i;
+    for (Eigen::Index i = 0; i < told; ++i) EXPECT_EQ(std::ranges::count(parents, pairs + i), 1) << i;
     EXPECT_EQ(std::ranges::count(parents, 2 * pairs), shared);
   }
 }

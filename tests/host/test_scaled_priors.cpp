@@ -13,22 +13,22 @@
 namespace kilochain {
 namespace {
 
-using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+using Eigen::MatrixXd, Eigen::VectorXd;
 
 /// e_t = x_t - m - p (x_{t-1} - m) ~ N(0, e^{2 c v}), e_1 = (x_1 - m) / 2, with p = tanh a and m = mu + `shift`; data
 /// y_t ~ N(x_t, e^{2 r + 2 k v}); v, r, a, mu ~ N(0, 1). Coordinates: v, r, a, mu, x_1, ..., x_T.
 struct State {
-  Index length;
+  Eigen::Index length;
   ScaleLaw scale;
   double shift = 0, of_noise = 0;
-  Index dim() const { return 4 + length; }
-  double data(Index t) const { return std::sin(static_cast<double>(t)); }
+  Eigen::Index dim() const { return 4 + length; }
+  double data(Eigen::Index t) const { return std::sin(static_cast<double>(t)); }
 
   /// Rows: e_1, ...; columns: all coordinates.
   MatrixXd innovations(double p) const {
     MatrixXd D = MatrixXd::Zero(length, dim());
     D(0, 3) = -0.5, D(0, 4) = 0.5;
-    for (Index t = 1; t < length; ++t) D(t, 3) = p - 1, D(t, 4 + t) = 1, D(t, 3 + t) = -p;
+    for (Eigen::Index t = 1; t < length; ++t) D(t, 3) = p - 1, D(t, 4 + t) = 1, D(t, 3 + t) = -p;
     return D;
   }
   VectorXd gradient(const VectorXd& x) const {
@@ -37,7 +37,7 @@ struct State {
     const MatrixXd D = innovations(p);
     VectorXd e = D * x + D.col(3) * shift, out = -by_prior * D.transpose() * e;
     double squares = 0;
-    for (Index t = 0; t < length; ++t) {
+    for (Eigen::Index t = 0; t < length; ++t) {
       const double away = data(t) - x[4 + t];
       out[4 + t] += by_data * away, squares += away * away;
       if (t > 0) out[2] += by_prior * e[t] * (x[3 + t] - x[3] - shift) * (1 - p * p);
@@ -51,7 +51,7 @@ struct State {
   VectorXd place() const {
     VectorXd x(dim());
     x.head(4) << -0.7, -0.4, 0.9, 0.3;
-    for (Index t = 0; t < length; ++t) x[4 + t] = 0.4 * std::cos(1.7 * static_cast<double>(t));
+    for (Eigen::Index t = 0; t < length; ++t) x[4 + t] = 0.4 * std::cos(1.7 * static_cast<double>(t));
     return x;
   }
   template <class Real>
@@ -82,8 +82,8 @@ void expect_found(const State& model, double most_error) {
   const ScaledEffects &prior = found[found[0].parent], &data = found[1 - found[0].parent];
   ASSERT_EQ(prior.parent, 0);
   EXPECT_EQ(prior.scale, model.scale);
-  std::vector<Index> effects;
-  for (Index i = 3; i < model.dim(); ++i) effects.push_back(i);
+  std::vector<Eigen::Index> effects;
+  for (Eigen::Index i = 3; i < model.dim(); ++i) effects.push_back(i);
   EXPECT_EQ(prior.effects, effects);
   const MatrixXd D = model.innovations(std::tanh(model.place()[2])),
                  P = std::exp(-2 * model.scale.rate * model.scale.u(middle)) * (D.transpose() * D)(effects, effects);
@@ -94,7 +94,7 @@ void expect_found(const State& model, double most_error) {
   // Data about numbers, with an error of e^r.
   ASSERT_EQ(data.parent, 1);
   ASSERT_EQ(std::ssize(data.effects), model.length);
-  for (Index t = 0; t < model.length; ++t) {
+  for (Eigen::Index t = 0; t < model.length; ++t) {
     EXPECT_EQ(data.effects[t], 4 + t);
     EXPECT_NEAR(data.about[t], model.data(t), 1e3 * most_error);
   }
@@ -102,13 +102,13 @@ void expect_found(const State& model, double most_error) {
 
 // Second differences of gradients: rounding of a gradient, 1e-16 of it, over steps of 0.3 twice.
 TEST(ScaledPriors, OfAnAutoregressionAreFoundExactly) {
-  for (const Index length : {2, 31, 65})
+  for (const Eigen::Index length : {2, 31, 65})
     for (const ScaleLaw& scale : scale_laws) expect_found<double>({length, scale}, 1e-12);
   expect_found<float>({33, {1}}, 1e-4);
 }
 
 TEST(ScaledPriors, AboutNumbersAreFoundExactly) {
-  for (const Index length : {2, 31, 65})
+  for (const Eigen::Index length : {2, 31, 65})
     for (const double rate : {1.0, -1.0}) expect_found<double>({length, {rate}, 2}, 1e-12);
 }
 
@@ -119,21 +119,21 @@ TEST(ScaledPriors, AreNotFoundWhereTheScaleStandsElsewhereOrVariesLittle) {
 }
 
 /// Draws of v about -0.7, of r and a next to their places, and of the others exactly, given these.
-DrawsAndGradients some_draws(const State& model, Index count, unsigned seed = 5) {
+DrawsAndGradients some_draws(const State& model, Eigen::Index count, unsigned seed = 5) {
   const VectorXd middle = model.place();
   std::mt19937_64 bits(seed);
   std::normal_distribution<double> normal;
-  const Index n = model.dim(), effects = n - 3;
+  const Eigen::Index n = model.dim(), effects = n - 3;
   DrawsAndGradients draws{MatrixXd(n, count), MatrixXd(n, count)};
   const MatrixXd D = model.innovations(std::tanh(middle[2])).rightCols(effects);
-  for (Index k = 0; k < count; ++k) {
+  for (Eigen::Index k = 0; k < count; ++k) {
     VectorXd x = middle;
     x[0] = -0.7 + 0.5 * normal(bits);
-    for (const Index i : {1, 2}) x[i] += 0.1 * normal(bits);
+    for (const Eigen::Index i : {1, 2}) x[i] += 0.1 * normal(bits);
     MatrixXd precision = std::exp(-2 * x[0]) * D.transpose() * D;
     VectorXd pull = VectorXd::Zero(effects), z(effects);
     precision(0, 0) += 1;
-    for (Index t = 0; t < model.length; ++t)
+    for (Eigen::Index t = 0; t < model.length; ++t)
       precision(1 + t, 1 + t) += std::exp(-2 * x[1]), pull[1 + t] = std::exp(-2 * x[1]) * model.data(t);
     for (double& value : z) value = normal(bits);
     const MatrixXd L = cholesky(precision).value();

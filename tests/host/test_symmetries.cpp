@@ -15,7 +15,7 @@
 namespace kilochain {
 namespace {
 
-using Eigen::ArrayXd, Eigen::Index, Eigen::VectorXd;
+using Eigen::ArrayXd, Eigen::VectorXd;
 using testing_support::expect_right;
 using testing_support::options_of_mine;
 using testing_support::run_quietly;
@@ -25,7 +25,7 @@ double log_sum_exp(const ArrayXd& v) { return v.maxCoeff() + std::log((v - v.max
 
 TargetInfo info_of(std::vector<std::string> names) {
   TargetInfo info;
-  info.dim = static_cast<Index>(names.size());
+  info.dim = static_cast<Eigen::Index>(names.size());
   info.names = std::move(names);
   return info;
 }
@@ -33,13 +33,13 @@ TargetInfo info_of(std::vector<std::string> names) {
 /// As climbs would have it: four starts, and four ends about `mode`, a little apart.
 Symmetries found_in(const TargetInfo& info, const std::function<double(const VectorXd&)>& lp, const VectorXd& mode) {
   const testing_support::Density density = {lp, [](const VectorXd& x) { return VectorXd(0 * x); }};
-  const Index n = info.dim;
+  const Eigen::Index n = info.dim;
   std::mt19937_64 random(5);
   std::normal_distribution<double> normal;
   std::vector<double> starts, ends;
   for (int k = 0; k < 4; ++k) {
     VectorXd x = mode;
-    for (Index i = 0; i < n; ++i) starts.push_back(normal(random)), x[i] += 0.01 * normal(random);
+    for (Eigen::Index i = 0; i < n; ++i) starts.push_back(normal(random)), x[i] += 0.01 * normal(random);
     ends.insert(ends.end(), x.begin(), x.end());
   }
   std::int64_t gradients = 0;
@@ -106,7 +106,7 @@ TEST(Symmetries, AShareTurnsRoundWithTwoComponents) {
 TEST(Symmetries, GroupsOfOneLengthSwapByThemselves) {
   const auto lp = [](const VectorXd& x) {
     double sum = 0;
-    for (const Index at : {0, 2})
+    for (const Eigen::Index at : {0, 2})
       for (int k = 0; k < 20; ++k) {
         const double y = (k % 2 == 0 ? 5 : -5) * (at + 1.0) + std::cos(k);
         sum += log_sum_exp(-(y - x.segment(at, 2).array()).square() / 2);
@@ -121,8 +121,8 @@ TEST(Symmetries, GroupsOfOneLengthSwapByThemselves) {
 TEST(Symmetries, StatesSwapAlongBothAxes) {
   const auto lp = [](const VectorXd& x) {
     double sum = -4 * ((x.tail(2).array().square() - 4).square()).sum() - (x[4] + x[5]) * (x[4] + x[5]);
-    for (Index i = 0; i < 2; ++i)
-      for (Index j = 0; j < 2; ++j)
+    for (Eigen::Index i = 0; i < 2; ++i)
+      for (Eigen::Index j = 0; j < 2; ++j)
         sum -= std::pow(x[2 * i + j] - (i == j ? 0.3 : -0.3 * x[4 + i] + 0.1 * x[4 + j]), 2);
     return sum;
   };
@@ -137,13 +137,13 @@ TEST(Symmetries, StatesSwapAlongBothAxes) {
 // Two factors: loadings (person, factor) and scores change sign together, factor by factor, and factors swap.
 TEST(Symmetries, FactorsChangeSign) {
   const VectorXd truth = (VectorXd(10) << 3, -1, 2, 2, -2, 1.5, 2, 1.5, -1.5, 2.5).finished();
-  const auto value = [](const VectorXd& x, Index i, Index j) {
+  const auto value = [](const VectorXd& x, Eigen::Index i, Eigen::Index j) {
     return x[2 * i] * x[6 + 2 * j] + x[2 * i + 1] * x[7 + 2 * j];
   };
   const auto lp = [&](const VectorXd& x) {
     double sum = -x.squaredNorm() / 4;
-    for (Index i = 0; i < 3; ++i)
-      for (Index j = 0; j < 2; ++j) sum -= std::pow(value(x, i, j) - value(truth, i, j), 2);
+    for (Eigen::Index i = 0; i < 3; ++i)
+      for (Eigen::Index j = 0; j < 2; ++j) sum -= std::pow(value(x, i, j) - value(truth, i, j), 2);
     return sum;
   };
   std::vector<std::string> names;
@@ -197,9 +197,9 @@ TEST(Symmetries, ImagesGatherInOnePlaceAndNumbersKeepThem) {
 
 /// Two Gaussians about `m` and -m in `n` dimensions, the first with this share.
 struct TwoModes {
-  Index n;
+  Eigen::Index n;
   double m, share;
-  Index dim() const { return n; }
+  Eigen::Index dim() const { return n; }
   double lp(const VectorXd& x, VectorXd& g) const {
     const double a = std::log(share) - (x.array() - m).square().sum() / 2,
                  b = std::log(1 - share) - (x.array() + m).square().sum() / 2, top = std::max(a, b),
@@ -211,7 +211,7 @@ struct TwoModes {
 
 // Of 32 figures one beyond 4.5 standard errors: 1 in 4 600.
 TEST(Symmetries, ModesThatNoChainLeavesAreSampledAlike) {
-  for (const Index n : {1, 2, 5})
+  for (const Eigen::Index n : {1, 2, 5})
     for (const std::int64_t chains : {4, 32}) {
       const StoppedTarget<TwoModes> target{{n, 20, 0.5}};
       Options o = options_of_mine(chains);

@@ -12,7 +12,7 @@
 namespace kilochain {
 namespace {
 
-using Eigen::Index, Eigen::VectorXd;
+using Eigen::VectorXd;
 using testing_support::options_of_mine;
 using testing_support::run_quietly;
 using testing_support::StoppedTarget;
@@ -95,9 +95,9 @@ TEST(UnequalModes, AreNotSeenWhereThereIsOne) {
 /// not come down.
 struct HeavyScales {
   VectorXd y;
-  Index dim() const { return 2 * y.size(); }
+  Eigen::Index dim() const { return 2 * y.size(); }
   double lp(const VectorXd& x, VectorXd& g) const {
-    const Index n = y.size();
+    const Eigen::Index n = y.size();
     const auto u = x.head(n).array(), z = x.tail(n).array();
     const Eigen::ArrayXd scale = u.exp(), off = y.array() - z * scale;
     g.resize(2 * n);
@@ -119,9 +119,9 @@ TEST(UnequalModes, PlacesAlongARidgeAreNone) {
 
 /// Two Gaussians about 8 and -16, sds `sd` and 2, 0.4 of the mass in the first.
 struct TwoWidths {
-  Index n;
+  Eigen::Index n;
   double sd = 1;
-  Index dim() const { return n; }
+  Eigen::Index dim() const { return n; }
   double lp(const VectorXd& x, VectorXd& g) const {
     const auto size = static_cast<double>(n);
     const double a = std::log(0.4) - size * std::log(sd) - (x.array() - 8).square().sum() / (2 * sd * sd),
@@ -149,7 +149,7 @@ TEST(UnequalModes, LogDensitiesAreTheTargets) {
 
 /// Two narrow peaks on a wide floor with a fifth of the mass, which chains cross from peak to peak: they stay in none.
 struct PeaksOnAFloor {
-  Index dim() const { return 4; }
+  Eigen::Index dim() const { return 4; }
   double lp(const VectorXd& x, VectorXd& g) const {
     constexpr double shares[] = {0.5, 0.3, 0.2}, first[] = {-1.5, 2, 0}, second[] = {1, -1, 0}, sds[] = {0.03, 0.03, 3};
     double terms[3], all = 0;

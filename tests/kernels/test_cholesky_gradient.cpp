@@ -5,22 +5,15 @@
 #include "kernels/adapt/cholesky_covariance.hpp"
 #include "kernels/adapt/cholesky_gradient.hpp"
 #include "tests/support/cases.hpp"
-#include "tests/support/device_path_team.hpp"
 #include "tests/support/packed_factor.hpp"
+#include "tests/support/team_cases.hpp"
 #include "tests/support/tolerance.hpp"
 
 namespace kilochain::testing_support {
 namespace {
 
-template <class Case>
+template <class>
 class CholeskyGradient : public ::testing::Test {};
-template <class T, class R>
-struct Case {
-  using Team = T;
-  using Real = R;
-};
-using Cases = ::testing::Types<Case<HostTeam, float>, Case<HostTeam, double>, Case<DevicePathTeam, float>,
-                               Case<DevicePathTeam, double>>;
 TYPED_TEST_SUITE(CholeskyGradient, Cases);
 
 /// The factor's memory, and the same matrices in plain double.
@@ -120,7 +113,7 @@ TYPED_TEST(CholeskyGradient, StepsMatchTheFormulas) {
   using Team = typename TypeParam::Team;
   for (const Optimizer optimizer :
        {Optimizer::rmsprop, Optimizer::robbins_monro, Optimizer::adam, Optimizer::relative, Optimizer::natural})
-    for (const FactorShape shape : {FactorShape::dense, FactorShape::diagonal})
+    for (const FactorShape shape : factor_shapes)
       for (const Index n : factor_sizes)
         for (const int rank : {1, 3}) {
           if (n > 65 && rank == 3) continue;
@@ -146,7 +139,7 @@ TYPED_TEST(CholeskyGradient, PooledMatrixGivesTheSameStep) {
   using Real = typename TypeParam::Real;
   using Team = typename TypeParam::Team;
   constexpr int P = Team::template panel<Real>;
-  for (const FactorShape shape : {FactorShape::dense, FactorShape::diagonal})
+  for (const FactorShape shape : factor_shapes)
     for (const Index n : {1, 17, 33}) {
       Fixture<Team, Real> chain(n, shape, Optimizer::rmsprop), pooled(n, shape, Optimizer::rmsprop);
       pooled.settings.pooled_speedup = 1;
@@ -171,7 +164,7 @@ TYPED_TEST(CholeskyGradient, PooledMatrixGivesTheSameStep) {
 TYPED_TEST(CholeskyGradient, FloorHoldsAgainstAnyGradient) {
   using Real = typename TypeParam::Real;
   using Team = typename TypeParam::Team;
-  for (const FactorShape shape : {FactorShape::dense, FactorShape::diagonal}) {
+  for (const FactorShape shape : factor_shapes) {
     Fixture<Team, Real> f(33, shape, Optimizer::robbins_monro);
     const Real big = std::sqrt(std::numeric_limits<Real>::max()) / Real(4);
     std::vector<Real> a(64, Real(0)), b(64, Real(0));
@@ -213,7 +206,7 @@ TYPED_TEST(CholeskyGradient, CovarianceTrackingMatchesTheFormulas) {
   using Real = typename TypeParam::Real;
   using Team = typename TypeParam::Team;
   for (const bool printed : {false, true})
-    for (const FactorShape shape : {FactorShape::dense, FactorShape::diagonal})
+    for (const FactorShape shape : factor_shapes)
       for (const Index n : {1, 2, 17, 33}) {
         Fixture<Team, Real> f(n, shape, Optimizer::rmsprop);
         const Signal<Real> s = f.signal(1, 0, 0);

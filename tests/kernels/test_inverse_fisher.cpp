@@ -5,21 +5,14 @@
 
 #include "kernels/adapt/inverse_fisher.hpp"
 #include "tests/support/cases.hpp"
-#include "tests/support/device_path_team.hpp"
 #include "tests/support/packed_factor.hpp"
+#include "tests/support/team_cases.hpp"
 
 namespace kilochain::testing_support {
 namespace {
 
-template <class Case>
+template <class>
 class InverseFisher : public ::testing::Test {};
-template <class T, class R>
-struct Case {
-  using Team = T;
-  using Real = R;
-};
-using Cases = ::testing::Types<Case<HostTeam, float>, Case<HostTeam, double>, Case<DevicePathTeam, float>,
-                               Case<DevicePathTeam, double>>;
 TYPED_TEST_SUITE(InverseFisher, Cases);
 
 constexpr double damping = 10, first_variance = 0.3;

@@ -7,28 +7,19 @@
 
 #include "kernels/linalg/rank_one.hpp"
 #include "tests/support/cases.hpp"
-#include "tests/support/device_path_team.hpp"
 #include "tests/support/packed_factor.hpp"
+#include "tests/support/team_cases.hpp"
 #include "tests/support/tolerance.hpp"
 
 namespace kilochain::testing_support {
 namespace {
 
-template <class Case>
+template <class>
 class RankOne : public ::testing::Test {};
-template <class T, class R>
-struct Case {
-  using Team = T;
-  using Real = R;
-};
-using Cases = ::testing::Types<Case<HostTeam, float>, Case<HostTeam, double>, Case<DevicePathTeam, float>,
-                               Case<DevicePathTeam, double>>;
 TYPED_TEST_SUITE(RankOne, Cases);
 
-constexpr FactorShape shapes[] = {FactorShape::dense, FactorShape::diagonal};
-
 template <class Real>
-Row<Real> row_of(std::vector<Real>& v, Index n) {
+Row<Real> row_in(std::vector<Real>& v, Index n) {
   return {v.data(), std::size_t(n)};
 }
 template <class Packed>
@@ -43,7 +34,7 @@ bool compared(FactorShape shape, Index i, Index j) { return shape == FactorShape
 TYPED_TEST(RankOne, IsTheNaiveChange) {
   using Real = typename TypeParam::Real;
   const typename TypeParam::Team team;
-  for (const FactorShape shape : shapes)
+  for (const FactorShape shape : factor_shapes)
     for (const Index n : factor_sizes)
       for (const double sign : {1.0, -1.0}) {
         SCOPED_TRACE(n);
@@ -55,7 +46,7 @@ TYPED_TEST(RankOne, IsTheNaiveChange) {
         double square = 0;
         for (const Real e : w) square += double(e) * double(e);
         const double c = sign * 0.5 / square, g = 0.75;  // away from a singular matrix: 1 + c |w|^2 is 1.5 or 0.5
-        scale_rank_one(team, L.factor(), Real(c), Real(g), row_of(w, n), row_of(own, n), row_of(below, n), n);
+        scale_rank_one(team, L.factor(), Real(c), Real(g), row_in(w, n), row_in(own, n), row_in(below, n), n);
         EXPECT_TRUE(L.rest_is_zero());
         std::vector<double> v(static_cast<std::size_t>(n)), back = v;
         for (Index i = 0; i < n; ++i)
@@ -80,7 +71,7 @@ TYPED_TEST(RankOne, IsTheNaiveChange) {
 TYPED_TEST(RankOne, SaysItsDeterminant) {
   using Real = typename TypeParam::Real;
   const typename TypeParam::Team team;
-  for (const FactorShape shape : shapes)
+  for (const FactorShape shape : factor_shapes)
     for (const Index n : factor_sizes) {
       PackedFactor<typename TypeParam::Team, Real> L(n, shape, 1);
       double change = 0;
@@ -88,7 +79,7 @@ TYPED_TEST(RankOne, SaysItsDeterminant) {
       auto w = padded_row<Real>(n, 2);
       std::vector<Real> own(w.size()), below(w.size());
       const double said =
-          scale_rank_one(team, L.factor(), Real(0.7), Real(1), row_of(w, n), row_of(own, n), row_of(below, n), n);
+          scale_rank_one(team, L.factor(), Real(0.7), Real(1), row_in(w, n), row_in(own, n), row_in(below, n), n);
       for (Index i = 0; i < n; ++i) change += std::log(L.dense(i, i));
       EXPECT_TRUE(rounding<Real>(said, change, 4, n + 4, n)) << n;
     }
@@ -104,7 +95,7 @@ TYPED_TEST(RankOne, IsTheSymmetricRootToo) {
     auto w = padded_row<Real>(n, 2);
     const auto w0 = w;
     std::vector<Real> own(w.size()), below(w.size());
-    scale_rank_one(team, L.factor(), Real(0.25), Real(1), row_of(w, n), row_of(own, n), row_of(below, n), n);
+    scale_rank_one(team, L.factor(), Real(0.25), Real(1), row_in(w, n), row_in(own, n), row_in(below, n), n);
     double square = 0;
     for (const Real e : w0) square += double(e) * double(e);
     const double rank_one = (std::sqrt(1 + 0.25 * square) - 1) / square;
@@ -125,7 +116,7 @@ TYPED_TEST(RankOne, IsTheSymmetricRootToo) {
 TYPED_TEST(RankOne, FullChange) {
   using Real = typename TypeParam::Real;
   const typename TypeParam::Team team;
-  for (const FactorShape shape : shapes)
+  for (const FactorShape shape : factor_shapes)
     for (const Index n : factor_sizes) {
       if (n > 65) continue;
       SCOPED_TRACE(n);
@@ -153,12 +144,12 @@ TYPED_TEST(RankOne, OuterProductsAndFloors) {
   using Real = typename TypeParam::Real;
   constexpr int P = TypeParam::Team::template panel<Real>;
   const typename TypeParam::Team team;
-  for (const FactorShape shape : shapes)
+  for (const FactorShape shape : factor_shapes)
     for (const Index n : factor_sizes) {
       PackedFactor<typename TypeParam::Team, Real> A(n, shape, 1);
       const auto before = A;
       auto v = padded_row<Real>(n, 2);
-      add_outer(team, A.factor(), Real(0.5), row_of(v, n), n);
+      add_outer(team, A.factor(), Real(0.5), row_in(v, n), n);
       EXPECT_TRUE(A.rest_is_zero());
       for (Index i = 0; i < n; ++i)
         for (Index j = 0; j <= i; ++j)
@@ -186,16 +177,16 @@ TEST(RankOneDrift, TenThousandUpdates) {
       for (Index j = 0; j < n; ++j) C[at(i, j)] = product(L, i, j);
     std::vector<double> w(padded(std::size_t(n))), own(w.size()), below(w.size()), v(static_cast<std::size_t>(n));
     for (std::int64_t t = 0; t < 10000; ++t) {
-      normals(team, Rng{3, 0, t}, Purpose::proposal, row_of(w, n), n);
+      normals(team, Rng{3, 0, t}, Purpose::proposal, row_in(w, n), n);
       for (Index i = 0; i < n; ++i) v[std::size_t(i)] = w[std::size_t(i)] * (1 + i);  // a law of its own, not L's
       w.assign(w.size(), 0.0);
       std::copy(v.begin(), v.end(), w.begin());
-      solve_lower(team, L.factor(), row_of(w, n), n);
+      solve_lower(team, L.factor(), row_in(w, n), n);
       double square = 0;
       for (const double e : w) square += e * e;
       const bool away = t % 7 == 6;
       const double rate = 0.02, c = away ? -0.3 / square : rate / (1 - rate), g = away ? 1 : std::sqrt(1 - rate);
-      scale_rank_one(team, L.factor(), c, g, row_of(w, n), row_of(own, n), row_of(below, n), n);
+      scale_rank_one(team, L.factor(), c, g, row_in(w, n), row_in(own, n), row_in(below, n), n);
       for (Index i = 0; i < n; ++i)
         for (Index j = 0; j < n; ++j) C[at(i, j)] = g * g * (C[at(i, j)] + c * v[std::size_t(i)] * v[std::size_t(j)]);
     }

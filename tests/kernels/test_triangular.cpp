@@ -5,25 +5,16 @@
 #include <type_traits>
 
 #include "tests/support/cases.hpp"
-#include "tests/support/device_path_team.hpp"
 #include "tests/support/packed_factor.hpp"
+#include "tests/support/team_cases.hpp"
 #include "tests/support/tolerance.hpp"
 
 namespace kilochain::testing_support {
 namespace {
 
-template <class Case>
+template <class>
 class Triangular : public ::testing::Test {};
-template <class T, class R>
-struct Case {
-  using Team = T;
-  using Real = R;
-};
-using Cases = ::testing::Types<Case<HostTeam, float>, Case<HostTeam, double>, Case<DevicePathTeam, float>,
-                               Case<DevicePathTeam, double>>;
 TYPED_TEST_SUITE(Triangular, Cases);
-
-constexpr FactorShape shapes[] = {FactorShape::dense, FactorShape::diagonal};
 
 /// Padding of a row is zero.
 template <class Real>
@@ -49,7 +40,7 @@ TYPED_TEST(Triangular, StorageHoldsEachEntryOnce) {
 TYPED_TEST(Triangular, Products) {
   using Real = typename TypeParam::Real;
   const typename TypeParam::Team team;
-  for (const FactorShape shape : shapes)
+  for (const FactorShape shape : factor_shapes)
     for (const Index n : factor_sizes) {
       SCOPED_TRACE(n);
       PackedFactor<typename TypeParam::Team, Real> L(n, shape, 1);
@@ -76,7 +67,7 @@ TYPED_TEST(Triangular, Products) {
 TYPED_TEST(Triangular, SolveUndoesTheProduct) {
   using Real = typename TypeParam::Real;
   const typename TypeParam::Team team;
-  for (const FactorShape shape : shapes)
+  for (const FactorShape shape : factor_shapes)
     for (const Index n : factor_sizes) {
       SCOPED_TRACE(n);
       PackedFactor<typename TypeParam::Team, Real> L(n, shape, 3);
@@ -99,7 +90,7 @@ TYPED_TEST(Triangular, SolveUndoesTheProduct) {
 TYPED_TEST(Triangular, TransposedSolveUndoesTheProduct) {
   using Real = typename TypeParam::Real;
   const typename TypeParam::Team team;
-  for (const FactorShape shape : shapes)
+  for (const FactorShape shape : factor_shapes)
     for (const Index n : factor_sizes) {
       SCOPED_TRACE(n);
       PackedFactor<typename TypeParam::Team, Real> L(n, shape, 3);

@@ -78,10 +78,10 @@ TEST(Bounds, NamesShapesAndWhatIsTheSameInEveryDraw) {
             (std::vector<std::string>{"L[0,0]", "L[0,1]", "L[0,2]", "L[0,3]", "L[1,2]", "L[1,3]", "L[2,3]"}));
 }
 
-struct Recorded {
+struct RecordedValues {
   std::map<std::string, double> at;
   template <class Model>
-  Recorded(const Model& model, const std::vector<double>& u) {
+  RecordedValues(const Model& model, const std::vector<double>& u) {
     std::vector<double> values(model.info.names.size());
     model.info.constrain(u.data(), {}, values.data());
     for (std::size_t k = 0; k < values.size(); ++k) at[model.info.names[k]] = values[k];
@@ -94,7 +94,7 @@ TEST(Bounds, ValuesKeepTheirConstraints) {
   for (const double step : {0.1, 1.1, 2.2, 3.3}) {
     auto u = point(step);
     for (double& x : u) x *= 5;
-    const Recorded v(model, u);
+    const RecordedValues v(model, u);
     EXPECT_TRUE(0 < v["beta1"] && v["beta1"] < 1 - v["alpha1"]);
     EXPECT_GT(v["low"], 2 * v["beta1"]);
     EXPECT_LT(v["high"], v["alpha1"] - v["low"]);
@@ -134,7 +134,7 @@ TEST(Bounds, TheJacobianIsThatOfDifferences) {
     for (int j = 0; j < coordinates; ++j) {
       auto a = u, b = u;
       a[static_cast<std::size_t>(j)] += 1e-5, b[static_cast<std::size_t>(j)] -= 1e-5;
-      const Recorded up(model, a), down(model, b);
+      const RecordedValues up(model, a), down(model, b);
       for (int i = 0; i < coordinates; ++i) {
         const auto& name = free[static_cast<std::size_t>(i)];
         jacobian(i, j) = (up[name] - down[name]) / 2e-5;

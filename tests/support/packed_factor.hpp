@@ -8,6 +8,8 @@
 
 namespace kilochain::testing_support {
 
+inline constexpr FactorShape factor_shapes[] = {FactorShape::dense, FactorShape::diagonal};
+
 /// Numbers in (-1, 1), the same for the same place.
 inline double scatter(std::uint32_t stream, std::uint32_t index) {
   return 2 * uniform(Rng{99, stream, 0}, Purpose::start, index) - 1;

@@ -38,10 +38,10 @@ struct Twisted {
         TwistedGaussian<double>::data({std::stoi(dim), std::stod(twist), 100, rotated[0] == 'y'}), x);
   }
 };
-const Twisted cases[] = {{"2", "0.1", "no"}, {"8", "0.03", "no"}, {"8", "0", "yes"}, {"5", "0.1", "yes"}};
+const Twisted twists[] = {{"2", "0.1", "no"}, {"8", "0.03", "no"}, {"8", "0", "yes"}, {"5", "0.1", "yes"}};
 
 TEST(TwistedGaussian, RegionsHoldTheirShareOfExactDraws) {
-  for (const auto& c : cases) {
+  for (const auto& c : twists) {
     const auto target =
         make_target<double>(context, "twisted_gaussian", {{"dim", c.dim}, {"twist", c.twist}, {"rotated", c.rotated}});
     const TargetInfo& info = target->info();
@@ -58,7 +58,7 @@ TEST(TwistedGaussian, RegionsHoldTheirShareOfExactDraws) {
 }
 
 TEST(TwistedGaussian, DensityIsThePapersFormula) {
-  for (const auto& c : cases) {
+  for (const auto& c : twists) {
     const auto target =
         make_target<double>(context, "twisted_gaussian", {{"dim", c.dim}, {"twist", c.twist}, {"rotated", c.rotated}});
     const std::size_t n = static_cast<std::size_t>(target->info().dim);
