@@ -16,12 +16,17 @@ double log_sum(std::span<const double> logs) {
 }
 
 Overlay::Overlay(std::vector<Law> laws) : laws_(std::move(laws)) {
-  for (const Law& law : laws_) {
-    const Eigen::Index n = law.mean.size();
+  if (laws_.empty()) return;
+  const Eigen::Index n = laws_[0].mean.size(), modes = std::ssize(laws_);
+  inverses_.setZero(modes * n, n), centres_.resize(modes * n), heights_.resize(modes);
+  for (Eigen::Index k = 0; k < modes; ++k) {
+    const Law& law = laws_[static_cast<std::size_t>(k)];
     const Eigen::MatrixXd lower = law.factor.triangularView<Eigen::Lower>();
-    inverses_.push_back(solve_lower(lower, Eigen::MatrixXd::Identity(n, n)));
-    maps_.push_back(times(lower, inverses_[0]));
+    inverses_.middleRows(k * n, n) = solve_lower(lower, Eigen::MatrixXd::Identity(n, n));
+    centres_.segment(k * n, n) = inverses_.middleRows(k * n, n) * (law.mean - laws_[0].mean);
+    maps_.push_back(times(lower, inverses_.topRows(n)));
     log_volumes_.push_back(lower.diagonal().array().log().sum());
+    heights_[k] = law.log_share - log_volumes_.back();
   }
 }
 
@@ -32,26 +37,23 @@ void Overlay::image(std::size_t k, const Vector& u, Vector& x) const {
     x.noalias() = laws_[k].mean + maps_[k].triangularView<Eigen::Lower>() * (u - laws_[0].mean);
 }
 
-Eigen::ArrayXd Overlay::heights(const Vector& x, Eigen::MatrixXd* slopes) const {
-  Eigen::ArrayXd out(std::ssize(laws_));
-  Vector z;
-  for (std::size_t j = 0; j < laws_.size(); ++j) {
-    const auto inverse = inverses_[j].triangularView<Eigen::Lower>();
-    z.noalias() = inverse * (x - laws_[j].mean);
-    out[static_cast<Eigen::Index>(j)] = laws_[j].log_share - log_volumes_[j] - 0.5 * z.squaredNorm();
-    if (slopes) slopes->col(static_cast<Eigen::Index>(j)).noalias() = -(inverse.transpose() * z);
-  }
-  return out;
+Eigen::ArrayXd Overlay::heights(const Vector& x, Vector& z) const {
+  z.noalias() = inverses_ * (x - laws_[0].mean) - centres_;
+  return heights_ - 0.5 * z.reshaped(x.size(), heights_.size()).colwise().squaredNorm().transpose().array();
 }
 
 double Overlay::log_weight(std::size_t k, const Vector& x, Vector* slope) const {
-  Eigen::MatrixXd slopes;
-  if (slope) slopes.resize(x.size(), std::ssize(laws_));
-  const Eigen::ArrayXd of = heights(x, slope ? &slopes : nullptr);
+  Vector z;
+  const Eigen::ArrayXd of = heights(x, z);
   const double all = log_sum({of.data(), laws_.size()});
-  const auto column = static_cast<Eigen::Index>(k);
-  if (slope) *slope += slopes.col(column) - slopes * (of - all).exp().matrix();
-  return of[column] - all + log_volumes_[k] - log_volumes_[0];
+  const auto mode = static_cast<Eigen::Index>(k);
+  if (slope) {  // log w_k N_k less log sum_j w_j N_j: the slope of each is -L_j^-T z_j
+    Vector shares = -(of - all).exp();
+    shares[mode] += 1;
+    z.reshaped(x.size(), heights_.size()) *= shares.asDiagonal();
+    *slope -= inverses_.transpose() * z;
+  }
+  return of[mode] - all + log_volumes_[k] - log_volumes_[0];
 }
 
 void Overlay::pull_back(std::size_t k, Vector& slope) const {
@@ -60,13 +62,10 @@ void Overlay::pull_back(std::size_t k, Vector& slope) const {
 
 std::size_t Overlay::lay(Vector& x) const {
   Eigen::Index k;
-  heights(x, nullptr).maxCoeff(&k);
-  const auto mode = static_cast<std::size_t>(k);
-  if (k > 0) {
-    const Vector z = inverses_[mode].triangularView<Eigen::Lower>() * (x - laws_[mode].mean);
-    x = laws_[0].mean + laws_[0].factor.triangularView<Eigen::Lower>() * z;
-  }
-  return mode;
+  Vector z;
+  heights(x, z).maxCoeff(&k);
+  if (k > 0) x = laws_[0].mean + laws_[0].factor.triangularView<Eigen::Lower>() * z.segment(k * x.size(), x.size());
+  return static_cast<std::size_t>(k);
 }
 
 std::size_t Overlay::pick(std::span<const double> log_terms, double uniform) {

@@ -44,13 +44,15 @@ class Overlay {
   static Overlay of_numbers(const std::vector<double>& numbers);
 
  private:
-  /// log w_j N_j(x) of all modes, less a constant of all; the slopes of these into `slopes` (n, K), unless it is null.
-  Eigen::ArrayXd heights(const Vector& x, Eigen::MatrixXd* slopes) const;
+  /// log w_j N_j(x) of all modes, less a constant of all; L_j^-1 (x - m_j) of these, one after the other, into z.
+  Eigen::ArrayXd heights(const Vector& x, Vector& z) const;
 
   std::vector<Law> laws_;
-  std::vector<Eigen::MatrixXd> inverses_;  ///< of factors
-  std::vector<Eigen::MatrixXd> maps_;      ///< L_k L_0^-1
-  std::vector<double> log_volumes_;        ///< log |L_k|
+  Eigen::MatrixXd inverses_;           ///< (K n, n): L_k^-1, one below the other, so that one product makes all z
+  Vector centres_;                     ///< (K n): L_k^-1 (m_k - m_0)
+  Eigen::ArrayXd heights_;             ///< log w_k - log |L_k|
+  std::vector<Eigen::MatrixXd> maps_;  ///< L_k L_0^-1
+  std::vector<double> log_volumes_;    ///< log |L_k|
 };
 
 /// log sum exp; minus infinity where none is finite.

@@ -28,9 +28,10 @@ constexpr double plenty = 0.1;          // draws that a gradient is worth, where
 constexpr double fair = 0.04;           // where else a metric would have to be learnt first
 constexpr std::int64_t law_draws = 4000, least_law = 16;  // that the bent law is learnt from again
 constexpr double first_bent = 17;                         // steps of trajectories of the bent law
-constexpr double most_stay = 1.0 / 6;     // draws that one may stand where the normal hardly goes, over the root of all
-constexpr std::int64_t weighed = 8000;    // draws of a mixture's normal
-constexpr double heaviest = 0.7;          // shape of the tail of their weights
+constexpr double most_stay = 1.0 / 6;  // draws that one may stand where the normal hardly goes, over the root of all
+constexpr std::int64_t most_weighed = 8000, fewest_weighed = 1000;  // draws of a mixture's normal, K densities each:
+constexpr std::int64_t weighed_of = 20;                             // no more than this part of gradients so far
+constexpr double heaviest = 0.7;                                    // shape of the tail of their weights
 constexpr double normal_accepted = 0.85;  // of draws of a normal: where it is less, chains far out may hardly move
 constexpr double quarter = 1.5;           // of a whitened Gaussian's period, less a little
 
@@ -99,6 +100,7 @@ double EnsembleWarmUp<Real>::tail_of_proposals() {
   const Index n = run_.dim();
   std::vector<double> z(padded(static_cast<std::size_t>(n)) + 32), log_weights;
   std::vector<Real> x;
+  const std::int64_t weighed = std::clamp(out_.gradients / weighed_of, fewest_weighed, most_weighed);
   for (std::int64_t k = 0; k < weighed; ++k) {
     normals(HostTeam{}, Rng{~run_.options.seed, static_cast<std::uint32_t>(k), out_.iterations}, Purpose::mode,
             Row(z.data(), z.size()), n);
